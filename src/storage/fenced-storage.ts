@@ -267,7 +267,10 @@ function* checked(
   }
 }
 
-/** Pages of a checkpoint, whose keys are longer, are no appends: a newer leader stores its own under the same keys. */
+/**
+ * Pages of a checkpoint, whose keys are longer, are no appends: a newer leader stores its own under the same keys. Nor is its
+ * directory: the removal of earlier pages is in the same write.
+ */
 function isAppend(operation: StorageOperation): operation is StoragePut {
   const { type, store } = operation;
   if (type !== 'put') return false;

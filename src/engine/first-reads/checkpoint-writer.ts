@@ -48,7 +48,7 @@ export class CheckpointWriter {
     context.events.whenSaved(() => this.look());
   }
 
-  /** Must be called with what opening has found, and when a swap of the manifest has removed it. */
+  /** Must be called with what opening has found: `undefined` for a damaged one, too, and when a swap of the manifest has removed it. */
   found(checkpoint: Checkpoint | undefined): void {
     this.#stored = checkpoint;
     if (!checkpoint) this.#warm.removed();

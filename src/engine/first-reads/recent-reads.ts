@@ -2,7 +2,7 @@ import { WARM_MOST } from '../../storage/checkpoint/warm-set.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /**
- * The documents that the first reads of a visit find. Apps begin with the same reads each time, so the next visit will
+ * The documents that the first reads of a visit look at. Apps begin with the same reads each time, so the next visit will
  * want them before all others.
  */
 export class RecentReads {

@@ -3,9 +3,13 @@ import { fitting, mayBeWarm, WarmSet } from '../../storage/checkpoint/warm-set.t
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { run } from '../scheduling/coroutine.ts';
+import { nextTurn } from '../scheduling/next-turn.ts';
 
 /** The share of its documents that must be new before it is written again. */
 const SHARE = 1 / 4;
+
+/** Documents that are read at once: each may lie in a segment of its own, about 100 kB. */
+const AT_ONCE = 16;
 
 /** Chooses the documents of the warm set: those that this visit has read first, then those of earlier ones. */
 export class WarmSetWriter {
@@ -29,7 +33,7 @@ export class WarmSetWriter {
     this.removed();
   }
 
-  /** Must be called when the checkpoint was removed. */
+  /** Must be called when the checkpoint was removed, or is damaged: what is stored may be gone. */
   removed(): void {
     this.#isStored = false;
   }
@@ -93,16 +97,20 @@ export class WarmSetWriter {
     const { records } = this.#context;
     const read = async (record: StoredRecord) =>
       before.body(record) ?? (await run(records.bodies.of(record)));
-    const found = await Promise.allSettled(chosen.map(read));
     const copied: StoredRecord[] = [];
     const bodies: Body[] = [];
-    for (const [at, one] of found.entries()) {
-      const record = chosen[at] as StoredRecord;
-      if (one.status === 'rejected' || !mayBeWarm(one.value)) this.#refused.add(record.key);
-      else {
-        copied.push(record);
-        bodies.push(one.value);
+    for (let from = 0; from < chosen.length; from += AT_ONCE) {
+      const some = chosen.slice(from, from + AT_ONCE);
+      const found = await Promise.allSettled(some.map(read));
+      for (const [at, one] of found.entries()) {
+        const record = some[at] as StoredRecord;
+        if (one.status === 'rejected' || !mayBeWarm(one.value)) this.#refused.add(record.key);
+        else {
+          copied.push(record);
+          bodies.push(one.value);
+        }
       }
+      await nextTurn();
     }
     return { copied, bodies };
   }

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { encode } from '../../src/codec/body.ts';
+import { WarmSetWriter } from '../../src/engine/first-reads/warm-set-writer.ts';
+import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
+
+test('scattered documents are read a few segments at a time', async () => {
+  const records = new Map<string, StoredRecord>();
+  for (let n = 1; n <= 100; n++) {
+    const record = new StoredRecord(`p${n}`, n, 0, undefined, undefined);
+    record.segment = n;
+    record.size = 300;
+    records.set(record.key, record);
+  }
+  let reading = 0;
+  let most = 0;
+  const context = {
+    storage: await memoryDriver().open('test', { damaged: () => undefined }),
+    settings: plainSettings('people', 'DOCUMENT_BASED'),
+    recent: { keys: records.keys() },
+    records: {
+      pin: () => () => undefined,
+      get: (key: string) => records.get(key),
+      bodies: {
+        *of({ key }: StoredRecord): Coroutine<unknown> {
+          most = Math.max(most, ++reading);
+          yield new Promise((resolve) => setTimeout(resolve));
+          reading--;
+          return encode({ text: key }, key);
+        },
+      },
+    },
+  };
+  const writer = new WarmSetWriter(
+    context as unknown as ConstructorParameters<typeof WarmSetWriter>[0],
+  );
+  const covered = new Set(Array.from(records.values(), ({ segment }) => segment));
+  const warm = await writer.next(covered, true);
+  expect(warm?.keys).toEqual([...records.keys()]);
+  expect(most).toBeLessThanOrEqual(16);
+  expect(reading).toBe(0);
+});
