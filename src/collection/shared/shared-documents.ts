@@ -43,8 +43,7 @@ export class SharedDocuments {
 
   /** Must be called for each request that asks for shared documents. */
   reading(): SharedReading {
-    if (this.#cache.isFull) this.#cache = new DocumentCache(this.#build, this.#cache);
-    const cache = this.#cache;
+    const cache = this.#makeRoom();
     const received = this.#received;
     this.#received = [];
     return {
@@ -69,7 +68,13 @@ export class SharedDocuments {
     const body = part.bodies[index] as Body;
     if (record) return this.of(record, body);
     const document = documentAt(this.#build, part, index, decode(body) as object);
-    return this.#cache.keep(part.keys[index] as string, document, body);
+    return this.#makeRoom().keep(part.keys[index] as string, document, body);
+  }
+
+  /** The cache, or the next one where it is full. */
+  #makeRoom(): DocumentCache {
+    if (this.#cache.isFull) this.#cache = new DocumentCache(this.#build, this.#cache);
+    return this.#cache;
   }
 
   #takeRecords({ records, bodies }: FoundVersions): (object | undefined)[] {
