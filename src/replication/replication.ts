@@ -134,8 +134,8 @@ export class Replication<T extends object = object> {
    */
   async stop({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
     this.#sync.end(stopped('It was stopped.'));
-    const channel = await this.#sync.opened.catch(() => undefined);
-    if (forget) await channel?.send({ op: 'replicaEnd' });
+    if (forget) await this.#sync.forget();
+    else await this.#sync.opened.catch(() => undefined);
   }
 
   #show(status: ReplicationStatus): void {

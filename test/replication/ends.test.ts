@@ -1,5 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
+import { REPLICATION, type ReplicationAccess } from '../../src/collection/replication-access.ts';
+import { Database } from '../../src/index.ts';
 import { ReplicationError } from '../../src/replication/index.ts';
+import { platformEnvironment } from '../../src/replication/loop/platform-environment.ts';
+import { Replication } from '../../src/replication/replication.ts';
+import { parseOptions } from '../../src/replication/replication-options.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { turn } from './fetching/test-clock.ts';
@@ -90,12 +95,34 @@ test('one collection replicates with one remote, until that is forgotten', async
   const other = Object.assign(new MemoryRemote(), { id: 'memory:other' });
   const second = new Device(other, {}, database);
   await expect(second.settled()).rejects.toMatchObject({ code: 'remote_mismatch' });
+  // As the message says; it was never opened.
+  await second.sync.stop({ forget: true });
+  await second.sync.stop({ forget: true });
   await second.close();
-  const third = new Device(remote, {}, database);
+  const third = new Device(other, {}, database);
   await third.settled();
-  await third.sync.stop({ forget: true });
-  await third.close();
-  const fourth = new Device(other, {}, database);
-  await fourth.settled();
   expect(other.documents()).toEqual([{ _id: 'a' }]);
+});
+
+test('a replication that is stopped before it is open leaves no listener', async () => {
+  const db = new Database({ name: `pages ${++names}`, storage: 'memory' });
+  const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+  let listening = 0;
+  const sync = new Replication(
+    orders[REPLICATION] as ReplicationAccess,
+    parseOptions({ remote: new MemoryRemote() }),
+    {
+      ...platformEnvironment,
+      onReturn: () => {
+        listening++;
+        return () => void listening--;
+      },
+    },
+  );
+  const states: string[] = [];
+  await sync.stop();
+  sync.on('status', ({ state }) => states.push(state));
+  await db.close();
+  expect(listening).toBe(0);
+  expect(states).toEqual([]);
 });

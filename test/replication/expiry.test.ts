@@ -65,6 +65,19 @@ test('a change that is not pushed yet is pushed before its document is removed',
   expect(remote.document('a')).toMatchObject({ n: 2 });
 });
 
+test('a new document that the server refuses leaves nothing when it expires', async () => {
+  const remote = new MemoryRemote();
+  remote.refuse = ({ id }) => (id === 'a' ? 'no' : undefined);
+  const { clock, entries, sync, inSeconds, settled } = device(remote);
+  await entries.insert({ _id: 'a', at: inSeconds(10) });
+  await settled();
+  expect(sync.status).toMatchObject({ pending: 0, rejected: 1 });
+  await clock.advance(20_000);
+  expect(await entries.get('a')).toBeUndefined();
+  await settled();
+  expect(sync.status).toMatchObject({ pending: 0, rejected: 0 });
+});
+
 test('a document of the server with another thing than a Date there never expires', async () => {
   const remote = new MemoryRemote();
   remote.write('a', { at: 'tomorrow' });

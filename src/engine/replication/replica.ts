@@ -157,7 +157,8 @@ export class Replica implements ReplicaTracker {
 
   expire(id: string): boolean {
     if (this.dirty.has(id) && this.refusal(id) === undefined) return false;
-    if (this.log.get(id)) this.equals(id);
+    // A new one that the server refused is dirty without an entry.
+    if (this.dirty.has(id) || this.log.get(id)) this.equals(id);
     return true;
   }
 

@@ -66,6 +66,7 @@ export class CollectionSync {
       {
         round: (enter, signal) => this.#round(enter, signal),
         watch: (signal) => this.#watch(signal),
+        isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
         changed: () => this.#changed(),
@@ -147,19 +148,28 @@ export class CollectionSync {
     this.#show();
   }
 
+  /** Forgets what is known of the server, whether or not this replication was opened. It must have ended. */
+  async forget(): Promise<void> {
+    await this.opened.catch(() => undefined);
+    const channel = await this.#access.channel();
+    await channel.send({ op: 'replicaEnd' }).catch((error: unknown) => {
+      if (asCairnError(error).code !== 'not_replicated') throw error;
+    });
+  }
+
   async #open(): Promise<HandleChannel> {
     const { owner, settings } = this.#access;
     const channel = await this.#access.channel();
+    if (this.#stopped) throw this.#stopped;
     await this.#begin(channel);
-    const ends = [
+    if (this.#stopped) throw this.#stopped;
+    this.#ends.push(
       owner.on('replication', (report) => {
         if (report.collection === settings.name) this.#take(report);
       }),
       owner.on('status', () => this.#lead()),
       this.#environment.onReturn(() => this.#loop.wake()),
-    ];
-    this.#ends.push(...ends);
-    if (this.#stopped) throw this.#stopped;
+    );
     this.#beat(channel);
     this.#lead();
     return channel;
@@ -235,8 +245,10 @@ export class CollectionSync {
       pushed = await this.#push.run(context);
       if (direction === 'push') break;
     }
-    this.#answered = { opening, count: asked };
     this.#checkpoint = from;
+    // Then a round follows by itself.
+    if (this.#push.isBehind) return;
+    this.#answered = { opening, count: asked };
     if (this.#isAsked) this.#loop.wake();
   }
 

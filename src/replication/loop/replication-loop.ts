@@ -8,7 +8,7 @@ import type { ReplicationState } from './replication-status.ts';
 /** A remote without `watch` is asked so often, while the page is shown. */
 const POLL_MS = 15_000;
 
-/** A local change wakes a replication that waits for a retry at most so often. */
+/** Local changes wake a replication that waits for a retry, or was too slow for them, at most so often. */
 const WAKE_MS = 1000;
 
 /** What a loop works with. */
@@ -17,6 +17,8 @@ export interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
+  /** Whether the last round has left local changes that were made faster than it could push them. */
+  isBehind(): boolean;
   /** Whether local changes wait, as the server accepts them later. */
   isPending(): boolean;
   /** Whether anybody looks: a hidden page alone asks a server no questions. */
@@ -147,7 +149,8 @@ export class ReplicationLoop {
   #waitForNews(): void {
     const { signal } = this.#running;
     const news = this.#tasks.watch(signal);
-    if (!news || this.#tasks.isPending()) this.#poll();
+    if (this.#tasks.isBehind()) this.#after(WAKE_MS);
+    else if (!news || this.#tasks.isPending()) this.#poll();
     news?.then(
       () => {
         if (!signal.aborted) this.wake();
@@ -167,6 +170,7 @@ export class ReplicationLoop {
   }
 
   #after(delay: number, due: () => void = () => this.wake()): void {
+    this.#cancelTimer?.();
     this.#cancelTimer = this.#environment.clock.after(delay, due, true);
   }
 

@@ -2,7 +2,7 @@
 export interface RemoteChange {
   readonly id: string;
   /**
-   * Names this state: opaque, at most 200 characters. A server never uses it for another state, not even after an older
+   * Names this state: opaque, at most 1,024 characters. A server never uses it for another state, not even after an older
    * copy of its data was restored.
    */
   readonly version: string;

@@ -19,6 +19,8 @@ const MOST_SENT = 8;
 export class Push {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
+  /** Whether the last run has left documents that were changed each time between save and push: typed, dragged. */
+  isBehind = false;
   /** Pushes of a document that the server has not accepted, as far as is known; the last ones, by id. */
   readonly #unanswered = new Map<string, readonly Sent[]>();
 
@@ -27,6 +29,7 @@ export class Push {
     const attempts = new Map<string, number>();
     const skip = new Set<string>();
     let pushed = 0;
+    let missed = 0;
     for (;;) {
       await context.save();
       const { rows, pending } = await context.send({
@@ -34,7 +37,9 @@ export class Push {
       });
       if (rows.length === 0) {
         // What is pending and not listed was changed since the save.
-        if (pending <= skip.size) context.events.caughtUp();
+        this.isBehind = pending > skip.size;
+        if (this.isBehind && ++missed < ATTEMPTS) continue;
+        if (!this.isBehind) context.events.caughtUp();
         return pushed;
       }
       for (const { id } of rows) {
@@ -44,7 +49,7 @@ export class Push {
       }
       const same = rows.filter((row) => isUnchanged(context, row));
       const changed = rows.filter((row) => !same.includes(row));
-      const settled: PushedRow[] = same.map(({ id, version = '', state }) => ({
+      const settled: PushedRow[] = same.map(({ id, version, state }) => ({
         ...{ id, version, sent: state },
       }));
       const conflicts: RemoteChange[] = [];

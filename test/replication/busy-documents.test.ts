@@ -1,0 +1,45 @@
+import { afterEach, expect, test } from 'vitest';
+import { closeDevices, Device } from './device.ts';
+import { MemoryRemote } from './memory-remote.ts';
+
+afterEach(closeDevices);
+
+// 30: more often than one round tries.
+test.each([3, 30])(
+  'a document that is changed again after each of %i saves is pushed before settled() resolves',
+  async (changes) => {
+    const remote = new MemoryRemote();
+    const device = new Device(remote);
+    await device.settled();
+    let count = 0;
+    device.db.on('save', ({ collection }) => {
+      if (collection === 'orders' && count < changes)
+        void device.orders.patch('a', { count: ++count });
+    });
+    await device.orders.insert({ _id: 'a', count });
+    await device.settled();
+    expect(remote.document('a')).toMatchObject({ count: changes });
+    expect(device.sync.status.pending).toBe(0);
+  },
+);
+
+test('a document that is made, deleted and made again while others are pushed is a new one', async () => {
+  const remote = new MemoryRemote();
+  const device = new Device(remote);
+  await device.settled();
+  device.sync.pause();
+  await device.orders.insert({ _id: 'again', count: 1 });
+  await device.orders.save();
+  await device.orders.delete('again');
+  await device.orders.insert({ _id: 'other' });
+  remote.before = async (call) => {
+    if (call !== 'push') return;
+    remote.before = () => undefined;
+    await device.orders.insert({ _id: 'again', count: 2 });
+  };
+  device.sync.resume();
+  await device.settled();
+  expect(remote.document('again')).toMatchObject({ count: 2 });
+  expect(remote.pushes.flat().find(({ id }) => id === 'again')).toMatchObject({ base: undefined });
+  expect(device.sync.status).toMatchObject({ pending: 0, rejected: 0 });
+});
