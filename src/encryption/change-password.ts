@@ -5,7 +5,7 @@ import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
-import { changeKey, copyRecord, readRecord } from '../storage/encryption/open-encrypted.ts';
+import { changeKey, copyChanged, readRecord } from '../storage/encryption/open-encrypted.ts';
 import type { EncryptionKey } from '../storage/encryption/wrapping-key.ts';
 import {
   checkedKey,
@@ -30,7 +30,7 @@ export interface ChangePasswordOptions {
 
 /**
  * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with any amount of data. Clients that have the
- * database open go on. All or nothing.
+ * database open go on; they need the new key once they are opened again, or another tab takes over as leader. All or nothing.
  *
  * With storage `opfs` no client may have the database open, in any tab.
  *
@@ -82,7 +82,7 @@ async function changeIn(
   if (!record) throw notEncrypted();
   const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
   await changeKey(storage, name, record, key, derived);
-  if (hasPages) await copyRecord(storage);
+  if (hasPages) await copyChanged(storage);
 }
 
 /** Files open in one worker alone. */

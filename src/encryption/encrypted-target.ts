@@ -21,6 +21,8 @@ export interface EncryptableTarget {
   get(path: string): Promise<Uint8Array | undefined>;
   list(prefix: string): Promise<string[]>;
   delete(path: string): Promise<void>;
+  /** Says where it is, without credentials. */
+  readonly id?: string;
 }
 
 /** Options of {@link encryptedTarget}: one of both. */
@@ -75,6 +77,7 @@ export function encryptedTarget(
     return opening;
   };
   return {
+    ...(target.id !== undefined && { id: target.id }),
     put: async (path, bytes) => {
       const [key] = (await open()) as [CryptoKey];
       await target.put(path, await seal(key, SEALED.object, bytes as Bytes, path));

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { changePassword, type EncryptionKey, encrypted } from '../../src/encryption/index.ts';
-import { Database, memoryDriver, OptionError, type StorageDriver } from '../../src/index.ts';
+import { PageKeys } from '../../src/encryption/page-keys.ts';
+import {
+  Database,
+  memoryDriver,
+  OptionError,
+  type StorageDriver,
+  StorageError,
+} from '../../src/index.ts';
+import type { DerivedKey } from '../../src/storage/encryption/encryption-module.ts';
+import { readKeyRecord } from '../../src/storage/encryption/key-record.ts';
+import { COPY_KEY, openEncrypted } from '../../src/storage/encryption/open-encrypted.ts';
 import { type RawValue, readRaw, writeRaw } from './raw-values.ts';
 
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
@@ -61,6 +71,31 @@ async function derive(password: string, salt: Uint8Array): Promise<ArrayBuffer> 
   const content = new Uint8Array([...new TextEncoder().encode(password), ...salt]);
   return crypto.subtle.digest('SHA-256', content);
 }
+
+test('a page whose copy of the key record is older or missing gets the newer one', async () => {
+  const storage = await memoryDriver().open('notes', { damaged: () => undefined });
+  const keys = new PageKeys({ password: 'one', deriveKey: derive });
+  const open = async (derived: DerivedKey) => {
+    const options = { name: 'notes', key: undefined, derived, hasPages: true };
+    await openEncrypted(storage, {
+      ...options,
+      events: { damaged: () => undefined },
+      StorageError,
+    });
+  };
+  /** The key that a page derives. */
+  const derived = async () => {
+    const [copy] = await storage.getMany('recovery', [COPY_KEY]);
+    const record = readKeyRecord(copy);
+    return record ? keys.derive(record.origin) : keys.deriveNew();
+  };
+  await open(await derived());
+  await open(await derived());
+  // A tab ended between both writes.
+  await storage.write([{ type: 'delete', store: 'recovery', key: COPY_KEY }], 'relaxed');
+  await expect(open(await derived())).rejects.toEqual(code('key_wrong'));
+  await open(await derived());
+});
 
 test('a password may be typed with other code points', async () => {
   const driver = memoryDriver();

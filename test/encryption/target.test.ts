@@ -31,6 +31,12 @@ test('objects come back, under their paths, and are unreadable in the target', a
   expect((await again.list('')).sort()).toEqual(['a/2', 'b/1']);
 });
 
+test('it says where it is, as its target does', () => {
+  const named = { ...memoryTarget(), id: 'webdav:https://nas.example/dav/' };
+  expect(encryptedTarget(named, { key })).toMatchObject({ id: named.id });
+  expect(encryptedTarget(memoryTarget(), { key })).not.toHaveProperty('id');
+});
+
 test('an object that was changed or moved to another path is damaged', async () => {
   const inner = memoryTarget();
   const target = encryptedTarget(inner, { password: 'one' });

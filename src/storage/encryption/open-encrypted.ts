@@ -45,10 +45,14 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
     await checkEmpty(storage);
     record = await create(storage, options);
   }
-  const key = await wrappingKeyOf(record.origin, options);
-  if (next) record = await changeKey(storage, name, record, key, next);
-  const keys = await openKeyRecord(name, record, next?.key ?? key);
+  // Before the key is derived: a page derives it by the copy, which is older if a tab ended between both writes.
   if (hasPages && !isSameRecord(found[1], record)) await copyRecord(storage);
+  const key = await wrappingKeyOf(record.origin, options);
+  if (next) {
+    record = await changeKey(storage, name, record, key, next);
+    if (hasPages) await copyChanged(storage);
+  }
+  const keys = await openKeyRecord(name, record, next?.key ?? key);
   return new EncryptedStorage(storage, keys, events);
 }
 
@@ -95,10 +99,15 @@ export async function readRecord(storage: Storage): Promise<KeyRecord | undefine
 }
 
 /** Recovery records are in IndexedDB, and this one is no record. */
-export async function copyRecord(storage: Storage): Promise<void> {
+async function copyRecord(storage: Storage): Promise<void> {
   const [value] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
   const put = { type: 'put', store: 'recovery', key: COPY_KEY, value: value as object } as const;
   await storage.write([put], 'relaxed');
+}
+
+/** Copies a record after a change of the key. The change is done: the next opening copies what this one could not. */
+export async function copyChanged(storage: Storage): Promise<void> {
+  await copyRecord(storage).catch(() => undefined);
 }
 
 async function readCopy(storage: Storage): Promise<KeyRecord | undefined> {
@@ -112,8 +121,10 @@ function isSameRecord(one: KeyRecord | false | undefined, other: KeyRecord): boo
 }
 
 async function checkEmpty(storage: Storage): Promise<void> {
-  for (const store of DATA_STORES)
-    if ((await storage.keys(store, [])).some((key) => key[0] !== COPY_KEY[0])) throw notEncrypted();
+  for (const store of DATA_STORES) {
+    const isCopy = ([first]: StorageKey) => store === 'recovery' && first === COPY_KEY[0];
+    if ((await storage.keys(store, [])).some((key) => !isCopy(key))) throw notEncrypted();
+  }
 }
 
 async function wrappingKeyOf(

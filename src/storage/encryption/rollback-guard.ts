@@ -36,7 +36,7 @@ export class RollbackGuard {
   readonly #storage: Storage;
   readonly #values: SealedValues;
   readonly #codes: NameCodes;
-  /** The newest segments that this opening has put, by collection. */
+  /** The newest segments as far as this opening knows, by collection. */
   readonly #newest = new Map<string | number, number>();
 
   constructor(storage: Storage, values: SealedValues, codes: NameCodes) {
@@ -69,6 +69,7 @@ export class RollbackGuard {
     );
     const { token } = (twin?.value ?? {}) as { token?: string };
     const { number } = (newest?.value ?? {}) as { number?: number };
+    if (number !== undefined) this.#newest.set(name, Math.max(number, this.#newest.get(name) ?? 0));
     const found = number === undefined ? [] : await this.#storage.keys('segments', [code, number]);
     return { token, newest: number, hasNewest: found.length > 0 };
   }
