@@ -53,6 +53,8 @@ export function webdav(options: WebDavOptions): NamedTarget {
   const root = decodeURIComponent(base.pathname);
   /** Folders that are there, as far as this page knows. */
   const made = new Set<string>();
+  /** By path. A caller that has given one up may ask again: two at once would write to one file. */
+  const uploads = new Map<string, { readonly bytes: Uint8Array; readonly done: Promise<void> }>();
 
   const send = async (
     method: string,
@@ -89,6 +91,20 @@ export function webdav(options: WebDavOptions): NamedTarget {
     return status;
   };
 
+  const upload = async (path: string, bytes: Uint8Array): Promise<void> => {
+    await makeFolders(path);
+    if ((await store(path, bytes)) >= 400) {
+      // Somebody has removed a folder.
+      made.clear();
+      await makeFolders(path);
+      const status = await store(path, bytes);
+      if (status >= 400)
+        throw refusal({ status, bytes: new Uint8Array(), text: '' }, base.href + path);
+    }
+    const headers = { destination: base.href + path, overwrite: 'T' };
+    await send('MOVE', path + UPLOADING, [], { headers });
+  };
+
   const list = async (folder: string, paths: string[]): Promise<void> => {
     const headers = { depth: '1', 'content-type': 'application/xml' };
     const { status, text } = await send('PROPFIND', folder, [404], { body: LIST, headers });
@@ -111,17 +127,12 @@ export function webdav(options: WebDavOptions): NamedTarget {
     id: `webdav:${base.href}`,
 
     async put(path, bytes) {
-      await makeFolders(path);
-      if ((await store(path, bytes)) >= 400) {
-        // Somebody has removed a folder.
-        made.clear();
-        await makeFolders(path);
-        const status = await store(path, bytes);
-        if (status >= 400)
-          throw refusal({ status, bytes: new Uint8Array(), text: '' }, base.href + path);
-      }
-      const headers = { destination: base.href + path, overwrite: 'T' };
-      await send('MOVE', path + UPLOADING, [], { headers });
+      const before = uploads.get(path);
+      if (before?.bytes === bytes) return before.done;
+      await before?.done.catch(() => undefined);
+      const done = upload(path, bytes).finally(() => uploads.delete(path));
+      uploads.set(path, { bytes, done });
+      return done;
     },
 
     async get(path) {

@@ -52,13 +52,14 @@ export async function upload(
       }
       known.add(hash);
       await pool.add(async () => {
-        counts.sent_bytes += await parts.put(hash, part);
+        const sent = await parts.put(hash, part);
+        counts.sent_bytes += sent;
         counts.uploaded_bytes += part.length;
         progress({ ...counts });
       });
     }
   } finally {
-    // Nothing is written any more once this has settled.
+    // No call begins any more once this has settled; one that was given up may still run in the target.
     await pool.end();
   }
   await checkAllThere(content, parts);
