@@ -11,7 +11,10 @@ export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | 
 export interface AccessFilters {
   /** Documents that the user may see. The others look deleted to him. Default: all. */
   readonly read?: Filter;
-  /** Documents that the user may write; must hold before and after a change. Default: all that `read` shows. */
+  /**
+   * Documents that the user may write; must hold before and after a change. Default: all, but a
+   * document that `read` hides is not replaced. With `read` alone a user may make any document, and give one away.
+   */
   readonly write?: Filter;
 }
 

@@ -17,8 +17,8 @@ const READING_EDITS = [
   'kvReplace',
 ] as const;
 
-/** Operations that change something: while they wait, later requests wait too. */
-const CHANGING: ReadonlySet<OperationName> = new Set<OperationName>([
+/** Operations that hold the queue: while they wait, later requests wait too. An `insert` never waits. */
+const EXCLUSIVE: ReadonlySet<OperationName> = new Set<OperationName>([
   ...READING_EDITS,
   'open',
   'drop',
@@ -81,9 +81,9 @@ const PARTS_OF_FILES: ReadonlySet<OperationName> = new Set<PartOfFile>([
   'migratePart',
 ]);
 
-/** Replication waits for storage, and nothing must come in between. */
-export function isChanging(request: Request): boolean {
-  return CHANGING.has(request.op) || isOfReplica(request);
+/** Whether it holds the queue. Replication waits for storage, and nothing must come in between. */
+export function isExclusive(request: Request): boolean {
+  return EXCLUSIVE.has(request.op) || isOfReplica(request);
 }
 
 /** Whether it is executed in a transaction: it changes nothing before the commit. */
@@ -143,6 +143,17 @@ export function isFed(request: Request): request is Request<'importBackup' | 'mi
 /** Whether it changes something in collections. */
 export function isChange(request: Request): boolean {
   return request.op === 'commit' || isEdit(request);
+}
+
+/** Whether it passes waiting requests: a running call waits for it, or the reply to a change, which follows the news. */
+export function isUrgent(batch: readonly Request[]): boolean {
+  const mayPass = ({ op, urgent, mayHang }: Request) => urgent || (op === 'liveNext' && !mayHang);
+  return batch.length > 0 && batch.every(mayPass);
+}
+
+/** Whether it belongs to the call with this number. */
+export function isOfCall(request: Request, call: number): boolean {
+  return 'call' in request && request.call === call;
 }
 
 /** The handles through which a numbered request changes something. */

@@ -1,6 +1,6 @@
 import type { HostedCollection } from '../collections/hosted-collection.ts';
 import type { Executor } from '../executor.ts';
-import { changedHandles, isChanging } from '../protocol/request-kinds.ts';
+import { changedHandles, isExclusive } from '../protocol/request-kinds.ts';
 import type { CommitReply, Request } from '../protocol/requests.ts';
 import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';
@@ -34,7 +34,7 @@ export class SessionTransactions implements Executor {
     if (request.op === 'commit') return this.#commit(request);
     const { collection, declaration } = this.#handles.of(request);
     const transaction = this.of(request);
-    return transaction.queue.enter(isChanging(request), () =>
+    return transaction.queue.enter(isExclusive(request), () =>
       collection.execute(request, undefined, undefined, declaration, transaction),
     );
   }

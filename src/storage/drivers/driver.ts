@@ -17,6 +17,7 @@ export const STORE_NAMES = [
  * | `segments` | `[name, number]` | segment, with its encoded documents where it is small |
  * | `bodies` | `[name, number]` | encoded documents of a larger segment |
  * | `bodies` | `[name, 'checkpoint', …]` | directory, pages and warm set of a checkpoint |
+ * | `bodies` | `[name, 'manifest']`, `[name, 'newest']` | what notices a roll-back, of encrypted databases |
  * | `snapshots` | `[name, sequence]` | backup |
  * | `leadership` | `['epoch']` | epoch and claim of the newest leader |
  * | `leadership` | `['database']` | id of the database, put by the driver that creates it (`putDatabaseId`) |
@@ -24,6 +25,7 @@ export const STORE_NAMES = [
  * | `leadership` | `['encryption']` | salt and wrapped key of an encrypted database |
  * | `leadership` | `['moved']` | where the data is, if it is not here |
  * | `recovery` | `[client, ending]` | recovery record of a page that ended |
+ * | `recovery` | `['encryption', 0]` | copy of the key record, for pages |
  */
 export type StoreName = (typeof STORE_NAMES)[number];
 

@@ -1,6 +1,6 @@
 import type { FirstAnswer, FirstReads } from '../../first-reads/first-reads.ts';
 import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
-import { isChanging, isEditing } from '../../protocol/request-kinds.ts';
+import { isEditing, isExclusive } from '../../protocol/request-kinds.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { Result } from '../../scheduling/coroutine.ts';
 import { Postponed, type SerialQueue } from '../../scheduling/serial-queue.ts';
@@ -61,7 +61,7 @@ export class RequestTurns {
     // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
     const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
-      this.#queue.enter((!isStaged && isChanging(request)) || mayWait(), () => {
+      this.#queue.enter((!isStaged && isExclusive(request)) || mayWait(), () => {
         if (isAnswered()) return undefined;
         const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
         const gate = isSame && this.#context.declared.gateOf(declaration);
@@ -79,5 +79,5 @@ export class RequestTurns {
 /** Whether a later read may find something else. */
 function changes(request: Request): boolean {
   const { op } = request;
-  return isEditing(op) || (isChanging(request) && op !== 'open');
+  return isEditing(op) || (isExclusive(request) && op !== 'open');
 }
