@@ -23,7 +23,7 @@ export interface ClientOptions {
    */
   durability?: 'relaxed' | 'strict' | undefined;
   /**
-   * Whether a tab that follows may open a SharedWorker for a moment, in Chromium: that halves the time of its calls.
+   * Whether a follower may open a SharedWorker for a moment, in Chromium: that halves the time of its calls.
    * The SharedWorker starts from a file of Cairn; where there is none, from a Blob, and a content security policy that
    * forbids it makes the browser print an error.
    * @default true, but false with an option `worker`

@@ -37,7 +37,7 @@ export interface WorkerApi extends SessionApi {
   /** Starts the session of a client: of the first at the worker itself, of another at a port of its own. */
   join(client: string, port?: MessagePort): WireStatus;
   replayJournals(journals: readonly RecoveryRecord[]): void;
-  /** Starts no write for a moment: the page may end. */
+  /** Begins no write for a second: the page may end. */
   pause(): void;
   /** Closes the engine to followers, and starts no further write. */
   resign(): void;
