@@ -23,7 +23,7 @@ test.each([3, 30])(
   },
 );
 
-test('a document that is made, deleted and made again while others are pushed is a new one', async () => {
+test('a document that is deleted and inserted anew while others are pushed is a new one', async () => {
   const remote = new MemoryRemote();
   const device = new Device(remote);
   await device.settled();

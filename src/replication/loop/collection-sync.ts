@@ -3,14 +3,14 @@ import type { ReplicationAccess } from '../../collection/replication-access.ts';
 import type { OpenReplica, ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import { type StateCodec, stateCodec } from '../documents/states.ts';
-import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
 import { Push } from '../rounds/push.ts';
-import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
+import { RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import type { Environment } from './platform-environment.ts';
+import { RemoteWatch } from './remote-watch.ts';
 import { ReplicationLoop } from './replication-loop.ts';
 import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
 import { countOf, settle } from './settling.ts';
@@ -45,7 +45,7 @@ export class CollectionSync {
   #answered: Answered = { opening: '', count: 0 };
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
-  readonly #slowdown: Slowdown;
+  readonly #news: RemoteWatch;
   #isPaused = false;
   #stopped: Error | undefined;
   #replica = '';
@@ -60,12 +60,12 @@ export class CollectionSync {
     this.#settings = settings;
     this.#environment = environment;
     this.#events = events;
-    this.#slowdown = new Slowdown(environment.clock);
+    this.#news = new RemoteWatch(settings, environment.clock);
     this.codec = stateCodec(access.settings.type);
     this.#loop = new ReplicationLoop(
       {
         round: (enter, signal) => this.#round(enter, signal),
-        watch: (signal) => this.#watch(signal),
+        watch: (signal) => this.#news.until(this.#checkpoint, signal),
         isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
@@ -250,28 +250,6 @@ export class CollectionSync {
     if (this.#push.isBehind) return;
     this.#answered = { opening, count: asked };
     if (this.#isAsked) this.#loop.wake();
-  }
-
-  /** Resolves when the server may have something new. */
-  #watch(signal: AbortSignal): Promise<void> | undefined {
-    const { remote, direction } = this.#settings;
-    if (!remote.watch || direction === 'push') return undefined;
-    return this.#ring(remote.watch.bind(remote), signal);
-  }
-
-  async #ring(
-    watch: NonNullable<ReplicationSettings['remote']['watch']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const checkpoint = this.#checkpoint;
-    const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
-    try {
-      await this.#slowdown.run(checkpoint, signal, async () => {
-        for await (const _ of watch(after, { signal })) return;
-      });
-    } catch (cause) {
-      throw failureOf(cause);
-    }
   }
 
   #take(report: ReplicaReport): void {
