@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
-import { thrown } from './outcomes.ts';
+import { rejection, thrown } from './outcomes.ts';
 
 /** collection.sync: the same methods without promises. */
 export function syncSuite(fixture: ClientFixture): void {
@@ -56,6 +56,25 @@ export function syncSuite(fixture: ClientFixture): void {
       expect(sync.filter({}, { sort: { n: 1 } }).map(({ _id }) => _id)).toEqual(['b', 'a']);
       expect(sync.filter({}, { sort: { n: -1 } }).map(({ _id }) => _id)).toEqual(['a', 'b']);
       expect(sync.filter({ '-n': 1 }).map(({ _id }) => _id)).toEqual(['b']);
+    });
+
+    test('criteria are checked, whichever were read before', async () => {
+      for (const indexes of [[], ['a']]) {
+        const things = fixture.documents({ name: `indexes ${indexes}`, indexes });
+        await things.ready;
+        const { sync } = things;
+        sync.insertMany([
+          { a: 2, b: 2 },
+          { a: 3, b: 3 },
+        ]);
+        const right = [{ a: { $gt: 1 }, b: 2 }, { a: { $gt: 1, $lt: 5 } }, { a: { $gt: 1 } }];
+        expect(right.map((params) => sync.filter(params).length)).toEqual([1, 2, 2]);
+        for (const params of [{ a: { $gt: 1, b: 2 } }, { a: { $gt: 1 }, $lt: 5 }] as never[]) {
+          const { code, message } = await rejection(things.filter(params));
+          for (let calls = 0; calls < 2; calls++)
+            expect(thrown(() => sync.filter(params))).toMatchObject({ code, message });
+        }
+      }
     });
 
     test('names the collection in errors of criteria', async () => {

@@ -18,8 +18,9 @@ export class Shape {
   prepared: unknown;
   /** The path whose operators come next. */
   readonly #path: string;
-  readonly #next = new Map<string, Shape>();
-  /** Apart: a path may look like any label. */
+  /** Apart: a key that is right in one place may be wrong, or mean another thing, in the others. */
+  readonly #fields = new Map<string, Shape>();
+  readonly #operators = new Map<string, Shape>();
   readonly #sorted = new Map<string, Shape>();
 
   private constructor(
@@ -39,19 +40,19 @@ export class Shape {
 
   /** With criteria of one more field. `undefined` for a key that needs a closer look. */
   field(path: string): Shape | undefined {
-    const known = this.#next.get(path);
+    const known = this.#fields.get(path);
     if (known) return known;
     if (path[0] === '$' || path.includes('__proto__')) return undefined;
-    return add(this.#next, path, new Shape(this.comparisons, this.sort, path));
+    return add(this.#fields, path, new Shape(this.comparisons, this.sort, path));
   }
 
   /** With one more operator of the field. `undefined` for one that needs a closer look. */
   operator(operator: string): Shape | undefined {
-    const known = this.#next.get(operator);
+    const known = this.#operators.get(operator);
     if (known) return known;
     if (!COMPARISONS.has(operator)) return undefined;
     const comparisons = [...this.comparisons, { path: this.#path, operator }];
-    return add(this.#next, operator, new Shape(comparisons, this.sort, this.#path));
+    return add(this.#operators, operator, new Shape(comparisons, this.sort, this.#path));
   }
 
   /** Sorted by one more field, behind the criteria. */
