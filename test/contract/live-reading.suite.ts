@@ -296,6 +296,48 @@ export function liveReadingSuite(fixture: ClientFixture): void {
       expect((await rejection(patient.ready)).code).toBe('predicate_async');
     });
 
+    test('with an error, which neither ready nor a loop gets again', async () => {
+      const things = await counter();
+      let angry = false;
+      const query = things.live(() => {
+        if (angry) throw new RangeError('angry');
+        return true;
+      });
+      const { data } = await query.ready;
+      await stopped();
+      angry = true;
+      expect((await rejection(query.ready)).message).toBe('angry');
+      await stopped();
+      expect(query.getSnapshot()).toEqual({ status: 'pending', data, error: undefined });
+      expect((await rejection(query[Symbol.asyncIterator]().next())).message).toBe('angry');
+      angry = false;
+      // Also before the failed run is over.
+      expect((await query.ready).data).toEqual(data);
+      await stopped();
+      angry = true;
+      await rejection(query.ready);
+      await stopped();
+      angry = false;
+      for await (const found of query) {
+        expect(found).toEqual(data);
+        break;
+      }
+    });
+
+    test('with an error, which a reader that comes later shares with those that stay', async () => {
+      const things = await counter();
+      let calls = 0;
+      const query = things.live(() => {
+        calls++;
+        throw new RangeError('angry');
+      });
+      const log = new LiveLog(query);
+      await log.error();
+      expect((await rejection(query.ready)).message).toBe('angry');
+      expect(calls).toBe(1);
+      log.stop();
+    });
+
     test('filling a hole is a change', async () => {
       const values = fixture.keyValues();
       const log = new LiveLog(values.live<unknown[]>('list'));

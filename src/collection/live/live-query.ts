@@ -58,8 +58,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Calls the listener with each new snapshot, not with the current one. The first subscription after an error
-   * tries again.
+   * Calls the listener with each new snapshot, not with the current one. After an error the next subscription tries
+   * again, unless others are still subscribed.
    *
    * @returns a function that ends the subscription.
    */
@@ -67,6 +67,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     checkListener(listener);
     // Wrapped: a function added twice is called twice, and removed one by one.
     const reader = { listener };
+    // A run that failed may not be stopped yet, see `#leaveAfter`.
+    if (this.#snapshot.error && this.#readers.size === 0) this.#stop();
     this.#readers.add(reader);
     this.#start();
     return () => {
@@ -138,6 +140,9 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     clearTimeout(this.#leaving);
     if (this.#running || this.#closed) return;
     this.#running = true;
+    // At once: a reader must not take the error of an earlier run for that of its own.
+    if (this.#snapshot.error)
+      this.#publish({ ...this.#snapshot, status: 'pending', error: undefined });
     this.#feed ??= this.#loadFeed();
     this.#feed.then(
       (feed) => {
