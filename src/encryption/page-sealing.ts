@@ -101,7 +101,7 @@ export class PageSealing implements RecordSealing {
     const rest = late.slice(fitting.length);
     if (rest.length === 0) return;
     const all = [...journaled, this.#sealAtOnce(record, rest)];
-    yield { ...formOf(record, all, changes.length), journal: () => false };
+    yield { ...formOf(record, all, changes.length), journal: () => 0 };
   }
 
   async #prepare(): Promise<void> {
@@ -155,7 +155,7 @@ function formOf(record: RecoveryRecord, lines: readonly string[], count: number)
     isWhole,
     isText: true,
     journal: (database) =>
-      storeLines(journalKey(database, key), lines, SEALED_JOURNAL) === lines.length && isWhole,
+      storeLines(journalKey(database, key), lines, SEALED_JOURNAL) === lines.length ? count : 0,
   };
 }
 

@@ -63,6 +63,23 @@ test('acknowledged changes are written before calls in flight are sealed', async
   ]);
 });
 
+test('a form says how many changes its journal has', async () => {
+  const { sealing } = await openPage();
+  const [acknowledged, inFlight, large] = [
+    changeOf(1),
+    changeOf(2),
+    changeOf(3, 1, 'x'.repeat(600_000)),
+  ];
+  await sealing.seal(recordOf([acknowledged]));
+  const record = recordOf([acknowledged, inFlight, large]);
+  const counts = () => Array.from(sealing.forms(record, true), (form) => form.journal('notes'));
+  vi.stubGlobal('localStorage', { setItem: () => undefined });
+  expect(counts()).toEqual([1, 2, 0]);
+  vi.stubGlobal('localStorage', undefined);
+  expect(counts()).toEqual([0, 0, 0]);
+  vi.unstubAllGlobals();
+});
+
 test('a record opens for its own client alone, and with its own key', async () => {
   const { sealing, pages } = await openPage();
   await sealing.seal(recordOf([changeOf(1)]));
@@ -150,7 +167,7 @@ test('what a journal has no room for is sealed for the store alone', async () =>
   const forms = written(sealing, recordOf(large));
   expect(forms.map(({ isWhole }) => isWhole)).toEqual([true]);
   const [form] = sealing.forms(recordOf(large), false);
-  expect(form?.journal('notes')).toBe(false);
+  expect(form?.journal('notes')).toBe(0);
   expect(await openPageRecord(pages, ['page.1', 1], forms[0]?.sealed ?? '')).toEqual(
     recordOf(large),
   );

@@ -19,7 +19,7 @@ export function lonePlatform(clock: FakeClock, storage: Platform['storage']): Pl
       throw new Error('There is no page.');
     },
     journals: {
-      write: () => false,
+      write: () => 0,
       read: () => [],
       forget: () => undefined,
       clear: () => undefined,

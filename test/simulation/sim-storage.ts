@@ -83,8 +83,10 @@ export class SimStorage {
         return isOpen;
       },
       journal: (left) => {
-        journaled.push([left.client, left.ending]);
         this.#note(structuredClone(left));
+        // It has all unsaved changes, so the earlier ones go.
+        this.journals.forget('', journaled.splice(0));
+        journaled.push([left.client, left.ending]);
       },
       forget: () => {
         this.journals.forget('', journaled.splice(0));
@@ -122,7 +124,7 @@ export class SimStorage {
   readonly journals: UnloadJournals = {
     write: (_database, left) => {
       this.#note(structuredClone(left));
-      return true;
+      return left.changes.length;
     },
     read: () => structuredClone([...this.#journals.values()]),
     forget: (_database, left) => {

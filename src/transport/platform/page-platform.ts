@@ -11,7 +11,7 @@ let clients = 0;
 
 /** For Node, whose pages never end, and which warns when its `localStorage` is accessed. */
 const noJournals: UnloadJournals = {
-  write: () => false,
+  write: () => 0,
   read: () => [],
   forget: () => undefined,
   clear: () => undefined,

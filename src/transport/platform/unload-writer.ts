@@ -20,7 +20,10 @@ export interface UnloadWriter {
    * `pending`.
    */
   readonly seal?: ((record: RecoveryRecord) => Promise<void>) | undefined;
-  /** Journals the record of a page that may live on: changes up to the first that the journal cannot hold. */
+  /**
+   * Journals the record of a page that may live on: changes up to the first that the journal cannot hold. The record must
+   * have all unsaved changes: earlier journals are removed once this one has theirs.
+   */
   journal(record: RecoveryRecord): void;
   /** Writes the record of a page that may live on to IndexedDB, without gaps as {@link journal}. */
   store(record: RecoveryRecord): boolean;
@@ -36,9 +39,9 @@ export interface UnloadJournals {
    *
    * @param isGapless Whether the journal ends before the first change that does not fit. A page that lives on may replay
    *   that change itself, and later ones must not be applied before it.
-   * @returns whether the journal has all changes.
+   * @returns how many changes the journal has.
    */
-  write(database: string, record: RecoveryRecord, isGapless?: boolean): boolean;
+  write(database: string, record: RecoveryRecord, isGapless?: boolean): number;
   read(database: string): readonly RecoveryRecord[];
   forget(database: string, left: readonly RecoveryKey[]): void;
   /** Removes all journals of a database. */

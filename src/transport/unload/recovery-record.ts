@@ -1,4 +1,5 @@
 import { type IDBPDatabase, openDB, unwrap } from 'idb';
+import type { AcknowledgedChange } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
 import type { UnloadWriter } from '../platform/unload-writer.ts';
@@ -12,8 +13,15 @@ export interface RecordForm {
   readonly isWhole: boolean;
   /** Whether the text of the journal is made already. */
   readonly isText: boolean;
-  /** Writes it as an unload journal. @returns whether the journal has all changes. */
-  journal(database: string): boolean;
+  /** Writes it as an unload journal. @returns how many changes the journal has for sure. */
+  journal(database: string): number;
+}
+
+/** An unload journal that may still be in `localStorage`. */
+interface Journal {
+  readonly key: RecoveryKey;
+  /** Its changes; left out for a page that seemed to end, whose journal may have calls in flight. */
+  changes?: readonly AcknowledgedChange[];
 }
 
 /** How the records of an encrypted database are written. */
@@ -46,7 +54,7 @@ export class PageUnloadWriter implements UnloadWriter {
   #attempt = 0;
   /** Written records that may still be in storage. */
   #stored: RecoveryKey[] = [];
-  #journaled: RecoveryKey[] = [];
+  #journaled: Journal[] = [];
 
   constructor(database: string, sealing?: RecordSealing) {
     this.#database = database;
@@ -69,12 +77,12 @@ export class PageUnloadWriter implements UnloadWriter {
 
   write(record: RecoveryRecord, prefersJournal = false): boolean {
     const key = keyOf(record);
-    this.#journaled.push(key);
+    this.#journaled.push({ key });
     let isWritten = false;
     let last: RecordForm | undefined;
     for (const form of this.#forms(record, false)) {
       const store = () => this.#store(key, form);
-      const journal = () => form.journal(this.#database);
+      const journal = () => form.journal(this.#database) === record.changes.length;
       if (prefersJournal) isWritten = journal();
       // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
       else isWritten = (form.isText ? [journal(), store()] : [store(), journal()]).includes(true);
@@ -91,13 +99,40 @@ export class PageUnloadWriter implements UnloadWriter {
   }
 
   journal(record: RecoveryRecord): void {
-    this.#journaled.push(keyOf(record));
-    for (const form of this.#forms(record, true)) form.journal(this.#database);
+    const { changes } = record;
+    const earlier = [...this.#journaled];
+    const journal: Journal = { key: keyOf(record) };
+    this.#journaled.push(journal);
+    let count = 0;
+    for (const form of this.#forms(record, true))
+      count = Math.max(count, form.journal(this.#database));
+    journal.changes = changes.slice(0, count);
+    this.#forgetCovered(earlier, new Set(changes.slice(count)));
+  }
+
+  /**
+   * Removes the earlier journals whose unsaved changes the newest has, too: while saves fail, a page that is hidden again
+   * and again would fill `localStorage`.
+   *
+   * @param missing The unsaved changes that the newest journal does not have.
+   */
+  #forgetCovered(earlier: readonly Journal[], missing: ReadonlySet<AcknowledgedChange>): void {
+    const isCovered = ({ changes }: Journal) =>
+      missing.size === 0 || changes?.some((one) => missing.has(one)) === false;
+    const covered = earlier.filter(isCovered);
+    if (covered.length === 0) return;
+    this.#journaled = this.#journaled.filter((one) => !covered.includes(one));
+    this.#forgetJournals(covered);
+  }
+
+  #forgetJournals(journals: readonly Journal[]): void {
+    const keys = journals.map(({ key }) => key);
+    unloadJournals.forget(this.#database, keys);
   }
 
   forget(): void {
     const [stored, journaled] = [this.#stored.splice(0), this.#journaled.splice(0)];
-    if (journaled.length > 0) unloadJournals.forget(this.#database, journaled);
+    if (journaled.length > 0) this.#forgetJournals(journaled);
     if (stored.length === 0) return;
     // If this fails, the next leader's watermarks show that all changes are applied.
     this.#change((records) => {

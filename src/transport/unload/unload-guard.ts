@@ -26,7 +26,12 @@ export interface GuardedClient {
   save(): void;
   /** Resolves when all acknowledged changes are saved, by this engine or the next. */
   whenSaved(): Promise<void>;
-  /** Leaves the engine and gives up leadership. */
+  /**
+   * Leaves the engine and resigns.
+   *
+   * @param mayReturn Whether the page is frozen or in the back/forward cache, and may return: its engine ends at once then,
+   *   without a save, and must not write. Otherwise a save that has begun may finish.
+   */
   suspend(mayReturn: boolean): void;
   /** Looks for an engine again. */
   resume(): void;
@@ -150,7 +155,11 @@ export class UnloadGuard {
     this.#client.save();
   }
 
-  /** The page ends or is frozen: asynchronous work may never finish. */
+  /**
+   * The page ends or is frozen: asynchronous work may never finish.
+   *
+   * @param mayReturn Whether it is frozen or in the back/forward cache: `#return` may follow.
+   */
   #leave(mayReturn: boolean): void {
     if (this.#suspended) return;
     const changes = [...this.#client.unsaved];

@@ -44,7 +44,7 @@ export const unloadJournals: UnloadJournals = {
     }
     const key = journalKey(database, [head.client, head.ending]);
     // A head alone is not worth a write.
-    return storeLines(key, lines, '', 1) > changes.length;
+    return storeLines(key, lines, '', 1) - 1;
   },
 
   read(database) {
