@@ -145,6 +145,8 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
 
   loadRuntime(): Promise<Runtime> {
     if (this.#runtime) return Promise.resolve(this.#runtime);
+    // Nothing would end an engine that starts after the close.
+    if (this.#refusing && !this.#loading) return Promise.reject(closedError(this.name));
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
       throw error;

@@ -91,6 +91,17 @@ export function abortingSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(0);
     });
 
+    test('a finished import removes its listener, too', async () => {
+      const things = await numbers(10);
+      const file = await new Response(
+        await things.exportBackup(await things.createBackup()),
+      ).blob();
+      const { signal, listeners } = countedSignal(new AbortController());
+      expect(await things.importBackup(file, { signal })).toBe(10);
+      await rejection(things.importBackup(new Blob(['no backup']), { signal }));
+      expect(listeners()).toBe(0);
+    });
+
     test('an abort ends a scan between chunks', async () => {
       const things = await numbers(9000);
       const controller = new AbortController();

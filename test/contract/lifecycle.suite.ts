@@ -165,6 +165,14 @@ export function lifecycleSuite(fixture: ClientFixture): void {
       await Promise.all([fixture.db.close(), fixture.db.close()]);
       expect(fixture.db.status.state).toBe('closed');
     });
+
+    test('before any other call starts no engine later', async () => {
+      const db = await fixture.renew();
+      await db.close();
+      new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' });
+      expect((await rejection(db.ready)).code).toBe('closed');
+      expect(db.status.state).toBe('closed');
+    });
   });
 
   describe('names', () => {

@@ -33,14 +33,17 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   /** Reject when reading must stop. */
   readonly #ends: Promise<never>[] = [];
+  #stopListening: () => void = () => undefined;
 
   /** @throws {OptionError} unless the source is a stream or Blob. */
   constructor(source: unknown, signal: AbortSignal | undefined) {
     this.#reader = readerOf(source);
     if (!signal) return;
     const aborted = new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const abort = () => reject(signal.reason);
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      this.#stopListening = () => signal.removeEventListener('abort', abort);
     });
     this.#add(aborted);
   }
@@ -76,6 +79,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
 
   /** Cancels the source. */
   end(): void {
+    this.#stopListening();
     // The source is not needed any more; its errors do not matter.
     this.#reader.cancel().catch(() => undefined);
   }
