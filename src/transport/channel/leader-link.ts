@@ -38,7 +38,9 @@ export class LeaderLink {
   readonly #handles = new OpenHandles();
   readonly #unsaved = new ReplayBuffer();
   #route: Route | undefined;
-  /** Counts attempts to take a route: only the latest counts. */
+  /** The next route, until its engine has answered the replay. */
+  #joining: Route | undefined;
+  /** Counts attempts to take a route: only the latest counts, and an earlier one has left its route. */
   #attempt = 0;
   #started: Started = 'thread';
   #watching = false;
@@ -128,8 +130,8 @@ export class LeaderLink {
 
   /** Switches to another engine. */
   async #take(make: (events: RouteEvents) => Promise<Route>): Promise<void> {
-    const attempt = ++this.#attempt;
     this.#leaveRoute();
+    const attempt = this.#attempt;
     const isCurrent = () => this.#attempt === attempt && !this.#ended;
     const events: RouteEvents = {
       event: (event) => isCurrent() && this.#takeEvent(event),
@@ -141,23 +143,26 @@ export class LeaderLink {
       },
       silent: (error) => isCurrent() && this.#suspect(error),
     };
-    let route: Route | undefined;
+    let route: Route;
     try {
       route = await make(events);
       if (!isCurrent()) return route.leave();
+      this.#joining = route;
       const replayed = this.replayer.replay(route);
       if (this.#wasUp) {
         await replayed;
-        if (!isCurrent()) return route.leave();
+        if (!isCurrent()) return;
       } else {
         // A new client has nothing to replay: its first requests travel at once, in order.
         replayed.catch((error: unknown) => isCurrent() && this.#miss(asCairnError(error)));
       }
     } catch (error) {
-      route?.leave();
-      if (isCurrent()) this.#miss(asCairnError(error));
+      if (!isCurrent()) return;
+      this.#leaveRoute();
+      this.#miss(asCairnError(error));
       return;
     }
+    this.#joining = undefined;
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
@@ -178,7 +183,6 @@ export class LeaderLink {
   }
 
   #lose(cause: CairnError | undefined): void {
-    this.#attempt++;
     // An engine in memory takes its data along.
     if (cause && this.#status?.storage === 'memory') {
       this.#fail(cause);
@@ -209,13 +213,17 @@ export class LeaderLink {
   }
 
   #leaveRoute(): void {
+    this.#attempt++;
+    this.#joining?.leave();
+    this.#joining = undefined;
     const route = this.#route;
     if (!route) return;
     this.#route = undefined;
+    // Replies that wait for the id of the database settle.
     this.replayer.joined();
     this.requests.stop();
     route.leave();
-    this.#events.down();
+    if (!this.#ended) this.#events.down();
   }
 
   #takeEvent(event: EngineEvent): void {
@@ -242,13 +250,8 @@ export class LeaderLink {
 
   #end(): void {
     this.#ended = true;
-    this.#attempt++;
-    this.#route?.leave();
-    this.#route = undefined;
-    this.requests.stop();
+    this.#leaveRoute();
     this.replayer.stop();
-    // Replies that wait for the id of the database settle, refused or not.
-    this.replayer.joined();
     this.#guard?.close();
   }
 
@@ -287,7 +290,6 @@ export class LeaderLink {
       },
       whenSaved: () => link.save(),
       suspend: (mayReturn) => {
-        link.#attempt++;
         link.#leaveRoute();
         link.#finder.suspend(mayReturn);
       },

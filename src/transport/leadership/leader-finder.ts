@@ -54,6 +54,8 @@ export class LeaderFinder implements LeadershipMember {
   #cancelWait: (() => void) | undefined;
   /** Whether a tab has announced since the query that it is starting an engine. */
   #isStarting = false;
+  /** Whether the client has left. */
+  #hasLeft = false;
 
   constructor(
     database: string,
@@ -94,14 +96,18 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   /**
-   * Resigns, as the page may not come back. Stops listening, too: Chromium evicts a page from the back/forward cache
+   * Resigns, as the page ends or is frozen. Stops listening, too: Chromium evicts a page from the back/forward cache
    * when a message arrives for it.
+   *
+   * @param mayReturn As for {@link Leadership.resign}.
    */
-  suspend(abandon: boolean): void {
+  suspend(mayReturn: boolean): void {
     this.end();
     this.#isLeader = false;
     this.#leader = undefined;
-    this.#leadership.resign(abandon);
+    // Epochs start again in a database that another tab deletes meanwhile.
+    this.#epoch = 0;
+    this.#leadership.resign(mayReturn);
   }
 
   /** The page is back: looks for a leader anew. */
@@ -112,6 +118,7 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   async leave(): Promise<void> {
+    this.#hasLeft = true;
     this.end();
     await this.#leadership.leave(this);
   }
@@ -159,6 +166,8 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   #query(ms: number, queries = QUERIES): void {
+    // A client that fails on the loss of its engine leaves amid the event.
+    if (this.#hasLeft) return;
     this.#stopWaiting();
     if (queries === QUERIES) this.#isStarting = false;
     this.#announcements?.say({ type: 'who' });

@@ -122,10 +122,10 @@ export class Leadership {
 
   /** Queues for the lock of the leader. */
   campaign(): void {
-    // Two engines would damage their common storage.
-    if (this.#stopping || this.#destroying > 0) return;
+    // Two engines would damage their common storage. One that keeps its data in memory runs without the lock.
+    if (this.#engine || this.#stopping || this.#destroying > 0) return;
     if (this.#shared && !this.#election.holds) this.#election.campaign();
-    else if (!this.#engine) this.#lead(false);
+    else this.#lead(false);
   }
 
   /** The engine has replied, or the request that ended it is refused: the next failure is a new one. */
@@ -194,13 +194,18 @@ export class Leadership {
     }
   }
 
-  /** Resigns at once, as the page may not come back. */
-  resign(abandon: boolean): void {
+  /**
+   * Resigns at once, as the page ends or is frozen.
+   *
+   * @param mayReturn Whether the page may return: its engine must not write then. Otherwise a save that has begun may
+   *   finish.
+   */
+  resign(mayReturn: boolean): void {
     const engine = this.#engine;
-    if (abandon) this.#engine = undefined;
+    this.#engine = undefined;
     // The start reports its failure.
     engine
-      ?.then((running) => (abandon ? running.abandon() : running.resign()))
+      ?.then((running) => (mayReturn ? running.abandon() : running.resign()))
       .catch(() => undefined);
     this.#election.resign();
   }
@@ -214,6 +219,11 @@ export class Leadership {
   }
 
   #lead(stolen: boolean): void {
+    // A steal may succeed after the last member has left, or beside an engine that needs no lock.
+    if (this.#engine || this.#members.size === 0) {
+      this.#election.resign();
+      return;
+    }
     const { locks, locked, newClient, journals, switchboard } = this.#platform;
     let current = true;
     const isCurrent = () => current && this.#engine === engine;

@@ -12,7 +12,7 @@ export class Presence {
     this.#locks = locks;
   }
 
-  /** Resolves when the lock is held. */
+  /** Requests the lock. Resolves when it is held; at once where it was requested before. */
   begin(): Promise<void> {
     if (this.#release) return Promise.resolve();
     return new Promise((resolve, reject) => {

@@ -9,7 +9,10 @@ interface Held {
   readonly steal: () => void;
 }
 
-/** Locks among the clients of one thread, where there are no Web Locks: Node before version 24, and simulations. */
+/**
+ * Locks among the clients of one thread, where there are no Web Locks: in Node before version 24, in pages on `http://`,
+ * and in tests.
+ */
 export class ThreadLocks implements Locks {
   readonly #held = new Map<string, Held>();
   readonly #queues = new Map<string, Waiting[]>();
@@ -58,7 +61,9 @@ export class ThreadLocks implements Locks {
 
   #free(name: string): void {
     this.#held.delete(name);
-    this.#queues.get(name)?.shift()?.grant();
+    const next = this.#queues.get(name)?.shift();
+    if (next) next.grant();
+    else this.#queues.delete(name);
   }
 }
 

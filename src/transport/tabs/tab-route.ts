@@ -83,7 +83,7 @@ export async function tabRoute(
     own: false,
     answerTimeout: SILENCE_S,
     clock,
-    silent: () => events.silent(silent()),
+    silent: () => events.silent(silent(SILENCE_S)),
     events,
     compare: (progress, waiting) => {
       // Messages keep their order: earlier events and replies must have arrived.
@@ -102,7 +102,7 @@ export async function tabRoute(
 
 function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(WELCOME_MS, () => reject(silent()));
+    const cancel = clock.after(WELCOME_MS, () => reject(silent(WELCOME_MS / 1000)));
     const listener = ((event: MessageEvent) => {
       if (event.data !== READY) return;
       cancel();
@@ -114,9 +114,9 @@ function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<vo
   });
 }
 
-function silent(): WorkerError {
+function silent(seconds: number): WorkerError {
   return new WorkerError(
     'worker_unresponsive',
-    `The leader's tab did not answer for ${SILENCE_S} s.`,
+    `The leader's tab did not answer for ${seconds} s.`,
   );
 }

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { Announcements } from '../../src/transport/tabs/announcements.ts';
+import { tabRoute } from '../../src/transport/tabs/tab-route.ts';
+import { FakeClock } from '../engine/fake-clock.ts';
+import { silentChannel } from './silent-channel.ts';
+
+test('the error of a leader that accepts no client says for how long it was silent', async () => {
+  const clock = new FakeClock();
+  const ignore = () => undefined;
+  const route = tabRoute(
+    { leader: 'frozen', epoch: 1, protocol: 1 },
+    {
+      ...{ client: 'client', channel: 'pair', broadcast: silentChannel, clock },
+      announcements: new Announcements('db', silentChannel, ignore),
+      switchboard: undefined,
+    },
+    { event: ignore, hasUnsaved: () => false, gap: ignore, silent: ignore },
+  );
+  const refused = expect(route).rejects.toMatchObject({
+    code: 'worker_unresponsive',
+    message: "The leader's tab did not answer for 2 s.",
+  });
+  await clock.advance(2000);
+  await refused;
+});
