@@ -3,6 +3,7 @@ import type { Database } from '../../src/index.ts';
 
 const CALLS = '../../src/collection/calls/runtime.ts';
 const ENGINE = '../../src/transport/thread/connect-in-thread.ts';
+const SLOW = '../../src/collection/inspection/slow-queries.ts';
 
 let lib: typeof import('../../src/index.ts');
 let db: Database;
@@ -17,6 +18,8 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.doUnmock(CALLS);
   vi.doUnmock(ENGINE);
+  vi.doUnmock(SLOW);
+  vi.restoreAllMocks();
   await db.close();
 });
 
@@ -212,3 +215,22 @@ test('queued calls reject if the code cannot be loaded, and the next call retrie
   expect((await things.insert({ n: 2 })).n).toBe(2);
   expect((await things.live({}).ready).data.map(({ n }) => n)).toEqual([2]);
 });
+
+test.each([true, false])(
+  'the code of slow_query_ms may fail to load, where that of the engine loads: %s',
+  async (loads) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const fail = () => {
+      throw new Error('offline');
+    };
+    vi.doMock(SLOW, fail);
+    if (!loads) vi.doMock(ENGINE, fail);
+    await db.close();
+    db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory', slow_query_ms: 0 });
+    const things = documents();
+    const inserted = things.insert({ n: 1 });
+    if (loads) expect((await inserted).n).toBe(1);
+    else await expect(inserted).rejects.toMatchObject({ code: 'load_failed' });
+    await expect.poll(() => warn.mock.calls.flat().join()).toContain('slow_query_ms');
+  },
+);

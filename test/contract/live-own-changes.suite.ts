@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
+import { schemaOf } from './schemas/libraries.ts';
 
 /** Read your own writes, in live queries of the same client. */
 export function liveOwnChangesSuite(fixture: ClientFixture): void {
@@ -58,6 +59,57 @@ export function liveOwnChangesSuite(fixture: ClientFixture): void {
       );
       expect(total.getSnapshot().data).toBe(40);
       for (const stop of stops) stop();
+    });
+
+    test('show it, for concurrent calls with patterns', async () => {
+      const things = fixture.documents<{ name: string; seen?: boolean }>();
+      await things.insertMany([{ name: 'b' }, { name: 'bc' }, { name: 'c' }, { name: 'cd' }]);
+      const all = things.live({});
+      const stop = all.subscribe(() => undefined);
+      await all.ready;
+      const shown = () =>
+        all.getSnapshot().data?.map(({ name, seen }) => (seen ? `${name} seen` : name));
+      const calls = [
+        things.insert({ name: 'a' }).then(() => expect(shown()).toContain('a')),
+        things.deleteMany({ name: /b$/ }).then(() => expect(shown()).not.toContain('b')),
+        things.deleteMany({ name: /bc/ }).then(() => expect(shown()).not.toContain('bc')),
+        things.patchMany({ name: /d/ }, { seen: true }),
+        things.find({ name: /c/ }),
+      ];
+      await Promise.all(calls);
+      expect(shown()).toEqual(['c', 'cd seen', 'a']);
+      stop();
+    });
+  });
+
+  describe('a live query that ends with news on its way', () => {
+    const ending = async (schema?: ReturnType<typeof schemaOf>) => {
+      const things = fixture.documents<{ name: string }>({ schema });
+      await things.insert({ _id: 'b', name: 'b' });
+      const all = things.live({});
+      all.subscribe(() => undefined);
+      await all.ready;
+      return { things, all };
+    };
+
+    test('blocks no calls with patterns', async () => {
+      const { things, all } = await ending();
+      const calls = [
+        things.insert({ name: 'a' }),
+        things.deleteMany({ name: /b/ }),
+        things.count({ name: /a/ }),
+      ];
+      all.close();
+      expect(await Promise.all(calls)).toMatchObject([{ name: 'a' }, 1, 1]);
+      expect(await things.count()).toBe(1);
+    });
+
+    test('blocks no exclusive call', async () => {
+      const { things, all } = await ending(schemaOf((value) => ({ value })));
+      const calls = [things.insert({ name: 'a' }), things.patch('b', { name: 'c' })];
+      all.close();
+      expect(await Promise.all(calls)).toMatchObject([{ name: 'a' }, { name: 'c' }]);
+      expect(await things.count()).toBe(2);
     });
   });
 }

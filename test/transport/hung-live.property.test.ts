@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { BaseClient } from '../../src/client/base-client.ts';
+// Else they load on demand, which may take longer than the turns that the property waits.
+import '../../src/collection/calls/runtime.ts';
+import '../../src/collection/live/live-feed.ts';
 import type { LiveSnapshot } from '../../src/index.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
@@ -19,6 +22,7 @@ const command = fc.oneof(
     text: fc.constantFrom('a1', 'a2', 'a2', 'b', 'hang1', 'hang2'),
   }),
   fc.record({ kind: fc.constant('delete'), id: fc.constantFrom('x', 'y', 'z') }),
+  fc.record({ kind: fc.constant('clear') }),
   fc.record({ kind: fc.constant('hang') }),
   fc.record({ kind: fc.constant('crash') }),
   fc.record({ kind: fc.constant('pause') }),
@@ -80,6 +84,10 @@ test('with random hangs and crashes, live queries show the current data or query
           } else if (step.kind === 'delete') {
             calls.push(made(notes.delete(step.id)));
             texts.delete(step.id);
+          } else if (step.kind === 'clear') {
+            // No document has trap 5.
+            calls.push(made(notes.deleteMany({ text: trap(5) })));
+            for (const [id, text] of texts) if (text.startsWith('a')) texts.delete(id);
           } else if (step.kind === 'hang') {
             // Only this document has trap 4, and no live query finds it.
             hangs++;

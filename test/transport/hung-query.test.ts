@@ -141,6 +141,47 @@ describe('a call that hangs', () => {
   });
 });
 
+describe('a call that is aborted before an engine has got it', () => {
+  const reason = new Error('enough');
+  const clear = { op: 'deleteMany', archived: true, call: 7 } as const;
+  const calls = [
+    { ...clear, criteria: { text: trap(3) }, mayHang: true },
+    { ...clear, criteria: { text: 'a' } },
+    count,
+  ] as const;
+
+  test('never begins behind one that may hang', async () => {
+    const { collection, link } = open();
+    const notes = collection('notes');
+    await notes(insert('a'));
+    engines.onRequest = ({ mayHang }) => mayHang && link.withdraw(7, reason);
+    const ahead = notes(mayHang);
+    const results = await Promise.allSettled(calls.map((call) => notes(call)));
+    expect(results).toMatchObject([{ reason }, { reason }, { value: 1 }]);
+    expect(await ahead).toBe(1);
+    expect(engines.running?.requests.map(({ op }) => op)).not.toContain('deleteMany');
+    await link.close();
+  });
+
+  test('never begins with the next engine', async () => {
+    const { collection, link } = open();
+    const notes = collection('notes');
+    await notes(insert('a'));
+    // Turns until the next engine runs.
+    engines.delay = () => 50;
+    engines.crash();
+    while (link.state !== 'opening') await engines.wait(1);
+    const settled = Promise.allSettled(calls.map((call) => notes(call)));
+    await engines.wait(1);
+    expect(link.state).toBe('opening');
+    link.withdraw(7, reason);
+    engines.delay = () => 1;
+    expect(await settled).toMatchObject([{ reason }, { reason }, { value: 1 }]);
+    expect(engines.running?.requests.map(({ op }) => op)).not.toContain('deleteMany');
+    await link.close();
+  });
+});
+
 test('only one call that may hang is in flight at a time', async () => {
   const { collection } = open();
   const notes = collection('notes');

@@ -96,6 +96,11 @@ export class HandleChannel {
     return this.#channel.near(this.handle);
   }
 
+  /** Starts the engine if it is not running. */
+  connect(): Promise<void> {
+    return this.#channel.open();
+  }
+
   /** Listens to a live query. @returns its number in requests. */
   listen(listener: (news: LiveNews) => void): number {
     return this.#channel.listen(listener);

@@ -19,7 +19,6 @@ import { withCallerFrames } from './caller-frames.ts';
 import type { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
 import { exportedFile, type ImportPath } from './file-calls.ts';
-import { loadFailed } from './first-call.ts';
 import { HandleChannel } from './handle-channel.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
 
@@ -33,11 +32,13 @@ export class Runtime {
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
     const { slow_query_ms } = settings;
     const observed: Connect = async (given) => {
-      const loading = import('../inspection/slow-queries.ts').catch(loadFailed);
+      const loading = import('../inspection/slow-queries.ts').catch((error: unknown) => {
+        console.warn('cairndb: the code of slow_query_ms did not load.', error);
+      });
       const access = await connect(given);
-      const { watchSlowQueries } = await loading;
+      const code = await loading;
       // Calls that wait for the engine to start are not measured: they are not slow by themselves.
-      watchSlowQueries(this[INSPECTION], slow_query_ms as number, (detail) =>
+      code?.watchSlowQueries(this[INSPECTION], slow_query_ms as number, (detail) =>
         events.event({ type: 'slow_query', detail }),
       );
       return access;
@@ -161,7 +162,10 @@ export class HandleCalls<Calls extends CommonCalls> {
   /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed`, `migration_failed` … */
   async load(): Promise<this> {
     await this.#schema?.loading;
-    await this.calls.migration?.waiting;
+    const migrated = this.calls.migration?.waiting;
+    // It waits for an open collection, and so for an engine: if none is reached, the call rejects.
+    if (migrated) await this.channel.connect();
+    await migrated;
     return this;
   }
 

@@ -2,6 +2,7 @@ import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../engine/protocol/live-protocol.ts';
 import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
 import { inMicrotask } from '../../storage/in-microtask.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
@@ -59,13 +60,15 @@ export class LiveFeed {
     if (status === 'ready') this.#tell({ status: 'pending', data, error: undefined });
   }
 
-  #leave(): void {
+  /** @param isKnown Whether an engine may have it. */
+  #leave(isKnown = true): void {
     const live = this.#live;
     if (live === undefined) return;
     this.#live = undefined;
-    this.#channel.unlisten(live);
+    const unlisten = () => this.#channel.unlisten(live);
     // A lost engine or a dropped collection has no live query to end.
-    this.#channel.sendInOrder({ op: 'liveEnd', live }).catch(() => undefined);
+    if (isKnown) this.#channel.sendInOrder({ op: 'liveEnd', live }).then(unlisten, unlisten);
+    else unlisten();
   }
 
   #begin(): void {
@@ -74,7 +77,11 @@ export class LiveFeed {
     this.#begun = false;
     const live = this.#channel.listen((signal) => {
       // An engine in this thread sends news in the middle of its work; listeners must not reenter it.
-      inMicrotask(() => this.#live === live && this.#take(signal));
+      inMicrotask(() => {
+        if (this.#live === live) this.#take(signal);
+        // The engine has not got the `liveEnd`, which may wait for a change, whose reply waits for this.
+        else this.#channel.send({ op: 'liveNext', live }).catch(() => undefined);
+      });
     });
     this.#live = live;
     this.#send({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }, () => {
@@ -128,7 +135,8 @@ export class LiveFeed {
   #fail(cause: unknown): void {
     const named = nameCollection(cause, this.#source.settings.name);
     const error = named instanceof Error ? named : asCairnError(named);
-    this.#leave();
+    // Where its code did not load there is no engine, and a request would load it again.
+    this.#leave((error as Partial<CairnError>).code !== 'load_failed');
     this.#tell({ status: 'error', data: this.#snapshot?.data, error });
   }
 

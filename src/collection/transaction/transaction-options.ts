@@ -12,7 +12,7 @@ export interface TransactionOptions {
   retries?: number | undefined;
   /** Whether to wait until the changes are in storage. @default false */
   durable?: boolean | undefined;
-  /** Aborts the transaction: nothing is changed, and the promise rejects with the signal's reason. */
+  /** Aborts the transaction: the promise rejects with the signal's reason. A commit in flight may still take effect. */
   signal?: AbortSignal | undefined;
 }
 

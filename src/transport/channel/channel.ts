@@ -51,8 +51,8 @@ export function placeOf(started: Started, leader: boolean): EnginePlace {
 
 /**
  * States of a client's channel: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each but the last to
- * `failed`. A close whose save fails goes back to `open`. During a failover the channel is `opening` again; calls wait
- * as they did the first time.
+ * `failed`. A close whose save fails goes back to `open`, a channel whose code does not load to `idle`. During a failover
+ * the channel is `opening` again; calls wait as they did the first time.
  */
 export type ChannelState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 

@@ -1,6 +1,7 @@
 import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protocol.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
+import { isOfCall } from '../../engine/protocol/request-kinds.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
@@ -12,6 +13,8 @@ import { closedError } from './closed-error.ts';
 import type { Connect, DestroyDatabase, EngineAccess } from './engine-access.ts';
 import { type PendingCall, refuse } from './in-flight-requests.ts';
 import { LeaderLink } from './leader-link.ts';
+
+const isNoOpening = ({ request }: PendingCall) => request.op !== 'open';
 
 /**
  * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
@@ -101,13 +104,10 @@ export class ClientChannel {
     });
   }
 
-  /** Removes the requests of an aborted call from the queue. */
+  /** Refuses the requests of an aborted call that no engine has got. */
   withdraw(aborted: number, reason: unknown): void {
-    this.#queue = this.#queue.filter(({ request, reject }) => {
-      const isAborted = 'call' in request && request.call === aborted;
-      if (isAborted) reject(reason);
-      return !isAborted;
-    });
+    this.#refuse(({ request }) => isOfCall(request, aborted), reason);
+    this.link?.requests.withdraw(aborted, reason);
   }
 
   /**
@@ -183,7 +183,7 @@ export class ClientChannel {
   async #close(): Promise<void> {
     if (this.#ended) return;
     let link: LeaderLink | undefined;
-    if (this.#state !== 'idle' || this.#queue.length > 0) {
+    if (this.#state !== 'idle' || this.#queue.some(isNoOpening)) {
       link = await this.#connected();
       this.#flush();
       this.#enter('closing');
@@ -228,7 +228,12 @@ export class ClientChannel {
       });
     } catch (cause) {
       const error = asCairnError(cause);
-      this.#end('failed', error);
+      if (error.code === 'load_failed' && !this.link && !this.#ended) {
+        // Nothing is lost yet: the next call tries again, and opens the handles.
+        this.#opening = undefined;
+        this.#refuse(isNoOpening, error);
+        this.#enter('idle');
+      } else this.#end('failed', error);
       throw error;
     }
   }
@@ -248,7 +253,6 @@ export class ClientChannel {
     if (this.#queue.length === 0) return;
     const requests = this.#opened ? undefined : this.link?.requests;
     if (!requests) {
-      // A failure rejects every queued call.
       this.#connected().catch(() => undefined);
       return;
     }
@@ -274,6 +278,13 @@ export class ClientChannel {
     this.link?.requests.refuseAll(error);
     for (const listener of this.#lives.values()) listener({ error });
     this.#enter(state);
+  }
+
+  /** Refuses some of the queued calls. */
+  #refuse(isRefused: (call: PendingCall) => boolean, reason: unknown): void {
+    const calls = this.#queue;
+    this.#queue = calls.filter((call) => !isRefused(call));
+    refuse(calls.filter(isRefused), reason);
   }
 
   #enterIfOpen(state: 'opening' | 'open'): void {

@@ -1,6 +1,6 @@
 import type { NearSession } from '../../engine/near/near-session.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import { isRead } from '../../engine/protocol/request-kinds.ts';
+import { isOfCall, isRead, isUrgent } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
@@ -41,7 +41,7 @@ interface InFlight {
   readonly batch: readonly Request[];
   readonly first: FirstSequenceNumbers;
   readonly settle: (reply: never) => void;
-  readonly reject: (error: CairnError) => void;
+  readonly reject: (error: unknown) => void;
   readonly mayHang: boolean;
   /** The route that it was sent on. */
   route: Route | undefined;
@@ -92,16 +92,24 @@ export class InFlightRequests {
     }
     let batch: PendingCall[] = [];
     for (const call of calls) {
-      const { mayHang, urgent, once, op } = call.request;
-      // First reads need not wait for the end of an opening, nor for what does.
-      const isApart = op === 'open' || (this.#opening > 0 && isRead(call.request));
-      if (mayHang || urgent || once || isApart) {
+      if (this.#isApart(call.request)) {
         if (batch.length > 0) this.#dispatchBatch(batch);
         this.#dispatchBatch([call]);
         batch = [];
       } else batch.push(call);
     }
     if (batch.length > 0) this.#dispatchBatch(batch);
+  }
+
+  /** Whether a request travels alone. */
+  #isApart(request: Request): boolean {
+    const { mayHang, urgent, once, op } = request;
+    if (mayHang || urgent || once || op === 'open') return true;
+    // First reads need not wait for the end of an opening, nor for what does.
+    if (this.#opening > 0 && isRead(request)) return true;
+    // While requests wait, it must not take others past them, or along when its call is aborted.
+    const isWaiting = !this.#route || this.#unsent.size > 0;
+    return isWaiting && (op === 'liveNext' || 'call' in request);
   }
 
   /** Sends calls as one batch, on this route or the next. */
@@ -144,14 +152,8 @@ export class InFlightRequests {
     if (this.#refusal) return Promise.reject(this.#refusal);
     return new Promise((settle, reject) => {
       const entry: InFlight = {
-        send: command,
-        batch: [],
-        first: [],
-        settle,
-        reject,
-        mayHang: false,
-        route: undefined,
-        attempts: 0,
+        ...{ send: command, batch: [], first: [], settle, reject },
+        ...{ mayHang: false, route: undefined, attempts: 0 },
       };
       this.#all.add(entry);
       this.#unsent.add(entry);
@@ -166,12 +168,10 @@ export class InFlightRequests {
     this.#unsent.clear();
     for (const entry of this.#all) {
       const [request] = entry.batch;
-      if (entry.route && request?.once)
-        this.#refuse(
-          entry,
-          outcomeUnknown(request, this.#handles.nameOf(request.handle) ?? this.#database),
-        );
-      else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts(ATTEMPTS));
+      if (entry.route && request?.once) {
+        const place = this.#handles.nameOf(request.handle) ?? this.#database;
+        this.#refuse(entry, outcomeUnknown(request, place));
+      } else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts(ATTEMPTS));
       else this.#unsent.add(entry);
     }
     this.#advance();
@@ -197,6 +197,15 @@ export class InFlightRequests {
     return { request, error };
   }
 
+  /** Refuses the requests of an aborted call that no engine has got. */
+  withdraw(aborted: number, reason: unknown): void {
+    for (const entry of this.#unsent) {
+      const isAlone = !entry.route && entry.batch.length === 1;
+      if (isAlone && isOfCall(entry.batch[0] as Request, aborted)) this.#refuse(entry, reason);
+    }
+    this.#advance();
+  }
+
   /** Refuses everything, for good. */
   refuseAll(error: CairnError): void {
     this.#refusal = error;
@@ -208,7 +217,7 @@ export class InFlightRequests {
     if (this.#all.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  #refuse(entry: InFlight, error: CairnError): void {
+  #refuse(entry: InFlight, error: unknown): void {
     this.#remove(entry);
     entry.reject(error);
   }
@@ -228,8 +237,7 @@ export class InFlightRequests {
     let blocked = false;
     for (const entry of this.#unsent) {
       blocked ||= entry.mayHang && this.#hanging !== undefined;
-      // An urgent request belongs to a running call: waiting behind others could block that call.
-      if (!blocked || entry.batch[0]?.urgent) this.#send(entry, route);
+      if (!blocked || isUrgent(entry.batch)) this.#send(entry, route);
       if (this.#route !== route) return;
     }
   }
@@ -287,6 +295,6 @@ function settle(calls: readonly PendingCall[], { values, failures }: BatchReply)
   });
 }
 
-export function refuse(calls: readonly PendingCall[], error: CairnError): void {
+export function refuse(calls: readonly PendingCall[], error: unknown): void {
   for (const { reject } of calls) reject(error);
 }
