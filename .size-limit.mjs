@@ -46,7 +46,7 @@ export default [
     name: 'client, before its first call',
     path: 'dist/index.js',
     import: '{ connect }',
-    limit: '9.3 kB',
+    limit: '9.35 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -58,7 +58,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '93.8 kB',
+    limit: '94.1 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -73,7 +73,7 @@ export default [
     name: 'encryption, in a page',
     path: 'dist/encryption.js',
     import: '{ encrypted, changePassword }',
-    limit: '25.7 kB',
+    limit: '26 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
