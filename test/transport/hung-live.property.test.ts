@@ -1,8 +1,5 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { BaseClient } from '../../src/client/base-client.ts';
-// Else they load on demand, which may take longer than the turns that the property waits.
-import '../../src/collection/calls/runtime.ts';
-import '../../src/collection/live/live-feed.ts';
 import type { LiveSnapshot } from '../../src/index.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
@@ -25,7 +22,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('clear') }),
   fc.record({ kind: fc.constant('hang') }),
   fc.record({ kind: fc.constant('crash') }),
-  fc.record({ kind: fc.constant('pause') }),
+  fc.record({ kind: fc.constant('pause'), turns: fc.constantFrom(5, 50) }),
 );
 
 interface Reader {
@@ -50,31 +47,44 @@ const textsOf = (data: readonly Note[]) => data.map(({ text }) => text).toSorted
 const found = (number: number, notes: Iterable<string>) =>
   [...notes].filter((text) => number === 0 || text.startsWith('a')).toSorted();
 
+const options = { name: 'notes', type: 'DOCUMENT_BASED' } as const;
+
+// To load the code of live queries may take longer than TURNS.
+beforeAll(async () => {
+  using engines = new TrappedEngines();
+  const db = new BaseClient(settings, engines.connect);
+  await new db.Collection(options).live({}).ready;
+  await db.close();
+});
+
 test('with random hangs and crashes, live queries show the current data or query_hung', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(command, { maxLength: 25 }),
+      fc.array(command, { maxLength: 25, size: '+1' }),
       fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
       fc.boolean(),
-      async (commands, delays, caching) => {
+      fc.boolean(),
+      async (commands, delays, caching, readsFirst) => {
         using engines = new TrappedEngines();
         engines.delay = () => delays.next().value as number;
         const db = new BaseClient(settings, engines.connect);
-        const options = { name: 'notes', type: 'DOCUMENT_BASED', caching } as const;
-        const notes = new db.Collection<{ text: string }>(options);
+        const notes = new db.Collection<{ text: string }>({ ...options, caching });
         const texts = new Map<string, string>();
         const readers: Reader[] = [];
         const calls: Promise<unknown>[] = [];
         let hangs = 0;
         let crashes = 3;
+        const read = (number: number) => {
+          const snapshots: Shown[] = [];
+          const query = notes.live(number === 0 ? {} : { text: trap(number) });
+          const stop = query.subscribe((snapshot) => snapshots.push(snapshot));
+          readers.push({ number, snapshots, stop, left: false });
+        };
+        if (readsFirst) read(0);
+        while (readers[0]?.snapshots.length === 0) await engines.wait(1);
         for (const step of commands) {
-          if (step.kind === 'read') {
-            const { number } = step;
-            const snapshots: Shown[] = [];
-            const query = notes.live(number === 0 ? {} : { text: trap(number) });
-            const stop = query.subscribe((snapshot) => snapshots.push(snapshot));
-            readers.push({ number, snapshots, stop, left: false });
-          } else if (step.kind === 'leave') {
+          if (step.kind === 'read') read(step.number);
+          else if (step.kind === 'leave') {
             const reader = readers[step.number];
             reader?.stop();
             if (reader) reader.left = true;
@@ -101,7 +111,7 @@ test('with random hangs and crashes, live queries show the current data or query
             calls.push(hung);
           } else if (step.kind === 'crash') {
             if (crashes-- > 0) engines.crash();
-          } else await engines.wait(5);
+          } else await engines.wait(step.turns);
         }
         await Promise.all(calls);
         const settledIn = ({ number, snapshots, left }: Reader) => {
