@@ -127,9 +127,11 @@ export function webdav(options: WebDavOptions): NamedTarget {
     id: `webdav:${base.href}`,
 
     async put(path, bytes) {
-      const before = uploads.get(path);
-      if (before?.bytes === bytes) return before.done;
-      await before?.done.catch(() => undefined);
+      // Again: another one that waited may have begun.
+      for (let before = uploads.get(path); before; before = uploads.get(path)) {
+        if (before.bytes === bytes) return before.done;
+        await before.done.catch(() => undefined);
+      }
       const done = upload(path, bytes).finally(() => uploads.delete(path));
       uploads.set(path, { bytes, done });
       return done;

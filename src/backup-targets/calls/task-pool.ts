@@ -1,4 +1,5 @@
-import { AT_ONCE } from './in-parallel.ts';
+/** Calls of a target under way at once: enough to hide the delay of a network, few enough for any server. */
+export const AT_ONCE = 4;
 
 /** Runs tasks a few at a time, for a producer that waits for room. The first failure ends it. */
 export class TaskPool {

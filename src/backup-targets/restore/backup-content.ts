@@ -1,5 +1,5 @@
 import { gzip } from '../../backup/file/gzip.ts';
-import { AT_ONCE } from '../calls/in-parallel.ts';
+import { AT_ONCE } from '../calls/task-pool.ts';
 import type { PartStore } from '../content/part-store.ts';
 import type { TargetManifest } from '../manifest/target-manifest.ts';
 
