@@ -1,3 +1,4 @@
+import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StorageError } from '../../errors/storage-error.ts';
 import type { BackupRequests } from '../backups/backup-requests.ts';
 import { dropDisabled, dropped, otherVersion, renamed } from '../collection-errors.ts';
@@ -201,7 +202,8 @@ export class CollectionLifecycle {
 
   /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */
   #finishOpening(): void {
-    void this.#loadRest();
+    const { events } = this.#context;
+    this.#loadRest().catch((cause: unknown) => events.failed(asCairnError(cause)));
   }
 
   async #loadRest(): Promise<void> {
