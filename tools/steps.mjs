@@ -71,7 +71,7 @@ export const steps = [
   {
     name: 'conventions',
     beside: true,
-    shows: 'sizes and names of files, and the words of code and docs',
+    shows: 'sizes of files, and the words of code and docs',
     commands: () => [[process.execPath, 'tools/conventions.mjs']],
   },
   {
