@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from 'tsdown';
+import { bundlerComments } from './tools/build/bundler-comments.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { sqlText } from './tools/build/sql-text.ts';
@@ -53,14 +54,23 @@ export default defineConfig([
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',
     },
-    plugins: [workerScript(), workerUrl(), libReference('testing.d.ts', 'esnext.disposable')],
+    plugins: [
+      workerScript(),
+      workerUrl(),
+      bundlerComments(),
+      libReference('testing.d.ts', 'esnext.disposable'),
+    ],
     // A chunk of its own, which knows itself by its name.
     outputOptions: {
       codeSplitting: { groups: [{ name: 'worker-scripts', test: /worker-scripts\.ts$/ }] },
     },
   },
-  { ...worker({ worker: 'worker/index.ts' }), plugins: [notices()] },
-  { ...worker({ 'file-worker': 'worker/file-worker.ts' }), dts: false },
+  { ...worker({ worker: 'worker/index.ts' }), plugins: [notices(), bundlerComments()] },
+  {
+    ...worker({ 'file-worker': 'worker/file-worker.ts' }),
+    plugins: [bundlerComments()],
+    dts: false,
+  },
   {
     ...common,
     platform: 'neutral',
@@ -73,6 +83,6 @@ export default defineConfig([
     ...worker({ static: 'src/index.ts' }),
     sourcemap: false, // those of the other files show the same sources
     dts: false, // package.json names those of index
-    plugins: [withoutInlineWorker(), workerUrl()],
+    plugins: [withoutInlineWorker(), workerUrl(), bundlerComments()],
   },
 ]);

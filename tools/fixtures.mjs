@@ -1,6 +1,6 @@
 /**
- * npm run test:fixtures [name…]: installs apps of all bundlers and frameworks with the packed tarball, starts each in
- * development and production, opens it in Chromium, and prints a table. Fails if one of them does.
+ * npm run test:fixtures [name…]: builds and packs the package, installs apps of all bundlers and frameworks with it, starts each
+ * in development and production, opens it in Chromium, and prints a table. Fails if one of them does.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { checkWorkers } from './fixtures/check-workers.mjs';
 import { install } from './fixtures/install.mjs';
 import { fixtures } from './fixtures/list.mjs';
 import { appEnvironment, serveBy, serveFiles } from './fixtures/serve.mjs';
-import { ROOT } from './setup.mjs';
+import { bin, ROOT } from './setup.mjs';
 
 /** @typedef {import('./fixtures/list.mjs').Fixture} Fixture */
 
@@ -24,6 +24,7 @@ const chosen = fixtures.filter(
 );
 if (chosen.length === 0) throw new Error(`No such fixture: ${names.join(', ')}`);
 
+execFileSync(bin('tsdown'), { cwd: ROOT, stdio: 'pipe' });
 const pack = [join(ROOT, 'tools/pack.mjs'), makeFolder('tarball')];
 const tarball = execFileSync(process.execPath, pack, { encoding: 'utf8' }).trim();
 
