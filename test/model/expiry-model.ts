@@ -6,11 +6,10 @@ export interface Entry {
   code?: string | undefined;
 }
 
-/** What a collection with `expire_after: { field: 'at', seconds }` holds, in the simplest way: a list, and the highest time seen. */
+/** What a collection with `expire_after: { field: 'at', seconds }` holds, in the simplest way: a list, and what has left it. */
 export class ExpiryModel {
   readonly #seconds: number;
   #entries: Entry[] = [];
-  #latest = Number.NEGATIVE_INFINITY;
   /** What has expired, and may be stored still. */
   readonly #gone = new Map<string, Entry>();
 
@@ -18,21 +17,19 @@ export class ExpiryModel {
     this.#seconds = seconds;
   }
 
-  /** The time is seen: nothing that has expired by now ever comes back. */
+  /** The time is seen: what has expired by now never comes back. What is new later has its own time. */
   look(now: number): void {
-    this.#latest = Math.max(this.#latest, now);
     for (const entry of this.#entries)
-      if (this.#dueOf(entry) <= this.#latest) this.#gone.set(entry._id, entry);
+      if (this.#dueOf(entry) <= now) this.#gone.set(entry._id, entry);
     this.#entries = this.#entries.filter(({ _id }) => !this.#gone.has(_id));
   }
 
   /**
-   * The highest time is forgotten: what had expired may be there again, as far as it was not removed, and has not by this clock.
+   * What was seen is forgotten: what had expired may be there again, as far as it was not removed, and has not by this clock.
    *
    * @param found What is there now. @returns what must not be.
    */
   restart(now: number, found: readonly Entry[]): readonly Entry[] {
-    this.#latest = now;
     const wrong = found.filter((entry) => {
       const { _id } = entry;
       const gone = this.#gone.get(_id);

@@ -42,7 +42,10 @@ const command = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('patch' as const), id, at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), id }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('transaction' as const), id, fields }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('jump' as const), ms: time }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('jump' as const), ms: time, isRead: fc.boolean() }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -107,6 +110,7 @@ class Subject {
 
   async run(done: Command): Promise<void> {
     const { model, clock } = this;
+    if (done.do !== 'jump') model.look(clock.now());
     switch (done.do) {
       case 'insert':
       case 'transaction': {
@@ -167,6 +171,7 @@ class Subject {
         break;
       case 'jump':
         clock.jump(done.ms);
+        if (!done.isRead) return;
         break;
       case 'wait':
         await clock.advance(done.ms);

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { mergeFields } from '../merge/merge-fields.ts';
@@ -54,18 +55,31 @@ export async function mergeBranches(
 
 /** Fields of the winner win; losers add those that it lacks. @returns `undefined` if something would be lost. */
 function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object | undefined {
-  const kept = attachmentsOf(winner);
   // Only the revision that has an attachment can be updated without sending it.
-  if (losers.some((loser) => Object.keys(attachmentsOf(loser)).some((name) => !(name in kept))))
-    return undefined;
+  if (!losers.every((loser) => hasAttachmentsOf(winner, loser))) return undefined;
   const lowestFirst = [...losers].sort((a, b) => compareRevisions(a._rev, b._rev));
   return [...lowestFirst, winner]
     .map((leaf) => fromCouch(leaf).document ?? undefined)
     .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
 }
 
-function attachmentsOf({ _attachments }: CouchDocument): object {
-  return isPlainObject(_attachments) ? _attachments : {};
+/** Whether the winner has what a loser has attached, byte for byte. */
+function hasAttachmentsOf(winner: CouchDocument, loser: CouchDocument): boolean {
+  const kept = attachmentsOf(winner);
+  return Object.entries(attachmentsOf(loser)).every(([name, one]) => {
+    const digest = digestOf(one);
+    return digest !== undefined && Object.hasOwn(kept, name) && digestOf(kept[name]) === digest;
+  });
+}
+
+function attachmentsOf({ _attachments }: CouchDocument): JsonObject {
+  return isPlainObject(_attachments) ? (_attachments as JsonObject) : {};
+}
+
+/** The hash of the content that CouchDB names in each stub. */
+function digestOf(stub: unknown): string | undefined {
+  const digest = isPlainObject(stub) ? (stub as JsonObject).digest : undefined;
+  return typeof digest === 'string' ? digest : undefined;
 }
 
 /** @returns the documents that were written, or were refused because others had written. */

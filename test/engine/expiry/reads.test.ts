@@ -124,6 +124,46 @@ describe.each([true, false])('caching: %s', (caching) => {
     await client.close();
   });
 
+  test('what is inserted after a clock was set right has its own time', async () => {
+    const { client, clock, entries, inSeconds } = openRig({ caching, indexes: ['n'] });
+    await entries.insertMany([{ _id: 'before', at: inSeconds(3600) }, { _id: 'never' }]);
+    clock.jump(7_200_000);
+    expect(await entries.count()).toBe(1);
+    // Nothing is read between this and the insert.
+    clock.jump(-7_200_000);
+    const at = inSeconds(3600);
+    await Promise.all([
+      entries.insert({ _id: 'one', at }),
+      entries.insertMany([
+        { _id: 'two', at },
+        { _id: 'three', at },
+      ]),
+      client.transaction((tx) => tx(entries).insert({ _id: 'four', at })),
+      entries.patch('never', { at }),
+    ]);
+    const here = ['never', 'one', 'two', 'three', 'four'];
+    const ids = async () => (await entries.filter({})).map(({ _id }) => _id);
+    expect(await ids()).toEqual(here);
+    await clock.advance(60_000);
+    expect(await ids()).toEqual(here);
+    expect(await entries.get('before')).toBeUndefined();
+    await clock.advance(3_540_000);
+    expect(await entries.count()).toBe(0);
+    await client.close();
+  });
+
+  test('what a file brings after a clock was set right has its own time', async () => {
+    const { client, clock, entries, inSeconds } = openRig({ caching });
+    await entries.insert({ _id: 'a', at: inSeconds(3600) });
+    const file = await new Response(await client.exportAll()).blob();
+    clock.jump(7_200_000);
+    expect(await entries.count()).toBe(0);
+    clock.jump(-7_200_000);
+    await client.importAll(file.stream());
+    expect(await entries.filter({})).toMatchObject([{ _id: 'a' }]);
+    await client.close();
+  });
+
   test('synchronous reads agree', async () => {
     const { client, clock, entries, inSeconds } = openRig({ caching: true, indexes: ['n'] });
     await entries.insertMany([
