@@ -113,6 +113,39 @@ describe('couchdb() and branches that a cluster left behind', () => {
     expect(await database.get('o', '?conflicts=true')).toHaveProperty('_conflicts', [LOW]);
   });
 
+  test.each([
+    ['toString', undefined],
+    ['constructor', undefined],
+    ['note.txt', 'other'],
+  ])('stay where the loser has an attachment %s that would be lost', async (name, ofWinner) => {
+    const attached = (text: string) => ({
+      _attachments: { [name]: { content_type: 'text/plain', data: btoa(text) } },
+    });
+    const high = { item: 'book', ...(ofWinner && attached(ofWinner)) };
+    await database.write([branch(LOW, { item: 'lamp', ...attached('low') }), branch(HIGH, high)], {
+      new_edits: false,
+    });
+    const a = device();
+    await a.settled();
+    expect(await a.orders.get('o')).toMatchObject({ item: 'book' });
+    const found = await database.get('o', `?rev=${LOW}&attachments=true`);
+    expect(atob(found._attachments[name].data)).toBe('low');
+    expect(await database.get('o', '?conflicts=true')).toHaveProperty('_conflicts', [LOW]);
+  });
+
+  test('are merged where the winner has the same attachment', async () => {
+    const _attachments = { 'note.txt': { content_type: 'text/plain', data: btoa('same') } };
+    await database.write(
+      [branch(LOW, { low: 1, _attachments }), branch(HIGH, { item: 'book', _attachments })],
+      { new_edits: false },
+    );
+    const a = device();
+    await a.settled();
+    const merged = await database.get('o', '?conflicts=true&attachments=true');
+    expect(merged).toMatchObject({ item: 'book', low: 1, _attachments });
+    expect(merged).not.toHaveProperty('_conflicts');
+  });
+
   test('a branch of a document that was changed here too', async () => {
     await database.write([{ _id: 'o', item: 'lamp' }]);
     const a = device();
