@@ -2,9 +2,13 @@ import { copy } from '../codec/capture.ts';
 import { Malformed } from '../codec/exact-json/json-checks.ts';
 import { decodeDocument } from '../replication/protocol/wire-documents.ts';
 import { RequestFailure } from './failures.ts';
+import { failureOf } from './postgres/sql-state.ts';
 import { ServerError } from './server-error.ts';
 
-/** Decides about one document. Anything but `true` refuses. */
+/**
+ * Decides about one document. Anything but `true` refuses, an error too: `onError` gets it, and all other documents go on. A
+ * `ServerError`, or an error of a connection, says that it cannot decide for now: the page asks again.
+ */
 export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | Promise<boolean>;
 
 /** What a user may see and change of a collection. */
@@ -37,10 +41,13 @@ export interface Access {
   readonly canWrite: ((id: string, wire: unknown) => Promise<boolean>) | undefined;
 }
 
+/** Is told of a filter that failed. */
+export type OnFilterFailure = (error: ServerError) => void;
+
 const FULL: Access = { canRead: undefined, canWrite: undefined };
 
 /** @throws {RequestFailure} with 401 or 403. */
-export function accessOf(authorization: unknown): Access {
+export function accessOf(authorization: unknown, onFailure: OnFilterFailure): Access {
   if (authorization === true) return FULL;
   if (authorization === undefined || authorization === null) {
     throw new RequestFailure(401, 'unauthorized', 'Sign in first.', {
@@ -54,7 +61,10 @@ export function accessOf(authorization: unknown): Access {
   // A misspelt filter must not open the collection.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw authorizeInvalid(`an object with "${unknown}"`);
-  return { canRead: overWire(read), canWrite: overWire(write) };
+  return {
+    canRead: read && overWire('read', read, onFailure),
+    canWrite: write && overWire('write', write, onFailure),
+  };
 }
 
 function checkFilters(authorization: unknown): AccessFilters {
@@ -81,11 +91,28 @@ function authorizeInvalid(what: string): ServerError {
   );
 }
 
-function overWire(filter: Filter | undefined): Access['canRead'] {
-  if (!filter) return undefined;
+function overWire(
+  name: 'read' | 'write',
+  filter: Filter,
+  onFailure: OnFilterFailure,
+): Access['canRead'] {
   return async (id, wire) => {
     const document = decoded(id, wire);
-    return document !== undefined && (await filter(document)) === true;
+    if (document === undefined) return false;
+    try {
+      return (await filter(document)) === true;
+    } catch (cause) {
+      const failure = failureOf(cause);
+      // A document that is hidden while a database is away would stay away.
+      if (failure instanceof ServerError) throw failure;
+      const { message = cause } = (cause ?? {}) as Partial<Error>;
+      onFailure(
+        new ServerError('filter_failed', `The filter "${name}" failed for "${id}": ${message}`, {
+          ...{ place: id, cause },
+        }),
+      );
+      return false;
+    }
   };
 }
 

@@ -18,7 +18,7 @@ export interface HandlerOptions {
   readonly maxBody?: number;
   /** Milliseconds for which a request waits for changes. Default 25,000; proxies often end a request after 30,000. */
   readonly hold?: number;
-  /** Gets the errors of the store and of `authorize`; clients do not see their text. Default `console.error`. */
+  /** Gets the errors of the store, of `authorize` and of filters; clients do not see them. Default `console.error`. */
   readonly onError?: (error: unknown, request: Request) => void;
 }
 
@@ -80,21 +80,25 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
   );
 }
 
+/** A filter that fails for all documents must not fill the log with them. */
+const MOST_REPORTS = 10;
+
 async function accessTo(
   request: Request,
   { collection }: Route,
-  { authorize }: HandlerOptions,
+  options: HandlerOptions,
 ): Promise<Access> {
-  return accessOf(await authorize(request, collection));
+  let reports = 0;
+  return accessOf(await options.authorize(request, collection), (error) => {
+    if (++reports <= MOST_REPORTS) report(options, error, request);
+  });
 }
 
-/** What logs must not change the answer. */
+/** What logs must not change the answer, even if it fails later. */
 function report({ onError = logError }: HandlerOptions, error: unknown, request: Request): void {
-  try {
-    onError(error, request);
-  } catch (second) {
-    logError(second, request);
-  }
+  new Promise((resolve) => resolve(onError(error, request))).catch((second: unknown) =>
+    logError(second, request),
+  );
 }
 
 function logError(error: unknown, { url }: Request): void {

@@ -5,7 +5,9 @@ export type ServerErrorCode =
   | 'checkpoint_invalid'
   | 'store_busy'
   | 'store_unavailable'
-  | 'authorize_invalid';
+  | 'authorize_invalid'
+  /** A filter of `authorize` threw for a document, which is hidden or refused. */
+  | 'filter_failed';
 
 /** Details of a {@link ServerError}. */
 export interface ServerErrorDetails extends CairnErrorDetails {

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Authorization, createHandler, memory, type Store } from '../../src/server/index.ts';
+import {
+  type Authorization,
+  createHandler,
+  memory,
+  ServerError,
+  type Store,
+} from '../../src/server/index.ts';
 import { ask, refusal, request, URL_OF, wire } from './requests.ts';
 
 const answering = (authorization: unknown, store: Store = memory()) => {
@@ -144,16 +150,66 @@ describe('filters', () => {
     expect(await as('ada', 'given').push(hers)).toEqual([{ version }]);
   });
 
-  test('a filter that fails, or answers something else than true, hides the document', async () => {
+  test('a filter that answers something else than true hides the document', async () => {
     await as('ada', 'odd').push(wire('a', { owner: 'ada' }));
     const { handler: odd } = answering({ read: () => 'yes' as any }, store);
     expect((await ask(odd, 'odd', 'pull', {})).changes).toMatchObject([{ deleted: true }]);
-    const { handler: failing } = answering(
-      { read: (each: any) => each.owner.name.first === 'Ada' },
-      store,
-    );
-    const asked = request(URL_OF('odd', 'pull'), {});
-    expect(await refusal(failing, asked)).toEqual([503, 'store_failed']);
+  });
+
+  const member = ({ members }: any) => members.includes('ada');
+
+  test.each<[string, (document: any) => unknown]>([
+    ['throws', member],
+    ['rejects', async (document) => member(document)],
+    ['throws nothing', (document) => document.members?.includes('ada') || Promise.reject()],
+  ])('a read filter that %s for one document hides it, and the log names it', async (_, read) => {
+    const mixed = memory();
+    const { handler: admin } = answering(true, mixed);
+    const rows = [wire('a', { members: ['ada'] }), wire('b', {}), wire('c', { members: ['ada'] })];
+    await ask(admin, 'orders', 'push', { rows });
+    const { handler, onError } = answering({ read }, mixed);
+    const { changes } = await ask(handler, 'orders', 'pull', {});
+    expect(changes).toMatchObject([{ document: { _id: 'a' } }, { deleted: true }, { id: 'c' }]);
+    expect(changes[1]).not.toHaveProperty('document');
+    expect(onError.mock.calls).toMatchObject([
+      [{ code: 'filter_failed', place: 'b', message: expect.stringContaining('"read"') }, {}],
+    ]);
+    const results = await ask(handler, 'orders', 'push', {
+      rows: [wire('b', { members: ['ada'] }, { base: changes[1].version }), wire('d', {})],
+    });
+    expect(results).toEqual({ results: [forbidden, { version: expect.any(String) }] });
+  });
+
+  test('a write filter that throws for one row refuses it, and the log names it', async () => {
+    const { handler, onError } = answering({ write: member });
+    const rows = [wire('a', { members: ['ada'] }), wire('b', {}), wire('c', { members: ['ada'] })];
+    const { results } = await ask(handler, 'orders', 'push', { rows });
+    const made = { version: expect.any(String) };
+    expect(results).toEqual([made, forbidden, made]);
+    expect(onError.mock.calls).toMatchObject([[{ code: 'filter_failed', place: 'b' }, {}]]);
+  });
+
+  test('a filter that fails for all documents does not fill the log', async () => {
+    const { handler: admin } = answering(true, store);
+    const rows = Array.from({ length: 100 }, (_, index) => wire(`${index}`, {}));
+    await ask(admin, 'failing', 'push', { rows });
+    const { handler, onError } = answering({ read: member }, store);
+    const { changes } = await ask(handler, 'failing', 'pull', {});
+    expect(changes.filter(({ deleted }: any) => deleted)).toHaveLength(100);
+    expect(onError).toHaveBeenCalledTimes(10);
+  });
+
+  test.each([
+    new ServerError('store_busy', 'The list of members is locked.', { retryAfter: 3 }),
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } }),
+  ])('a filter that cannot decide for now hides nothing: %s', async (error) => {
+    await as('ada', 'away').push(wire('a', { owner: 'ada' }));
+    const { handler, onError } = answering({ read: () => Promise.reject(error) }, store);
+    const response = await handler(request(URL_OF('away', 'pull'), {}));
+    expect([429, 503]).toContain(response.status);
+    expect(response.headers.has('retry-after')).toBe(true);
+    expect(onError).toHaveBeenCalledOnce();
   });
 
   test('a document that somebody damaged in the database is hidden', async () => {

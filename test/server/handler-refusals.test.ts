@@ -193,13 +193,20 @@ describe('a store that fails', () => {
     expect(await response.text()).not.toMatch(/db7/);
   });
 
-  test('onError that fails changes no answer', async () => {
-    vi.spyOn(console, 'error').mockImplementationOnce(() => undefined);
-    const { handler: broken, onError } = failing(new Error('lost'));
-    onError.mockImplementation(() => {
+  test.each([
+    () => {
       throw new Error('log is full');
-    });
+    },
+    async () => {
+      throw new Error('log is full');
+    },
+  ])('onError that fails changes no answer: %s', async (fails) => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const { handler: broken, onError } = failing(new Error('lost'));
+    onError.mockImplementation(fails);
     expect((await broken(request(pull, {}))).status).toBe(503);
+    await expect.poll(() => logged.mock.calls.length).toBe(1);
+    logged.mockRestore();
   });
 });
 

@@ -1,9 +1,22 @@
 import { ServerError } from '../server-error.ts';
 import type { StoreResult } from '../store.ts';
 
+/** What errors of drivers and networks say of themselves. */
+interface Named {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly cause?: unknown;
+}
+
+/** The part of an error that has a code: `fetch` names the error of the network as the cause. */
+function namedOf(error: unknown): Named {
+  const named = (error ?? {}) as Named;
+  return typeof named.code === 'string' ? named : ((named.cause ?? {}) as Named);
+}
+
 /** The SQLSTATE of an error of a driver, or the code of its network; empty for other errors. */
 function codeOf(error: unknown): string {
-  const { code } = (typeof error === 'object' && error !== null ? error : {}) as { code?: unknown };
+  const { code } = namedOf(error);
   return typeof code === 'string' ? code : '';
 }
 
@@ -33,7 +46,9 @@ const RETRY_AFTER = 2;
 
 /** Names a failure that passes; other errors stay as they are. */
 export function failureOf(error: unknown): unknown {
-  if (!/^(?:08...|53...|57P..|ECONN\w+|EPIPE|ETIMEDOUT|ENOENT)$/.test(codeOf(error))) return error;
+  const isOutage = /^(?:08...|53...|57P..|ECONN\w+|EPIPE|ETIMEDOUT)$/.test(codeOf(error));
+  // A socket in a folder, and no other file.
+  if (!isOutage && namedOf(error).syscall !== 'connect') return error;
   return new ServerError('store_unavailable', 'Postgres does not answer now.', {
     retryAfter: RETRY_AFTER,
     cause: error,
