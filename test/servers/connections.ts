@@ -6,14 +6,15 @@ import {
   postgres,
 } from '../../src/server/index.ts';
 
-/** Connections to a cluster, by the socket in its folder, in a schema. */
+/** Connections to a cluster, by the socket in its folder, in a schema. @param settings Such as `-c work_mem=1MB`. */
 export function connectionsTo(
   folder: string,
   schema: string,
   max = 10,
   database = 'postgres',
+  settings: readonly string[] = [],
 ): pg.Pool {
-  const options = `-c search_path=${schema}`;
+  const options = [`-c search_path=${schema}`, ...settings].join(' ');
   const pool = new pg.Pool({ host: folder, user: 'cairn', database, max, options });
   pool.on('error', () => undefined); // of idle connections, when a test crashes the server
   return pool;

@@ -53,8 +53,12 @@ const TEXT_REFUSED: StoreResult = {
   rejected: { reason: 'The server cannot store the character NUL, nor half of a surrogate pair.' },
 };
 
-/** Attempts of a statement that Postgres ended in favour of another one. */
-const ATTEMPTS = 3;
+/**
+ * Attempts of a statement that Postgres ended in favour of another one. Where transactions are serializable by default, of
+ * 20 pushes at once to a collection one is made: then the others have to wait apart.
+ */
+const ATTEMPTS = 16;
+const LONGEST_PAUSE_MS = 400;
 
 class StoreInPostgres implements PostgresStore {
   readonly #query: Query;
@@ -136,6 +140,8 @@ class StoreInPostgres implements PostgresStore {
         return (rows[0] as { readonly answer: Answer }).answer;
       } catch (error) {
         if (attempt === ATTEMPTS || !isRetryable(error)) throw failureOf(error);
+        const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** attempt);
+        await new Promise((resolve) => void setTimeout(resolve, Math.random() * longest));
       }
     }
   }

@@ -41,16 +41,16 @@ export function refusalOf(error: unknown): StoreResult {
   return { rejected: { reason } };
 }
 
-/** Seconds until a server that restarts, or has no connection left, may answer. */
+/** Seconds until a server that restarts, has no connection left or too much to do, may answer. */
 const RETRY_AFTER = 2;
 
 /** Names a failure that passes; other errors stay as they are. */
 export function failureOf(error: unknown): unknown {
+  const details = { retryAfter: RETRY_AFTER, cause: error };
+  if (isRetryable(error))
+    return new ServerError('store_busy', 'Too many write this collection at once.', details);
   const isOutage = /^(?:08...|53...|57P..|ECONN\w+|EPIPE|ETIMEDOUT)$/.test(codeOf(error));
   // A socket in a folder, and no other file.
   if (!isOutage && namedOf(error).syscall !== 'connect') return error;
-  return new ServerError('store_unavailable', 'Postgres does not answer now.', {
-    retryAfter: RETRY_AFTER,
-    cause: error,
-  });
+  return new ServerError('store_unavailable', 'Postgres does not answer now.', details);
 }
