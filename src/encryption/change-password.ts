@@ -5,14 +5,9 @@ import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
-import { changeKey, copyChanged, readRecord } from '../storage/encryption/open-encrypted.ts';
-import type { EncryptionKey } from '../storage/encryption/wrapping-key.ts';
-import {
-  checkedKey,
-  checkedStorage,
-  clientEncryption,
-  type EncryptableStorage,
-} from './encrypted.ts';
+import { changeKey, readRecord } from '../storage/encryption/open-encrypted.ts';
+import { AppKey, type EncryptionKey } from './app-key.ts';
+import { checkedStorage, clientEncryption, type EncryptableStorage } from './encrypted.ts';
 import { isInIndexedDb, storedRecord } from './page-key-record.ts';
 import { PageKeys } from './page-keys.ts';
 
@@ -48,8 +43,8 @@ export interface ChangePasswordOptions {
  */
 export async function changePassword(options: ChangePasswordOptions): Promise<void> {
   const { name, storage } = options;
-  const keys = new PageKeys(checkedKey(options.key, 'key'));
-  const next = new PageKeys(checkedKey(options.new_key, 'new_key'));
+  const keys = new PageKeys(AppKey.of(options.key, 'key'));
+  const next = new PageKeys(AppKey.of(options.new_key, 'new_key'));
   if (typeof name !== 'string' || name === '' || (storage as string) === 'memory')
     throw new OptionError(
       'option_invalid',
@@ -81,8 +76,7 @@ async function changeIn(
   const record = await readRecord(storage);
   if (!record) throw notEncrypted();
   const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
-  await changeKey(storage, name, record, key, derived);
-  if (hasPages) await copyChanged(storage);
+  await changeKey(storage, name, record, key, derived, hasPages);
 }
 
 /** Files open in one worker alone. */

@@ -11,8 +11,7 @@ import {
   readKeyRecord,
 } from '../storage/encryption/key-record.ts';
 import { type Bytes, SEALED, seal, unseal } from '../storage/encryption/sealing.ts';
-import { type EncryptionKey, newOrigin } from '../storage/encryption/wrapping-key.ts';
-import { checkedKey } from './encrypted.ts';
+import { AppKey, type EncryptionKey } from './app-key.ts';
 import { PageKeys } from './page-keys.ts';
 
 /** Where backups go: a folder, a bucket, a server. */
@@ -66,7 +65,7 @@ export function encryptedTarget(
   options: EncryptedTargetOptions,
 ): EncryptableTarget {
   const given = options && 'password' in options ? options : options?.key;
-  const keys = new PageKeys(checkedKey(given, 'key'));
+  const keys = new PageKeys(AppKey.of(given, 'key'));
   let opening: Promise<readonly CryptoKey[]> | undefined;
   const open = (): Promise<readonly CryptoKey[]> => {
     opening ??= openTarget(target, keys);
@@ -151,7 +150,7 @@ async function keyPaths(target: EncryptableTarget, keys: PageKeys): Promise<stri
 }
 
 async function makeKey(target: EncryptableTarget, keys: PageKeys): Promise<void> {
-  const { key, origin } = await keys.derive(newOrigin(keys.key));
+  const { key, origin } = await keys.deriveNew();
   const { epoch, claim } = putKeyRecord(await newKeyRecord(NAME, key, origin));
   const content = new TextEncoder().encode(JSON.stringify({ epoch, claim }));
   await target.put(`${KEY_PATHS}${toHex(origin.salt)}.json`, content);

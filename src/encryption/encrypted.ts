@@ -5,18 +5,14 @@ import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
-import {
-  ALLOWED_KEYS,
-  type EncryptionKey,
-  isEncryptionKey,
-  type KeyOrigin,
-} from '../storage/encryption/wrapping-key.ts';
+import type { KeyOrigin } from '../storage/encryption/wrapping-key.ts';
 import type {
   ClientEncryption,
   EncryptedDriver,
   EngineEncryption,
 } from '../transport/encryption/client-encryption.ts';
 import { PageUnloadWriter } from '../transport/unload/recovery-record.ts';
+import { AppKey, type EncryptionKey } from './app-key.ts';
 import { openJournals } from './open-journals.ts';
 import { PageKeys } from './page-keys.ts';
 import { PageSealing } from './page-sealing.ts';
@@ -25,6 +21,7 @@ import { PageSealing } from './page-sealing.ts';
 export interface EncryptedStorageOptions {
   /**
    * What opens the database: a password, the PRF output of a passkey, 32 random bytes, or a CryptoKey for AES-GCM or AES-KW.
+   * It is copied: you may overwrite your bytes afterwards.
    */
   key: EncryptionKey;
 }
@@ -54,17 +51,8 @@ export function encrypted<Inner extends EncryptableStorage>(
   storage: Inner,
   options: EncryptedStorageOptions,
 ): EncryptedDriver<Inner> {
-  const keys = new PageKeys(checkedKey(options?.key, 'key'));
+  const keys = new PageKeys(AppKey.of(options?.key, 'key'));
   return encryptedWith(checkedStorage(storage), clientEncryption(keys));
-}
-
-/** @throws {OptionError} */
-export function checkedKey(key: unknown, option: string): EncryptionKey {
-  if (isEncryptionKey(key)) return key;
-  // Not the key itself: messages end up in logs.
-  throw new OptionError('option_invalid', `The option "${option}" must be ${ALLOWED_KEYS}.`, {
-    place: option,
-  });
 }
 
 /** @throws {OptionError} */
@@ -83,16 +71,16 @@ export function checkedStorage<Inner extends EncryptableStorage>(storage: Inner)
 export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncryption {
   return {
     forEngine: async (name, inWorker) => {
-      const [derived, newKey, code] = await Promise.all([
+      const [key, derived, newKey, code] = await Promise.all([
+        keys.material(),
         inWorker && keys.isSlow ? keys.derivedFor(name) : undefined,
         next?.deriveNew(),
         (inWorker ? loadScript() : loadCode()).catch(loadFailed),
       ]);
-      const isCloneable = !('deriveKey' in keys.key) || !keys.key.deriveKey;
-      const key = isCloneable || !inWorker ? keys.key : undefined;
       const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
       return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
     },
+    isOutdated: (name) => keys.isOutdated(name),
     pageWriting: (name) => new PageUnloadWriter(name, new PageSealing(name, keys)),
     readJournals: (name) => openJournals(name, keys),
   };

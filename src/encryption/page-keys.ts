@@ -2,43 +2,54 @@ import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
 import { openKeyRecord } from '../storage/encryption/key-record.ts';
-import {
-  type EncryptionKey,
-  type KeyOrigin,
-  newOrigin,
-  wrappingKey,
-} from '../storage/encryption/wrapping-key.ts';
+import { type KeyMaterial, type KeyOrigin, newOrigin } from '../storage/encryption/wrapping-key.ts';
+import type { AppKey } from './app-key.ts';
 import { storedRecord } from './page-key-record.ts';
 
 /** Derives the keys of databases in a page from one key of the app; each derivation runs once. */
 export class PageKeys {
-  readonly key: EncryptionKey;
+  readonly #key: AppKey;
   /** By salt. */
   readonly #derived = new Map<string, Promise<CryptoKey>>();
+  /** The origin that an engine was given a key for. */
+  #given: KeyOrigin | undefined;
 
-  constructor(key: EncryptionKey) {
-    this.key = key;
+  constructor(key: AppKey) {
+    this.#key = key;
   }
 
   /** Whether it takes a tenth of a second to derive from, or only this page can. */
   get isSlow(): boolean {
-    return 'password' in this.key;
+    return this.#key.kind === 'password' || this.#key.kind === 'derived';
+  }
+
+  /** What an engine derives from. */
+  material(): Promise<KeyMaterial> {
+    return this.#key.material();
   }
 
   /** The wrapping key for a database, or for a new one. @throws {StorageError} `key_wrong` */
   async derivedFor(name: string): Promise<DerivedKey> {
     const record = await storedRecord(name);
-    return this.derive(record?.origin ?? newOrigin(this.key));
+    this.#given = record?.origin ?? newOrigin(this.#key.kind);
+    return this.derive(this.#given);
+  }
+
+  /** Whether the key that an engine was given was for an older key record: a tab had ended before it copied the newer. */
+  async isOutdated(name: string): Promise<boolean> {
+    if (!this.#given) return false;
+    const record = await storedRecord(name);
+    return record !== undefined && record.origin.salt.join() !== this.#given.salt.join();
   }
 
   /** A wrapping key of an origin of its own. */
   deriveNew(): Promise<DerivedKey> {
-    return this.derive(newOrigin(this.key));
+    return this.derive(newOrigin(this.#key.kind));
   }
 
   async derive(origin: KeyOrigin): Promise<DerivedKey> {
     const salt = origin.salt.join();
-    const deriving = this.#derived.get(salt) ?? wrappingKey(this.key, origin);
+    const deriving = this.#derived.get(salt) ?? this.#key.wrapping(origin);
     this.#derived.set(salt, deriving);
     // A callback may fail for once.
     deriving.catch(() => this.#derived.delete(salt));

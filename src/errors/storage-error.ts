@@ -17,6 +17,7 @@ export type StorageErrorCode =
   | 'format_newer'
   | 'encryption_unavailable'
   | 'key_missing'
+  | 'key_not_derived'
   | 'key_wrong'
   | 'not_encrypted'
   | 'data_damaged'

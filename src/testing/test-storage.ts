@@ -37,6 +37,7 @@ const CODES: Record<StorageErrorCode, string> = {
   format_newer: 'The data was written by a newer version.',
   encryption_unavailable: 'There is no cipher here.',
   key_missing: 'The database is encrypted.',
+  key_not_derived: 'There is no key.',
   key_wrong: 'The key does not open the database.',
   not_encrypted: 'The database is not encrypted.',
   data_damaged: 'Stored data is damaged.',

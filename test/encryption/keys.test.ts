@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AppKey } from '../../src/encryption/app-key.ts';
 import { changePassword, type EncryptionKey, encrypted } from '../../src/encryption/index.ts';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import {
@@ -8,9 +9,15 @@ import {
   type StorageDriver,
   StorageError,
 } from '../../src/index.ts';
+import { ENCRYPTION_KEY } from '../../src/storage/drivers/encryption-key.ts';
+import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
 import type { DerivedKey } from '../../src/storage/encryption/encryption-module.ts';
-import { readKeyRecord } from '../../src/storage/encryption/key-record.ts';
-import { COPY_KEY, openEncrypted } from '../../src/storage/encryption/open-encrypted.ts';
+import {
+  newKeyRecord,
+  putKeyRecord,
+  readKeyRecord,
+} from '../../src/storage/encryption/key-record.ts';
+import { COPY_KEY, changeKey, openEncrypted } from '../../src/storage/encryption/open-encrypted.ts';
 import { type RawValue, readRaw, writeRaw } from './raw-values.ts';
 
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
@@ -74,9 +81,9 @@ async function derive(password: string, salt: Uint8Array): Promise<ArrayBuffer> 
 
 test('a page whose copy of the key record is older or missing gets the newer one', async () => {
   const storage = await memoryDriver().open('notes', { damaged: () => undefined });
-  const keys = new PageKeys({ password: 'one', deriveKey: derive });
+  const keys = new PageKeys(AppKey.of({ password: 'one', deriveKey: derive }, 'key'));
   const open = async (derived: DerivedKey) => {
-    const options = { name: 'notes', key: undefined, derived, hasPages: true };
+    const options = { name: 'notes', key: await keys.material(), derived, hasPages: true };
     await openEncrypted(storage, {
       ...options,
       events: { damaged: () => undefined },
@@ -203,6 +210,30 @@ test('a password is changed in IndexedDB, and of no database that is not there',
   const changed = new Database({ name, storage: encrypted('indexeddb', { key: bytes(2) }) });
   await changed.ready;
   await changed.destroy();
+});
+
+test('in IndexedDB a key record and its copy for pages are stored together, or not at all', async () => {
+  const name = `together ${Math.random()}`;
+  const storage = await indexedDbDriver().open(name, { damaged: () => undefined });
+  const read = () =>
+    Promise.all([
+      storage.getMany('leadership', [ENCRYPTION_KEY]),
+      storage.getMany('recovery', [COPY_KEY]),
+    ]);
+  const keys = new PageKeys(AppKey.of(bytes(1), 'key'));
+  const { origin, key } = await keys.deriveNew();
+  const record = await newKeyRecord(name, key, origin);
+  const changed = await changeKey(storage, name, record, key, { origin, key }, true).catch(
+    (error) => error.code,
+  );
+  expect(changed).toBe('key_wrong');
+  expect(await read()).toEqual([[undefined], [undefined]]);
+  await storage.write([putKeyRecord(record)], 'strict');
+  await changeKey(storage, name, record, key, { origin, key }, true);
+  const [[stored], [copy]] = await read();
+  expect(readKeyRecord(stored)?.version).toBe(2);
+  expect(copy).toEqual(stored);
+  await storage.close();
 });
 
 test('the status says what is encrypted', async () => {

@@ -2,7 +2,7 @@ import { gcm } from '@noble/ciphers/aes.js';
 import { describe, expect, test } from 'vitest';
 import { deriveKeys, unwrapDataKey, wrapDataKey } from '../../src/storage/encryption/data-keys.ts';
 import { type Bytes, decryptGcm, encryptGcm } from '../../src/storage/encryption/sealing.ts';
-import { wrappingKey } from '../../src/storage/encryption/wrapping-key.ts';
+import { importBase, wrappingKey } from '../../src/storage/encryption/wrapping-key.ts';
 
 const bytes = (hex: string): Bytes =>
   Uint8Array.from(hex.replaceAll(' ', '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -65,7 +65,7 @@ describe('PBKDF2-HMAC-SHA-256', () => {
     ],
   ])('makes the known key of %s', async (password, salt, rounds, wanted) => {
     const origin = { kind: 'password', salt: text(salt), rounds } as const;
-    const key = await wrappingKey({ password }, origin);
+    const key = await wrappingKey(await importBase('password', text(password)), origin);
     const nonce = new Uint8Array(12);
     const ours = await encryptGcm(key, nonce, text('proof'), text(''));
     expect(hex(ours)).toBe(hex(gcm(bytes(wanted), nonce, text('')).encrypt(text('proof'))));

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { AppKey } from '../../src/encryption/app-key.ts';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import { PageSealing } from '../../src/encryption/page-sealing.ts';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
@@ -27,7 +28,7 @@ const opened = (...handles: number[]) => COLLECTIONS.filter(([handle]) => handle
 /** A page with its keys. */
 async function openPage() {
   const dataKeys = await deriveKeys(new Uint8Array(32).fill(7));
-  const keys = new PageKeys(new Uint8Array(32));
+  const keys = new PageKeys(AppKey.of(new Uint8Array(32), 'key'));
   vi.spyOn(keys, 'dataKeys').mockResolvedValue(dataKeys);
   const sealing = new PageSealing('notes', keys);
   await sealing.pending;
@@ -186,7 +187,7 @@ test('journals that could not be read while the database opened are read afterwa
       return { replayJournals } as unknown as LeaderEngine;
     },
     'notes',
-    { readJournals } as never,
+    { readJournals, isOutdated: async () => false } as never,
   );
   await start({} as never, {} as never);
   await expect.poll(() => replayJournals.mock.calls.length).toBeGreaterThan(0);

@@ -137,7 +137,8 @@ export interface Storage {
    * Applies all operations or none, in order. Resolves when they are stored.
    *
    * A driver may draw the operations one by one while its transaction runs: a large batch is never built, or
-   * serialised, in one go. Operations on `recovery` come in an array, and with no others.
+   * serialised, in one go. Operations on `recovery` come in an array, and with no others; in
+   * IndexedDB the copy of a key record comes before its record.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
   /**

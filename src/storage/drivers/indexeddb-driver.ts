@@ -124,8 +124,8 @@ class IndexedDbStorage implements Storage {
  * it: a transaction that has not begun by then never begins (Chromium: 0 of 8 did; 8 of 8 with a lock of their own).
  */
 function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
-  const isRecovery = Array.isArray(operations) && operations[0]?.store === 'recovery';
-  return isRecovery ? ['recovery'] : ENGINE_STORES;
+  if (!Array.isArray(operations) || operations[0]?.store !== 'recovery') return ENGINE_STORES;
+  return operations.at(-1).store === 'recovery' ? ['recovery'] : [...STORE_NAMES];
 }
 
 /** Applies a batch in one transaction; resolves when it is committed. */

@@ -1,6 +1,6 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 import type { Storage, StorageEvents } from '../drivers/driver.ts';
-import type { EncryptionKey, KeyOrigin } from './wrapping-key.ts';
+import type { KeyMaterial, KeyOrigin } from './wrapping-key.ts';
 
 /** A wrapping key that the page has derived already: that takes a tenth of a second. */
 export interface DerivedKey {
@@ -12,8 +12,7 @@ export interface DerivedKey {
 export interface GivenKey {
   /** Derives from the key, in this thread: each origin once. */
   readonly derive?: ((origin: KeyOrigin) => Promise<DerivedKey>) | undefined;
-  /** Left out where a function derives it, which a worker cannot get. */
-  readonly key: EncryptionKey | undefined;
+  readonly key: KeyMaterial;
   readonly derived: DerivedKey | undefined;
 }
 

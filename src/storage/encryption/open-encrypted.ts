@@ -1,6 +1,12 @@
 import type { StorageError } from '../../errors/storage-error.ts';
-import { STORE_NAMES, type Storage, type StorageKey } from '../drivers/driver.ts';
+import {
+  STORE_NAMES,
+  type Storage,
+  type StorageKey,
+  type StorageOperation,
+} from '../drivers/driver.ts';
 import { ENCRYPTION_KEY, notEncrypted } from '../drivers/encryption-key.ts';
+import type { StoredEpoch } from '../drivers/epoch.ts';
 import { translatedStorage, translator } from '../opfs/translated-storage.ts';
 import { EncryptedStorage } from './encrypted-storage.ts';
 import { keyWrong, webCrypto } from './encryption-errors.ts';
@@ -13,7 +19,7 @@ import {
   readKeyRecord,
   rewrapped,
 } from './key-record.ts';
-import { type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
+import { checkKind, type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
 
 /** Where pages find a copy of the key record: in IndexedDB, also of a database in files, and locked by no save. */
 export const COPY_KEY: StorageKey = ['encryption', 0];
@@ -50,7 +56,8 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
   const key = await wrappingKeyOf(record.origin, options);
   if (next) {
     record = await changeKey(storage, name, record, key, next);
-    if (hasPages) await copyChanged(storage);
+    // The change is done: the next opening copies what this one could not.
+    if (hasPages) await copyRecord(storage).catch(() => undefined);
   }
   const keys = await openKeyRecord(name, record, next?.key ?? key);
   return new EncryptedStorage(storage, keys, events);
@@ -59,8 +66,7 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
 /** Stores the key record of a new database; that of another opening, if it was first. */
 async function create(storage: Storage, options: EncryptedOptions): Promise<KeyRecord> {
   const { name, key, derived } = options;
-  const origin = derived?.origin ?? (key && newOrigin(key));
-  if (!origin) throw keyWrong('there is none');
+  const origin = derived?.origin ?? newOrigin(key.kind);
   const record = await newKeyRecord(name, await wrappingKeyOf(origin, options), origin);
   try {
     await storage.write([putKeyRecord(record)], 'strict');
@@ -74,6 +80,7 @@ async function create(storage: Storage, options: EncryptedOptions): Promise<KeyR
 /**
  * Wraps the data key by another key.
  *
+ * @param hasCopy Whether the write stores the copy for pages, too, as it can in IndexedDB: from then on every tab needs the new key.
  * @throws {StorageError} `key_wrong` where the key has changed meanwhile.
  */
 export async function changeKey(
@@ -82,10 +89,12 @@ export async function changeKey(
   record: KeyRecord,
   key: CryptoKey,
   next: DerivedKey,
+  hasCopy = false,
 ): Promise<KeyRecord> {
   const changed = await rewrapped(name, record, key, next);
+  const claim = putKeyRecord(changed);
   try {
-    await storage.write([putKeyRecord(changed)], 'strict');
+    await storage.write(hasCopy ? [putCopy(claim), claim] : [claim], 'strict');
   } catch (error) {
     if ((error as StorageError).code !== 'database_taken') throw error;
     throw keyWrong('another tab has changed it meanwhile', error);
@@ -101,13 +110,11 @@ export async function readRecord(storage: Storage): Promise<KeyRecord | undefine
 /** Recovery records are in IndexedDB, and this one is no record. */
 async function copyRecord(storage: Storage): Promise<void> {
   const [value] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
-  const put = { type: 'put', store: 'recovery', key: COPY_KEY, value: value as object } as const;
-  await storage.write([put], 'relaxed');
+  await storage.write([putCopy(value as StoredEpoch)], 'relaxed');
 }
 
-/** Copies a record after a change of the key. The change is done: the next opening copies what this one could not. */
-export async function copyChanged(storage: Storage): Promise<void> {
-  await copyRecord(storage).catch(() => undefined);
+function putCopy({ epoch, claim }: StoredEpoch): StorageOperation {
+  return { type: 'put', store: 'recovery', key: COPY_KEY, value: { epoch, claim } };
 }
 
 async function readCopy(storage: Storage): Promise<KeyRecord | undefined> {
@@ -133,7 +140,8 @@ async function wrappingKeyOf(
 ): Promise<CryptoKey> {
   if (derived && sameBytes(derived.origin.salt, origin.salt)) return derived.key;
   if (derive) return (await derive(origin)).key;
-  if (key) return wrappingKey(key, origin);
+  checkKind(key.kind, origin);
+  if (key.base) return wrappingKey(key.base, origin);
   throw keyWrong('it was made for another salt. Connect again');
 }
 

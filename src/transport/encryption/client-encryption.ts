@@ -18,6 +18,8 @@ export interface EngineEncryption extends GivenKey {
 export interface ClientEncryption {
   /** @param inWorker Whether the engine runs in a worker. */
   forEngine(name: string, inWorker: boolean): Promise<EngineEncryption>;
+  /** Whether the engine that has failed was given a key for an older key record: another would get the right one. */
+  isOutdated(name: string): Promise<boolean>;
   /** Seals what the page writes as it ends. */
   pageWriting(name: string): UnloadWriter;
   /** The unload journals of a database, opened. */

@@ -11,7 +11,11 @@ export function openingJournals(
   return async (term, events) => {
     const reading = encryption.readJournals(name);
     const journals = reading.catch((): RecoveryRecord[] => []);
-    const engine = await start({ ...term, journals }, events);
+    const begin = () => start({ ...term, journals }, events);
+    const engine = await begin().catch(async (error: unknown) => {
+      if (await encryption.isOutdated(name)) return begin();
+      throw error;
+    });
     const replay = () =>
       encryption.readJournals(name).then(engine.replayJournals, (error: unknown) => {
         console.warn(

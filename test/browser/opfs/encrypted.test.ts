@@ -50,6 +50,36 @@ const whole = (kind: Kind) => ({
   ...{ kind, isEncrypted: true },
 });
 
+/** Takes the copy of the key record away, as if the tab that made the record had ended before it copied it. */
+async function forgetCopy(name: string): Promise<void> {
+  const opening = indexedDB.open(`cairn:${name}`);
+  await new Promise((resolve) => {
+    opening.onsuccess = resolve;
+  });
+  const transaction = opening.result.transaction('recovery', 'readwrite');
+  transaction.objectStore('recovery').delete(['encryption', 0]);
+  await new Promise((resolve) => {
+    transaction.oncomplete = resolve;
+  });
+  opening.result.close();
+}
+
+const digest = (password: string, salt: Uint8Array) =>
+  crypto.subtle.digest('SHA-256', new Uint8Array([...new TextEncoder().encode(password), ...salt]));
+
+test.each<Kind>(files ? ['indexeddb', 'opfs'] : ['indexeddb'])(
+  'a database in %s opens after a tab ended between its key record and the copy of it',
+  async (kind) => {
+    const name = newName();
+    const own = { password: 'one', deriveKey: digest };
+    await fill(name, kind, own);
+    await forgetCopy(name);
+    expect(await read(name, kind, own)).toEqual(whole(kind));
+    await forgetCopy(name);
+    await expect(read(name, kind, { ...own, password: 'two' })).rejects.toEqual(code('key_wrong'));
+  },
+);
+
 if (files) {
   test('an encrypted database moves to files and back, and its key with it', async () => {
     const name = newName();
