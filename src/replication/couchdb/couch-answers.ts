@@ -103,8 +103,14 @@ export function readBodies(body: unknown, ids: ReadonlySet<string>): Map<string,
   return bodies;
 }
 
-/** What identifies a database, if the server says. @throws {Malformed} */
-export function readIdentity(body: unknown): string {
+/** The name of a history. @throws {Malformed} */
+export function readMark(body: unknown): string {
+  const { history } = asObject(body, 'the answer');
+  return typeof history === 'string' ? history.slice(0, 100) : '';
+}
+
+/** When a database was created, if the server says. @throws {Malformed} */
+export function readStart(body: unknown): string {
   const { instance_start_time: time } = asObject(body, 'the answer');
   return typeof time === 'string' || typeof time === 'number' ? String(time).slice(0, 100) : '';
 }

@@ -1,4 +1,6 @@
+import { nanoid } from 'nanoid';
 import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { RefusedError } from '../fetching/answer-errors.ts';
 import type { Fetcher } from '../fetching/fetcher.ts';
 import {
   type ChangesAnswer,
@@ -6,16 +8,20 @@ import {
   readBodies,
   readChanges,
   readEdits,
-  readIdentity,
   readKnown,
+  readMark,
   readPresent,
   readRinging,
+  readStart,
   type Sequence,
 } from './couch-answers.ts';
 import type { CouchDocument, CouchEdit } from './couch-documents.ts';
 
 /** The server sends a byte so often while it holds a request, in milliseconds. */
 export const HEARTBEAT_MS = 10_000;
+
+/** The document that names the history of a database. */
+const MARK = '_local/cairn';
 
 /** The requests to one database. */
 export class CouchDatabase {
@@ -31,9 +37,20 @@ export class CouchDatabase {
     this.#selector = selector && { $or: [{ _deleted: true }, selector] };
   }
 
-  /** What identifies the database: another one with this name has another. Older servers do not say. */
-  identity(signal: AbortSignal): Promise<string> {
-    return this.#call('', undefined, signal, readIdentity);
+  /**
+   * What names the history of the database: one that was deleted and created anew has another. It is in a local document,
+   * which the first client makes: older servers do not say when a database was created, and no other ones say it exactly.
+   * Local documents are in no `_changes`, and stay where they are in replications.
+   */
+  async identity(signal: AbortSignal): Promise<string> {
+    try {
+      return await this.#mark(signal);
+    } catch (error) {
+      // A proxy may let nobody there. Whether the database itself can be read is seen next.
+      if (!(error instanceof RefusedError) || error.status === 401 || error.status >= 429)
+        throw error;
+      return this.#call('', undefined, signal, readStart);
+    }
   }
 
   /** Whether the database knows a revision: one that was restored or created anew does not. */
@@ -77,6 +94,20 @@ export class CouchDatabase {
     return this.#call('/_bulk_get', { docs: revisions }, signal, (body) =>
       readBodies(body, new Set(revisions.map(({ id }) => id))),
     );
+  }
+
+  async #mark(signal: AbortSignal): Promise<string> {
+    const read = () => this.#call(`/${MARK}`, undefined, signal, readMark);
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    }
+    const history = nanoid();
+    const [made] = await this.write([{ _id: MARK, history }], signal);
+    if (made && 'revision' in made) return history;
+    // Another client was first.
+    return read();
   }
 
   #changes<T>(

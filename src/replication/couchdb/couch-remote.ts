@@ -1,19 +1,21 @@
 import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { orAborted } from '../../collection/calls/first-call.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { LongPoll } from '../fetching/long-poll.ts';
 import type { LocalChange, PulledPage, PushResult, Remote } from '../protocol/remote.ts';
+import { hashJson } from './canonical-json.ts';
 import { type ChangeRow, type ChangesAnswer, readRefusal } from './couch-answers.ts';
 import { mergeBranches } from './couch-branches.ts';
-import { type CouchCheckpoint, numberOf, readCheckpoint } from './couch-checkpoint.ts';
+import { type CouchCheckpoint, readCheckpoint } from './couch-checkpoint.ts';
 import { CouchDatabase, HEARTBEAT_MS } from './couch-database.ts';
 import { fromCouch } from './couch-documents.ts';
 import { pushRows } from './couch-push.ts';
 import { compareRevisions } from './revisions.ts';
 
-/** The identity of a database is requested again after so long. */
-const IDENTITY_MS = 30_000;
+/** A client that waits for changes looks so often whether the database is another one by now. */
+const LOOK_MS = 60_000;
 
 type Ask = { readonly signal: AbortSignal };
 
@@ -29,14 +31,15 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly #database: CouchDatabase;
   readonly #poll: LongPoll;
   readonly #clock: Clock;
-  /** The identity of the database; `undefined` after a failure: the server may come back as another. */
-  #identity: { readonly name: string; readonly until: number } | undefined;
+  /** Hash of the selector. */
+  readonly #selector: string | undefined;
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
 
   constructor({ url, headers, fetch, selector }: CouchSettings, clock: Clock) {
     this.id = `couchdb:${url}`;
     this.#clock = clock;
+    this.#selector = selector && hashJson(selector);
     const fetcher = new Fetcher({ headers, fetch, readRefusal, clock });
     this.#database = new CouchDatabase(url, fetcher, selector);
     this.#poll = new LongPoll(clock, 2 * HEARTBEAT_MS);
@@ -46,98 +49,115 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     after: CouchCheckpoint | undefined,
     { limit, signal }: Ask & { readonly limit: number },
   ): Promise<PulledPage<CouchCheckpoint>> {
-    return this.#watchful(signal, async () => {
-      const known = after && (await this.#check(readCheckpoint(after), signal));
-      let answer = known && (await this.#changesAfter(known, limit, signal));
-      const reset = after !== undefined && !answer;
-      // Requested before the changes: the next pull notices a database that is created anew in between.
-      const database = known && answer ? known.database : await this.#identify(signal);
-      answer ??= await this.#changes(0, limit, signal);
-      const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
-      const last = documents.at(-1);
-      const seen = last ? ([last._id, last._rev] as const) : known?.seen;
-      const { count, lastSeq, pending } = answer;
-      return {
-        changes: documents.map(fromCouch),
-        checkpoint: { since: lastSeq, database, ...(seen && { seen }) },
-        more:
-          count > 0 &&
-          (pending === undefined ? count >= Math.min(limit, this.#limit) : pending > 0),
-        ...(reset && { reset }),
-      };
-    });
+    const known = this.#own(after);
+    const page = known && (await this.#pageAfter(known, limit, signal));
+    if (page) return page;
+    // Before the changes: the next pull notices a database that is created anew in between.
+    const database = await this.#database.identity(signal);
+    const answer = await this.#changes(0, limit, signal);
+    const first = await this.#page(answer, { since: 0, database }, limit, signal);
+    return { ...first, ...(after !== undefined && { reset: true }) };
   }
 
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
-    return this.#watchful(signal, () => pushRows(this.#database, rows, signal));
+    return pushRows(this.#database, rows, signal);
   }
 
   async *watch(after: CouchCheckpoint, { signal }: Ask): AsyncIterable<void> {
-    const checkpoint = readCheckpoint(after);
+    const checkpoint = this.#own(after);
     const name = JSON.stringify(checkpoint?.since);
     for (;;) {
-      if (checkpoint)
-        await this.#watchful(signal, () =>
-          this.#poll.wait(name, signal, (polling, onBytes) =>
+      if (checkpoint) {
+        const ended = new AbortController();
+        const end = () => ended.abort(signal.reason);
+        signal.addEventListener('abort', end);
+        if (signal.aborted) end();
+        try {
+          const rings = this.#poll.wait(name, ended.signal, (polling, onBytes) =>
             this.#database.poll(checkpoint.since, polling, onBytes),
-          ),
-        );
+          );
+          await Promise.race([rings, this.#replaced(checkpoint, ended.signal)]);
+        } finally {
+          signal.removeEventListener('abort', end);
+          end();
+        }
+      }
       yield;
     }
   }
 
-  /** After a failure the server may be another, or an older copy. */
-  async #watchful<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (!signal.aborted) this.#identity = undefined;
-      throw error;
-    }
-  }
-
-  /** @returns the checkpoint; `undefined` if it is one of another database. */
-  async #check(
-    checkpoint: CouchCheckpoint | undefined,
-    signal: AbortSignal,
-  ): Promise<CouchCheckpoint | undefined> {
-    if (!checkpoint) return undefined;
-    const before = this.#identity;
-    const name = await this.#identify(signal);
-    if (this.#identity === before) return name === checkpoint.database ? checkpoint : undefined;
-    const isKnown = name === checkpoint.database && (await this.#knows(checkpoint, signal));
-    return isKnown ? checkpoint : undefined;
-  }
-
-  async #knows({ seen }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
-    return !seen || (await this.#database.knows(seen[0], seen[1], signal));
-  }
-
-  async #identify(signal: AbortSignal): Promise<string> {
-    const now = this.#clock.elapsed();
-    if (!this.#identity || now >= this.#identity.until) {
-      const name = await this.#database.identity(signal);
-      this.#identity = { name, until: now + IDENTITY_MS };
-    }
-    return this.#identity.name;
+  /** @returns `undefined` for a checkpoint of something else, such as of another selector. */
+  #own(after: CouchCheckpoint | undefined): CouchCheckpoint | undefined {
+    const checkpoint = readCheckpoint(after);
+    return checkpoint?.selector === this.#selector ? checkpoint : undefined;
   }
 
   /** @returns `undefined` if the database does not know the checkpoint. */
-  async #changesAfter(
+  async #pageAfter(
     checkpoint: CouchCheckpoint,
     limit: number,
     signal: AbortSignal,
-  ): Promise<ChangesAnswer | undefined> {
-    const { since } = checkpoint;
+  ): Promise<PulledPage<CouchCheckpoint> | undefined> {
     let answer: ChangesAnswer;
     try {
-      answer = await this.#changes(since, limit, signal);
+      answer = await this.#changes(checkpoint.since, limit, signal);
     } catch (error) {
       if (error instanceof RefusedError && error.status === 400) return undefined;
       throw error;
     }
-    const isBehind = numberOf(answer.lastSeq) < numberOf(since);
-    return isBehind && !(await this.#knows(checkpoint, signal)) ? undefined : answer;
+    // Behind the changes, so that these are of the database that is seen; once for all pages.
+    if (!this.#hasMore(answer, limit) && !(await this.#isSame(checkpoint, signal)))
+      return undefined;
+    return this.#page(answer, checkpoint, limit, signal);
+  }
+
+  async #page(
+    answer: ChangesAnswer,
+    before: CouchCheckpoint,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<PulledPage<CouchCheckpoint>> {
+    const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
+    const more = this.#hasMore(answer, limit);
+    const last = documents.at(-1);
+    // The last page compares what the first one has seen.
+    const newest = last && ([last._id, last._rev] as const);
+    const seen = (more && before.seen) || newest || before.seen;
+    return {
+      changes: documents.map(fromCouch),
+      checkpoint: {
+        ...{ since: answer.lastSeq, database: before.database },
+        ...(seen && { seen }),
+        ...(this.#selector !== undefined && { selector: this.#selector }),
+      },
+      more,
+    };
+  }
+
+  #hasMore({ count, pending }: ChangesAnswer, limit: number): boolean {
+    if (count === 0) return false;
+    return pending === undefined ? count >= Math.min(limit, this.#limit) : pending > 0;
+  }
+
+  /** Whether a checkpoint is of the history that the database has now. */
+  async #isSame({ database, seen }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
+    const [name, isKnown] = await Promise.all([
+      this.#database.identity(signal),
+      !seen || this.#database.knows(...seen, signal),
+    ]);
+    return name === database && isKnown;
+  }
+
+  /** Resolves when the database has another history than that of the checkpoint. */
+  async #replaced(checkpoint: CouchCheckpoint, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      let cancel: (() => void) | undefined;
+      const due = new Promise<void>((resolve) => {
+        cancel = this.#clock.after(LOOK_MS, resolve, true);
+      });
+      await orAborted(due, signal).finally(cancel);
+      if (!(await this.#isSame(checkpoint, signal))) return;
+    }
   }
 
   async #changes(

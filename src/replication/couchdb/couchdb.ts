@@ -10,7 +10,7 @@ import { CouchRemote } from './couch-remote.ts';
 export interface CouchOptions extends FetchingOptions {
   /**
    * A Mango selector: the server sends only documents that match, and deletions. A document that stops matching stays as
-   * it was here.
+   * it was here. With another selector all is pulled anew, and what does not match is removed here.
    */
   readonly selector?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -37,15 +37,24 @@ export interface CouchOptions extends FetchingOptions {
  * ```
  */
 export function couchdb(options: CouchOptions): Remote<CouchCheckpoint> {
-  const selector = { allowed: 'an object, a Mango selector', test: isPlainObject };
+  const selector = {
+    allowed: 'an object of JSON values, a Mango selector',
+    test: (value: unknown) => isPlainObject(value) && isJson(value),
+  };
   const given = checkOptions(
     options,
     { ...fetchingChecks, selector },
     'couchdb(options)',
   ) as unknown as CouchOptions;
   const { url, headers = {}, fetch } = given;
-  return new CouchRemote(
-    { url: parseUrl(url), headers, fetch, selector: given.selector },
-    systemClock,
-  );
+  const own = given.selector && JSON.parse(JSON.stringify(given.selector));
+  return new CouchRemote({ url: parseUrl(url), headers, fetch, selector: own }, systemClock);
+}
+
+/** Whether JSON keeps a value, Dates as text: without `undefined`, `{ owner: undefined }` would match all documents. */
+function isJson(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isJson);
+  if (isPlainObject(value)) return Object.values(value).every(isJson);
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || ['string', 'boolean'].includes(typeof value) || value instanceof Date;
 }

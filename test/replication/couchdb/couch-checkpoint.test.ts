@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CouchRemote } from '../../../src/replication/couchdb/couch-remote.ts';
-import type { CouchCheckpoint } from '../../../src/replication/index.ts';
+import { type CouchCheckpoint, couchdb } from '../../../src/replication/index.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
-import { TestClock } from '../fetching/test-clock.ts';
+import { TestClock, turn } from '../fetching/test-clock.ts';
 import {
   type Answer,
   type Answers,
+  ask,
   asked,
   change,
   page,
@@ -35,12 +36,12 @@ describe('a checkpoint', () => {
 
   test('of a database that was created at another time begins anew', async () => {
     const other = { ...checkpoint, database: '0' };
-    expect(await pullAfter(other, {})).toEqual({ since: ['0'], reset: true });
+    expect(await pullAfter(other, {})).toEqual({ since: ['5-x', '0'], reset: true });
   });
 
   test('whose last document the database has not seen begins anew: an older copy was restored', async () => {
     const answers = { _revs_diff: { a: { missing: ['1-a'] } } };
-    expect(await pullAfter(checkpoint, answers)).toEqual({ since: ['0'], reset: true });
+    expect(await pullAfter(checkpoint, answers)).toEqual({ since: ['5-x', '0'], reset: true });
   });
 
   test.for([[null], ['5-x'], [{}], [{ since: {}, database: '1' }], [{ ...checkpoint, seen: [1] }]])(
@@ -62,40 +63,106 @@ describe('a checkpoint', () => {
     expect(since).toEqual(['5-x', '0']);
   });
 
-  test('ahead of the server is looked into, while nothing else makes suspicious', async () => {
-    let isKnown = true;
-    let last = '5-x';
-    const remote = remoteOf({
-      _changes: () => jsonAnswer(page([], last)),
-      _revs_diff: () => jsonAnswer(isKnown ? {} : { a: { missing: ['1-a'] } }),
-    });
+  test('ahead of the server goes on: another node of a cluster may count less', async () => {
+    const remote = remoteOf({ _changes: page([], '3-x'), _revs_diff: {} });
     expect(await remote.pull(checkpoint, asked)).not.toHaveProperty('reset');
-    last = '3-x';
-    // Another node of a cluster may count less.
-    expect(await remote.pull(checkpoint, asked)).not.toHaveProperty('reset');
-    isKnown = false;
-    expect(await remote.pull(checkpoint, asked)).toMatchObject({ reset: true });
   });
 
-  test('is compared again after a failure, and after a while', async () => {
+  test('is compared behind the last page, with what was seen at the first', async () => {
     const calls: string[] = [];
-    let status = 200;
-    const _changes = () => jsonAnswer(page([]), status);
+    const left = [2, 1, 0];
+    const _changes = () =>
+      jsonAnswer({ ...page([change(`${left.length}`)]), pending: left.shift() });
+    const _revs_diff: Answer = (body) => {
+      calls.push(...Object.keys(body));
+      return jsonAnswer({});
+    };
+    const remote = couchdb({ url, fetch: serve({ _changes, _revs_diff }, calls) });
+    const checkpoints = [];
+    let after: CouchCheckpoint = checkpoint;
+    for (let pull = 0; pull < 3; pull++) {
+      after = (await remote.pull(after, asked)).checkpoint as CouchCheckpoint;
+      checkpoints.push(after.seen?.[0]);
+    }
+    expect(checkpoints).toEqual(['a', 'a', '1']);
+    expect(calls).toEqual(['_changes', '_changes', '_changes', 'cairn', '_revs_diff', 'a']);
+  });
+
+  test('is compared while nothing happens', async () => {
     const clock = new TestClock();
-    const fetch = serve({ _changes, _revs_diff: {} }, calls);
+    let history = '1';
+    const _changes: Answer = () => new Promise(() => undefined);
+    const fetch = serve({ _changes, _revs_diff: {}, cairn: () => jsonAnswer({ history }) });
     const remote = new CouchRemote({ url, headers: {}, fetch, selector: undefined }, clock);
-    const pull = () => remote.pull(checkpoint, asked);
-    const checks = () => calls.splice(0).filter((name) => name === '_revs_diff').length;
-    await pull();
-    await pull();
-    expect(checks()).toBe(1);
-    status = 503;
-    await expect(pull()).rejects.toMatchObject({ code: 'remote_failed' });
-    status = 200;
-    await pull();
-    expect(checks()).toBe(1);
-    clock.advance(30_000);
-    await pull();
-    expect(checks()).toBe(1);
+    const rings = remote.watch(checkpoint, ask)[Symbol.asyncIterator]();
+    let hasRung = false;
+    const ring = rings.next().then(() => {
+      hasRung = true;
+    });
+    // Less than the silence after which a poll begins anew.
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        clock.advance(1000);
+        await turn();
+      }
+    };
+    await pass(19);
+    expect(hasRung).toBe(false);
+    history = '2';
+    clock.advance(41_000);
+    await ring;
+    await rings.return?.();
+    expect(clock.next).toBeUndefined();
+  });
+});
+
+describe('the history of a database', () => {
+  /** A database that keeps local documents, or refuses them with a status. */
+  function marked(status?: number) {
+    const documents = new Map<string, { history: string }>();
+    const sent: unknown[] = [];
+    const answers: Answers = {
+      orders: { instance_start_time: '77' },
+      _changes: page([]),
+      cairn: () => {
+        const found = documents.get('_local/cairn');
+        return found ? jsonAnswer(found) : jsonAnswer({ error: 'not_found' }, status ?? 404);
+      },
+      _bulk_docs: ({ docs }: any) => {
+        sent.push(...docs);
+        const [{ _id: id, history }] = docs;
+        if (status) return jsonAnswer([{ id, error: 'forbidden', reason: '' }]);
+        if (documents.has(id)) return jsonAnswer([{ id, error: 'conflict', reason: '' }]);
+        documents.set(id, { history });
+        return jsonAnswer([{ id, rev: '0-1' }]);
+      },
+    };
+    const name = async () =>
+      ((await remoteOf(answers).pull(undefined, asked)).checkpoint as CouchCheckpoint).database;
+    return { name, sent, documents };
+  }
+
+  test('is named by the first client, and the same for all', async () => {
+    const { name, sent } = marked();
+    const names = await Promise.all([name(), name(), name()]);
+    names.push(await name());
+    expect(new Set(names).size).toBe(1);
+    expect(sent[0]).toEqual({ _id: '_local/cairn', history: names[0] });
+    expect(names[0]).toMatch(/^.{21}$/);
+  });
+
+  test.each([403, 405])(
+    'is the time of its creation where %d keeps clients from naming it',
+    async (status) => {
+      const { name } = marked(status);
+      expect(await name()).toBe('77');
+    },
+  );
+
+  test('is another one once it was deleted', async () => {
+    const { name, documents } = marked();
+    const before = await name();
+    documents.clear();
+    expect(await name()).not.toBe(before);
   });
 });

@@ -174,6 +174,9 @@ test('options are checked', () => {
     expect(() => couchdb(options as never)).toThrow(expect.objectContaining({ code }));
   invalid({ url: 'http://admin:secret@localhost:5984/orders' }, 'option_invalid');
   invalid({ url, selector: 'owner' }, 'option_invalid');
+  // Without what JSON leaves out they would match more.
+  invalid({ url, selector: { owner: undefined } }, 'option_invalid');
+  invalid({ url, selector: { name: { $in: [/x/] } } }, 'option_invalid');
   invalid({ url, filter: {} }, 'option_unknown');
   expect(couchdb({ url }).id).toBe(`couchdb:${url}`);
 });

@@ -14,7 +14,7 @@ export function serve(answers: Answers, calls: string[] = []): RemoteFetch {
     const { pathname, searchParams } = new URL(target);
     const name = pathname.split('/').at(-1) as string;
     calls.push(name);
-    const answer = { orders: { instance_start_time: '1' }, ...answers }[name];
+    const answer = { cairn: { history: '1' }, ...answers }[name];
     if (typeof answer !== 'function') return jsonAnswer(answer ?? {}, answer ? 200 : 404);
     return (answer as Answer)(body ? JSON.parse(body as string) : undefined, searchParams);
   };

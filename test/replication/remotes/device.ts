@@ -12,12 +12,19 @@ let names = 0;
 
 /** A database in memory with one collection that replicates. */
 export class Device {
-  readonly db = new Database({ name: `remote device ${++names}`, storage: 'memory' });
-  readonly orders = new this.db.Collection<Order>({ name: 'orders', type: 'DOCUMENT_BASED' });
+  readonly db: Database;
+  readonly orders: ReturnType<Device['openOrders']>;
   readonly sync: Replication<Order>;
 
-  constructor(remote: Remote, options: object = {}) {
+  /** @param before Whose data it goes on with. */
+  constructor(remote: Remote, options: object = {}, before?: Device) {
+    this.db = before?.db ?? new Database({ name: `remote device ${++names}`, storage: 'memory' });
+    this.orders = this.openOrders();
     this.sync = replicate(this.orders, { remote, ...options });
+  }
+
+  openOrders() {
+    return new this.db.Collection<Order>({ name: 'orders', type: 'DOCUMENT_BASED' });
   }
 
   settled(): Promise<void> {
