@@ -105,6 +105,7 @@ export class DocumentIndexes {
     records: EntryList<StoredRecord>,
     keysOf: (slot: IndexSlot) => readonly IndexKey[],
   ): void {
+    this.#look();
     for (const slot of slots) {
       slot.index.load(records, keysOf(slot));
       slot.phase = 'checking';
@@ -166,6 +167,7 @@ export class DocumentIndexes {
    * @throws {ValueError} `unique_violation`; nothing has changed then.
    */
   put(record: StoredRecord, before: StoredRecord | undefined): void {
+    this.#look();
     this.checkUnique(record);
     for (const slot of this.#filled) slot.put(record, before);
   }
@@ -173,6 +175,7 @@ export class DocumentIndexes {
   /** Adds new records, all or none. @throws {ValueError} `unique_violation`. */
   addAll(part: RecordPart): void {
     if (this.isEmpty) return;
+    this.#look();
     if (this.#refusing.length > 0) this.#addUnique(part.records());
     for (const slot of this.#filled) if (!slot.refuses) slot.addAll(part);
   }
@@ -184,6 +187,7 @@ export class DocumentIndexes {
    * @throws {ValueError} `unique_violation`
    */
   change(deleted: readonly StoredRecord[], versions: readonly Replacement[]): () => void {
+    this.#look();
     const [unique, plain] = [this.#refusing, this.#filled.filter(({ refuses }) => !refuses)];
     const replaced = versions.flatMap(({ before }) => before ?? []);
     const gone = [...deleted, ...replaced];
@@ -258,6 +262,11 @@ export class DocumentIndexes {
   /** Why an index cannot be unique. */
   violation(slot: IndexSlot, duplicate: DuplicateKey): ValueError {
     return violation(this.#settings.name, slot, duplicate);
+  }
+
+  /** What has expired is noted before new records come, which a clock that was set back since does not concern. */
+  #look(): void {
+    this.#expiry?.now();
   }
 
   #documentOf(

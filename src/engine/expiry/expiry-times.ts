@@ -7,7 +7,7 @@ import type { ExpirySettings } from '../protocol/settings.ts';
 import type { ExpiryRules, Hides } from './expiry-rules.ts';
 
 /** The oldest time that a Date can hold. */
-const FIRST = new Date(-8.64e15);
+const FIRST = -8.64e15;
 
 /**
  * When the records of a collection expire. Their times are the keys of an index, which is stored and kept as any other: opening
@@ -23,8 +23,13 @@ export class Expiry implements ExpiryRules {
   readonly #lifetime: number;
   /** Versions of documents that the rules are for. In documents of another version the field may mean something else. */
   readonly #versions = new Set<number>();
-  /** The highest time so far: a clock that is set back shows nothing again. */
-  #latest = Number.NEGATIVE_INFINITY;
+  /** The clock as it was last seen. */
+  #seen = Number.NEGATIVE_INFINITY;
+  #setBacks = 0;
+  /** What had expired before the clock was set back, with the number of that: it stays hidden. */
+  readonly #gone = new WeakMap<StoredRecord, number>();
+  /** Those of them that are not removed yet, and some that are. */
+  readonly #left = new Set<StoredRecord>();
 
   constructor(context: CollectionContext, { field, seconds }: ExpirySettings) {
     const fields = [field];
@@ -39,12 +44,17 @@ export class Expiry implements ExpiryRules {
 
   /** The time that counts. Nothing expires while changes are replayed: they were made before it did. */
   now(): number {
-    return this.#context.isRecovered() ? this.#time() : Number.NEGATIVE_INFINITY;
-  }
-
-  #time(): number {
-    this.#latest = Math.max(this.#latest, this.#context.clock.now());
-    return this.#latest;
+    if (!this.#context.isRecovered()) return Number.NEGATIVE_INFINITY;
+    const now = this.#context.clock.now();
+    if (now < this.#seen) {
+      this.#setBacks++;
+      for (const record of recordsOf(this.#due(this.#seen, now))) {
+        this.#gone.set(record, this.#setBacks);
+        this.#left.add(record);
+      }
+    }
+    this.#seen = now;
+    return now;
   }
 
   /** When a record expires, in Unix milliseconds; no number, or infinite, where it never does. */
@@ -54,9 +64,9 @@ export class Expiry implements ExpiryRules {
   }
 
   isHidden(record: StoredRecord): boolean {
-    const due = this.dueOf(record);
     // Without a look at the clock for what never expires.
-    const hidden = due < Number.POSITIVE_INFINITY && due <= this.now();
+    const hidden =
+      this.dueOf(record) < Number.POSITIVE_INFINITY && this.hidingAt(this.now())(record);
     if (hidden) this.behind();
     return hidden;
   }
@@ -71,30 +81,34 @@ export class Expiry implements ExpiryRules {
 
   /** What has expired by a time. */
   hidingAt(time: number): Hides {
-    return (record) => this.dueOf(record) <= time;
+    const setBacks = this.#setBacks;
+    return (record) =>
+      this.dueOf(record) <= time || (this.#gone.get(record) ?? Number.NaN) <= setBacks;
   }
 
   /** When the next record expires, or has expired. */
   first(): number {
-    for (const { entries, from } of this.#slices([]))
-      return this.dueOf(entries[from] as StoredRecord);
+    if (this.#left.size > 0) return this.#seen;
+    for (const record of recordsOf(this.#slices(FIRST))) return this.dueOf(record);
     return Number.POSITIVE_INFINITY;
   }
 
   /** How many records are hidden. */
   get hidden(): number {
+    const now = this.now();
     let count = 0;
-    for (const { from, to } of this.#due()) count += to - from;
+    for (const { from, to } of this.#due(now)) count += to - from;
+    for (const _ of this.#goneBefore(now)) count++;
     return count;
   }
 
-  /** Those records, first the one that expired first, at most so many. */
+  /** Those records, first the one that expired first, at most so many. They must be removed. */
   expired(most: number, isLeftOut: (record: StoredRecord) => boolean): StoredRecord[] {
+    const now = this.now();
     const found: StoredRecord[] = [];
-    for (const { entries, from, to } of this.#due()) {
-      for (let at = from; at < to; at++) {
+    for (const hidden of [recordsOf(this.#due(now)), this.#goneBefore(now)]) {
+      for (const record of hidden) {
         if (found.length === most) return found;
-        const record = entries[at] as StoredRecord;
         if (!isLeftOut(record)) found.push(record);
       }
     }
@@ -125,7 +139,7 @@ export class Expiry implements ExpiryRules {
 
   /** By the clock, whatever is being replayed. */
   #hasExpired(record: StoredRecord): boolean {
-    return this.dueOf(record) <= this.#time();
+    return this.hidingAt(this.#context.clock.now())(record);
   }
 
   /** `undefined` while it is being built, and for documents that the rules are not for. */
@@ -134,14 +148,28 @@ export class Expiry implements ExpiryRules {
     return this.#versions.has(records.log.version) ? indexes.expiring : undefined;
   }
 
-  #due(): Iterable<EntrySlice<StoredRecord>> {
-    const time = this.now() - this.#lifetime;
-    return time >= FIRST.getTime() ? this.#slices([new Date(time)]) : [];
+  /** What is there, has expired before the clock was set back, and has not by a time. */
+  *#goneBefore(now: number): Generator<StoredRecord> {
+    for (const record of this.#left) {
+      if (this.#context.records.get(record.key) !== record) this.#left.delete(record);
+      else if (this.dueOf(record) > now) yield record;
+    }
   }
 
-  /** The records that ever expire, up to a key. */
-  #slices(to: readonly Date[]): Iterable<EntrySlice<StoredRecord>> {
-    const range = { from: [FIRST], to, fromOpen: false, toOpen: false };
+  /** The records that expire by a time, and after another. */
+  #due(by: number, after = Number.NEGATIVE_INFINITY): Iterable<EntrySlice<StoredRecord>> {
+    const to = by - this.#lifetime;
+    return to >= FIRST ? this.#slices(Math.max(FIRST, after - this.#lifetime), [new Date(to)]) : [];
+  }
+
+  /** The records that ever expire, from one key up to another. */
+  #slices(from: number, to: readonly Date[] = []): Iterable<EntrySlice<StoredRecord>> {
+    const range = { from: [new Date(from)], to, fromOpen: from > FIRST, toOpen: false };
     return this.#index?.index.slices(range, false) ?? [];
   }
+}
+
+function* recordsOf(slices: Iterable<EntrySlice<StoredRecord>>): Generator<StoredRecord> {
+  for (const { entries, from, to } of slices)
+    for (let at = from; at < to; at++) yield entries[at] as StoredRecord;
 }
