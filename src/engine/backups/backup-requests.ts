@@ -269,7 +269,8 @@ export class BackupRequests {
     const { records, events } = context;
     const { version: before } = records.log;
     const isDamaged = context.availability.error !== undefined;
-    if (!isDamaged) await context.saves.flush();
+    // Only that: what is refused must not leave an empty collection.
+    if (!isDamaged && records.unsaved > 0) await context.saves.flush();
     const safety = isDamaged
       ? SafetyBackup.ofRemains(this.backups, await this.#remains())
       : SafetyBackup.ofPresent(this.backups, reason);

@@ -56,7 +56,7 @@ export class SectionImport {
   /** Removes the staged segments. */
   async discard(): Promise<void> {
     try {
-      await this.#log.collectGarbage();
+      await this.#log.unstage();
     } catch {
       // Staged segments that stay are orphans: a later write or the next opening removes them.
     }

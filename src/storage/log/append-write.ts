@@ -43,7 +43,7 @@ export class AppendWrite {
   stored(): void {
     const { live, undo, bodies } = this.#state;
     undo.clear();
-    live.manifest = this.#manifest ?? live.manifest;
+    live.stored = this.#manifest ?? live.stored;
     if (this.#changes.watermarks) live.watermarks.merge(this.#changes.watermarks);
     live.changed = this.#written.at(-1)?.segment.number ?? live.changed;
     live.append(this.#written);

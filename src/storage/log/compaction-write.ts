@@ -27,7 +27,7 @@ export class CompactionWrite {
     const { live, undo, bodies } = this.#state;
     const { merged, gone, written, manifest } = this.#compaction;
     undo.clear();
-    live.manifest = manifest;
+    live.stored = manifest;
     for (const number of merged) {
       live.states.delete(number);
       bodies.merged(number);

@@ -20,8 +20,8 @@ export class LiveSegments {
   readonly states = new Map<number, SegmentState>();
   /** The stored changes of clients. */
   readonly watermarks = new Watermarks();
-  /** The stored manifest. */
-  manifest: Manifest | undefined;
+  /** The stored manifest, which may be a tombstone. */
+  stored: Manifest | undefined;
   /** The first segment number of this leader. */
   first = 1;
   /** Number of the last change. */
@@ -42,6 +42,16 @@ export class LiveSegments {
   constructor(name: string, type: string) {
     this.name = name;
     this.#type = type;
+  }
+
+  /** The stored manifest; `undefined` where there is no such collection. */
+  get manifest(): Manifest | undefined {
+    return this.stored?.dropped ? undefined : this.stored;
+  }
+
+  /** Whether nothing is stored under its name. */
+  get isNew(): boolean {
+    return this.isKnown && this.stored === undefined;
   }
 
   /** Whether this leader has stored a manifest: segments that an older one appends then do not count. */
@@ -68,9 +78,10 @@ export class LiveSegments {
     }
   }
 
-  /** @param manifest The stored manifest, which may be older than the newest segments. */
-  replaceAll(states: ReadonlyMap<number, SegmentState>, manifest: Manifest | undefined): void {
-    this.manifest = manifest;
+  /** @param stored The stored manifest, which may be older than the newest segments. */
+  replaceAll(states: ReadonlyMap<number, SegmentState>, stored: Manifest | undefined): void {
+    this.stored = stored;
+    const { manifest } = this;
     this.replicated = manifest?.replicated ?? 0;
     // A collection that is not stored has the version of its handles.
     if (manifest) this.version = manifest.version ?? 1;
@@ -104,7 +115,7 @@ export class LiveSegments {
 
   /** Undoes a write of another manifest. */
   undoManifest(): StorageOperation {
-    return this.manifest ? putManifest(this.manifest) : noManifest(this.name);
+    return this.stored ? putManifest(this.stored) : noManifest(this.name);
   }
 }
 

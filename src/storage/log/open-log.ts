@@ -24,7 +24,7 @@ const FIRST = 2 * SEGMENT_SIZE;
 
 /** The stored log of a collection. */
 export interface StoredLog {
-  /** `undefined` where there is no such collection. */
+  /** `undefined` where there is none; a tombstone where the collection was dropped. */
   readonly manifest: Manifest | undefined;
   /** Watermarks, in the order in which they were stored; of a dropped collection, too. */
   readonly watermarks: readonly Watermark[];
@@ -137,8 +137,7 @@ export async function readLog(
     return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
   }
   const { segments: named, next, watermarks = [] } = manifest;
-  if (manifest.dropped)
-    return { manifest: undefined, watermarks, highest: next - 1, others: [], last: 0 };
+  if (manifest.dropped) return { manifest, watermarks, highest: next - 1, others: [], last: 0 };
   const [directory, noted] = await beside;
   const checkpoint = directory as Checkpoint | undefined;
   await begin?.(manifest, isIntact(directoryKey(name), checkpoint) ? checkpoint : undefined);

@@ -16,7 +16,7 @@ import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
 import type { SegmentLogOptions } from './log-options.ts';
 import type { Attachment, Changes, LogState } from './log-writes.ts';
-import { EPOCH_SPAN, type Manifest, putManifest } from './manifest.ts';
+import { EPOCH_SPAN, type Manifest, noManifest, putManifest } from './manifest.ts';
 import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
 import { findManifest, type LogReader, readLog } from './open-log.ts';
 import { Orphans } from './orphans.ts';
@@ -120,7 +120,7 @@ export class SegmentLog {
   async openDamaged(): Promise<void> {
     const { storage } = this.#options;
     const manifest = await findManifest(storage, this.name);
-    this.#live.manifest = manifest;
+    this.#live.stored = manifest;
     if (manifest) this.#live.version = manifest.version ?? 1;
     const keys = await storage.keys('segments', [this.name]);
     this.#orphans.add(keys.map(([, number]) => number as number));
@@ -142,7 +142,7 @@ export class SegmentLog {
     if (!this.exists || this.#live.isRecorded) return;
     const manifest = this.#makeManifest(this.segments.keys());
     await this.write([putManifest(manifest)]);
-    this.#live.manifest = manifest;
+    this.#live.stored = manifest;
   }
 
   /** The version of the documents. Of a collection that is not stored, the highest of its handles. */
@@ -172,7 +172,7 @@ export class SegmentLog {
       this.#live.replicated = before;
       throw error;
     }
-    this.#live.manifest = manifest;
+    this.#live.stored = manifest;
   }
 
   /** A compaction in doubt must be resolved before the operations are drawn. */
@@ -210,17 +210,27 @@ export class SegmentLog {
     this.#doubtful = undefined;
   }
 
-  /** Writes segments that do not count until {@link prepareSwap} lists them. */
+  /** Writes segments that do not count until {@link prepareSwap} lists them, or {@link unstage} removes them. */
   async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
     const written: Written[] = [];
     const segments = this.#writer.build(contents, this.#live.newest, { staged: true });
+    // Segments without a manifest would be data that has lost it.
+    const room = { ...this.#makeManifest([]), dropped: true, kept_until: 0 } as const;
     try {
-      await this.write(this.#writer.puts(segments, written));
+      await this.write(
+        this.#live.isNew ? [putManifest(room)] : [],
+        this.#writer.puts(segments, written),
+      );
     } finally {
       // A failed write may have been stored.
       this.#orphans.add(written.map(({ segment }) => segment.number));
     }
     return written.map(({ segment }) => segment.number);
+  }
+
+  /** Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not. */
+  unstage(): Promise<void> {
+    return this.#collect(this.#live.isNew ? [noManifest(this.name)] : []);
   }
 
   /**
@@ -253,9 +263,15 @@ export class SegmentLog {
   }
 
   /** Deletes orphans that no backup references. Nothing else may be written meanwhile. */
-  async collectGarbage(): Promise<void> {
+  collectGarbage(): Promise<void> {
+    return this.#collect([]);
+  }
+
+  /** @param manifest What is written in the same transaction. */
+  async #collect(manifest: readonly StorageOperation[]): Promise<void> {
     const garbage = await this.#orphans.findGarbage();
-    if (garbage.length > 0) await this.write(this.#writer.deletions(garbage));
+    if (garbage.length > 0 || manifest.length > 0 || this.inDoubt)
+      await this.write(this.#writer.deletions(garbage), manifest);
     this.#orphans.forget(garbage);
     this.bodies.forget(garbage);
   }
@@ -280,7 +296,7 @@ export class SegmentLog {
     }
     this.bodies.forget(this.segments.keys());
     this.#live.states.clear();
-    this.#live.manifest = undefined;
+    this.#live.stored = undefined;
   }
 
   /** Writes, atomically, behind the undo of writes that failed: nothing may be deleted that only those need. */
