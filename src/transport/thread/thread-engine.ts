@@ -4,6 +4,7 @@ import type { Route } from '../channel/route.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
 import type { Platform } from '../platform/platform.ts';
 import { hostEngine, type PendingTerm } from './engine-host.ts';
+import { LoopTurns } from './loop-turns.ts';
 
 /** An engine in this thread, for all clients of the thread. */
 export async function threadEngine(
@@ -13,6 +14,7 @@ export async function threadEngine(
   platform: Platform,
 ): Promise<LeaderEngine> {
   const hosted = await hostEngine(settings, term, events, platform);
+  const turns = new LoopTurns(platform.clock);
   return {
     shared: hosted.shared,
     async join(client, { event }): Promise<Route> {
@@ -22,12 +24,12 @@ export async function threadEngine(
         started: 'thread',
         own: true,
         replay: (opened, changes, database) => session.resume(opened, changes, database),
-        execute: (batch, first) => session.execute(batch, first),
+        execute: (batch, first) => turns.pass(session.execute(batch, first)),
         inThread: new NearSession(session),
         watch: async (on) => {
           session.watching = on;
         },
-        save: () => session.save(),
+        save: async () => turns.pass(session.save()),
         leave: () => session.leave(),
       };
     },
