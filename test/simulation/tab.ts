@@ -15,6 +15,8 @@ export class Tab implements Owner {
   dead = false;
   closing = false;
   frozenUntil = 0;
+  /** Why it cannot open the database, while it cannot. */
+  refusal: Error | undefined;
   readonly #browser: Browser;
   #hiddenUntil = 0;
   readonly #hidden = new Set<() => void>();
@@ -122,6 +124,7 @@ export class Tab implements Owner {
         set.add(listener);
         return () => void set.delete(listener);
       };
+    const driver = storage.driverOf(this);
     let clients = 0;
     return {
       clock: {
@@ -135,7 +138,11 @@ export class Tab implements Owner {
       broadcast: broadcast.of(this),
       switchboard: switchboard.of(this),
       newPorts: () => switchboard.newPorts(this),
-      storage: storage.driverOf(this),
+      storage: {
+        ...driver,
+        open: (name, events) =>
+          tab.refusal ? Promise.reject(tab.refusal) : driver.open(name, events),
+      },
       page: {
         get isHidden() {
           return tab.isHidden;

@@ -1,23 +1,30 @@
 import { expect, test, vi } from 'vitest';
 import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
 import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
+import { StorageError } from '../../src/errors/storage-error.ts';
 import type { PageLifecycle } from '../../src/transport/platform/platform.ts';
+import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import { type GuardedClient, UnloadGuard } from '../../src/transport/unload/unload-guard.ts';
 
 const change = (number: number, request: object = { op: 'kvSet' }) =>
   ({ number, turn: 1, request: { handle: 1, ...request } }) as unknown as AcknowledgedChange;
 
+const ended = new StorageError('key_wrong', 'The key is another.');
+
 const part = (number: number, call: number, last: boolean) =>
   change(number, { op: 'insertPart', call, last });
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database has it. */
 function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
-  const client: GuardedClient & { fitsJournal: boolean; unsaved: AcknowledgedChange[] } = {
-    ...{ id: 'page.1', isLeader: true, isFollower: false, database: 'a', isInThread: false },
-    ...{ opened: [], unsaved: [] as AcknowledgedChange[], fitsJournal: true, inFlight: [] },
-    ...{ save: vi.fn(), whenSaved: vi.fn(async () => undefined) },
-    ...{ suspend: vi.fn(), resume: vi.fn() },
-  };
+  const client: Writable<GuardedClient> & { fitsJournal: boolean; unsaved: AcknowledgedChange[] } =
+    {
+      ...{ id: 'page.1', isLeader: true, isFollower: false, database: 'a', isInThread: false },
+      ...{ opened: [], unsaved: [] as AcknowledgedChange[], fitsJournal: true, inFlight: [] },
+      ...{ save: vi.fn(), whenSaved: vi.fn(async () => undefined) },
+      ...{ suspend: vi.fn(), resume: vi.fn() },
+    };
   let leave: (mayReturn: boolean) => void = () => undefined;
   const page: PageLifecycle = {
     isHidden: false,
@@ -29,15 +36,18 @@ function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
     onReturned: () => () => undefined,
   };
   const prepare = vi.fn();
-  const guard = new UnloadGuard(client, page, {
-    ...{ prepare, write: () => true, journal: () => undefined, store: () => true },
+  const written: RecoveryRecord[] = [];
+  const writer: UnloadWriter = {
+    ...{ prepare, journal: () => undefined, store: () => true },
     ...{ forget: () => undefined, close: () => undefined, seal },
-  });
+    write: (record) => written.push(record) > 0,
+  };
+  const guard = new UnloadGuard(client, page, writer);
   const secure = (...changes: AcknowledgedChange[]) => {
     client.unsaved.push(...changes);
     return guard.secure(changes);
   };
-  return { client, secure, prepare, leave: () => leave(true) };
+  return { client, secure, prepare, guard, writer, written, leave: () => leave(true) };
 }
 
 test('changes that the journal has room for are acknowledged at once where nothing is sealed', () => {
@@ -84,6 +94,41 @@ test('what no journal has room for is saved, and not sealed', async () => {
   await secure(change(1));
   expect(client.whenSaved).toHaveBeenCalledOnce();
   expect(seal).not.toHaveBeenCalled();
+});
+
+test('a client that gives up writes its changes, without calls that were not answered', () => {
+  const { client, secure, guard, written } = guarded();
+  const [first, begun] = [change(1), part(2, 7, false)];
+  secure(first, begun);
+  expect(client.unsaved).toEqual([first, begun]);
+  guard.giveUp(ended);
+  expect(written.map(({ changes }) => changes)).toEqual([[first]]);
+});
+
+test('a change that no record has is not acknowledged once its client has given up', async () => {
+  const { client, secure, guard, writer } = guarded();
+  client.fitsJournal = false;
+  let fail: (error: Error) => void = () => undefined;
+  client.whenSaved = () =>
+    new Promise((_, reject) => {
+      fail = reject;
+    });
+  const waiting = secure(change(1));
+  await Promise.resolve();
+  writer.write = () => false;
+  guard.giveUp(ended);
+  fail(ended);
+  await expect(waiting).rejects.toBe(ended);
+  await expect(secure(change(2))).rejects.toBe(ended);
+});
+
+test('a change that waits for its save is acknowledged where the record has it', async () => {
+  const { client, secure, guard } = guarded();
+  client.fitsJournal = false;
+  client.whenSaved = () => Promise.reject(ended);
+  const waiting = secure(change(1));
+  guard.giveUp(ended);
+  await expect(waiting).resolves.toBeUndefined();
 });
 
 test('a frozen page opens no connection for a late reply', () => {

@@ -265,9 +265,7 @@ export class ClientChannel {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
     const refusal = event.type === 'status' && refusesEngine(this.#settings, event.detail);
-    if (!refusal || this.#ended) return;
-    this.#end('failed', refusal);
-    this.link?.close().catch(() => undefined);
+    if (refusal && !this.#ended) this.link?.fail(refusal);
   }
 
   #end(state: 'closed' | 'failed', error: CairnError): void {

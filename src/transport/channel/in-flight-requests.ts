@@ -143,7 +143,8 @@ export class InFlightRequests {
     const batch = [request];
     const first = this.#handles.number(batch);
     const reply = engine.execute(request, first);
-    this.#noteReply(batch, first, reply);
+    // It is answered before it is secured.
+    this.#noteReply(batch, first, reply)?.catch(() => undefined);
     return reply.values[0];
   }
 
@@ -268,7 +269,7 @@ export class InFlightRequests {
       secured = this.#noteReply(entry.batch, entry.first, reply);
     }
     const acknowledge = () => entry.settle(reply as never);
-    this.#end(entry, secured ? () => void secured.then(acknowledge) : acknowledge);
+    this.#end(entry, secured ? () => void secured.then(acknowledge, entry.reject) : acknowledge);
   }
 
   #fail(entry: InFlight, route: Route, error: unknown): void {

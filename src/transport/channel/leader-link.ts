@@ -5,8 +5,10 @@ import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
+import { StorageError } from '../../errors/storage-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { LeaderFinder } from '../leadership/leader-finder.ts';
+import type { Leadership } from '../leadership/leadership.ts';
 import { isShared } from '../platform/platform.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
 import {
@@ -33,6 +35,7 @@ export class LeaderLink {
   readonly replayer: Replayer;
   readonly #events: LinkEvents;
   readonly #client: string;
+  readonly #leadership: Leadership;
   readonly #finder: LeaderFinder;
   readonly #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
@@ -57,6 +60,7 @@ export class LeaderLink {
     const { name } = settings;
     this.#events = events;
     this.#client = platform.newClient();
+    this.#leadership = leadership;
     this.requests = new InFlightRequests(name, this.#handles, (batch, first, reply) =>
       this.#noteReply(batch, first, reply),
     );
@@ -66,8 +70,8 @@ export class LeaderLink {
     this.#finder = new LeaderFinder(name, this.#client, leadership, platform, {
       found: (make) => void this.#take(make),
       lost: (cause) => this.#lose(cause),
-      failed: (error) => this.#fail(error),
-      destroyed: () => this.#fail(databaseDestroyed(name)),
+      failed: (error) => this.fail(error),
+      destroyed: () => this.fail(databaseDestroyed(name)),
       database: () => this.replayer.database,
     });
     const { page } = platform;
@@ -179,13 +183,13 @@ export class LeaderLink {
   #miss(error: CairnError): void {
     // A leader in another tab may be replaced; other errors are final.
     if (error.code === 'worker_lost' || error.code === 'worker_unresponsive') this.#finder.doubt();
-    else this.#fail(error);
+    else this.fail(error);
   }
 
   #lose(cause: CairnError | undefined): void {
     // An engine in memory takes its data along.
     if (cause && this.#status?.storage === 'memory') {
-      this.#fail(cause);
+      this.fail(cause);
       return;
     }
     if (cause?.code === 'worker_unresponsive') this.#refuseHanging(cause);
@@ -233,12 +237,26 @@ export class LeaderLink {
       this.#guard?.noteReleased();
       return;
     }
-    if (event.type === 'status') this.#status = event.detail;
+    if (event.type === 'status') {
+      const before = this.#status?.storage ?? 'memory';
+      // What the client has stored is elsewhere: memory would pass for a database that was deleted.
+      if (event.detail.storage === 'memory' && before !== 'memory') {
+        this.fail(storageGone(event.detail.storage_reason));
+        return;
+      }
+      this.#status = event.detail;
+    }
     this.#events.event(event);
   }
 
-  #fail(error: CairnError): void {
+  /**
+   * Ends the client for good. What is acknowledged and not saved is written first, except to a database that is gone: the next
+   * client that opens the database applies it.
+   */
+  fail(error: CairnError): void {
     if (this.#ended) return;
+    const isGone = error.code === 'database_destroyed' || this.#status?.storage === 'memory';
+    if (!isGone) this.#guard?.giveUp(error);
     this.#end();
     // The status says why: for example, another tab runs a newer version of the app.
     const detail = { ...(this.#status ?? UNKNOWN_STATUS), last_error: error };
@@ -246,6 +264,8 @@ export class LeaderLink {
     this.#events.failed(error);
     // Frees the lock for other clients of the page.
     this.#finder.leave().catch(() => undefined);
+    // Other tabs hear of a journal by themselves.
+    if (!isGone) this.#leadership.replayJournals();
   }
 
   #end(): void {
@@ -296,4 +316,11 @@ export class LeaderLink {
       resume: () => link.#finder.resume(),
     };
   }
+}
+
+function storageGone(why: string | undefined): StorageError {
+  return new StorageError(
+    'storage_unavailable',
+    `The storage of the database cannot be opened any more: ${why} What was not saved is kept: connect again.`,
+  );
 }

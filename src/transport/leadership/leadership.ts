@@ -109,7 +109,7 @@ export class Leadership {
     }
     if (this.#members.size === 0 && this.#shared)
       this.#stopListening = this.#platform.journals.onWritten(this.#name, () =>
-        this.#replayJournals(),
+        this.replayJournals(),
       );
     this.#members.add(member);
     this.#engine?.then(
@@ -194,6 +194,17 @@ export class Leadership {
     }
   }
 
+  /** A client has ended, here or in another page, and left an unload journal. */
+  replayJournals(): void {
+    this.#engine
+      ?.then(
+        (running) =>
+          running.shared && running.replayJournals(this.#platform.journals.read(this.#name)),
+      )
+      // The start reports its failure.
+      .catch(() => undefined);
+  }
+
   /**
    * Resigns at once, as the page ends or is frozen.
    *
@@ -208,14 +219,6 @@ export class Leadership {
       ?.then((running) => (mayReturn ? running.abandon() : running.resign()))
       .catch(() => undefined);
     this.#election.resign();
-  }
-
-  /** Another page has ended and left an unload journal. */
-  #replayJournals(): void {
-    this.#engine
-      ?.then((running) => running.replayJournals(this.#platform.journals.read(this.#name)))
-      // The start reports its failure.
-      .catch(() => undefined);
   }
 
   #lead(stolen: boolean): void {

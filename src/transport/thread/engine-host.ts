@@ -77,7 +77,8 @@ export async function hostEngine(
     succession: {
       locked,
       stolen,
-      left: journals,
+      // Those of another storage are not done because this one cannot have them.
+      left: shared ? journals : Promise.resolve([]),
       expected: expected.then((clients) => new Set(clients)),
       taken: superseded,
       forgotten: recovered,

@@ -1,6 +1,7 @@
 import { UNACKNOWLEDGED } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+import type { CairnError } from '../../errors/cairn-error.ts';
 import type { PageLifecycle } from '../platform/platform.ts';
 import type { UnloadWriter } from '../platform/unload-writer.ts';
 
@@ -56,6 +57,8 @@ export class UnloadGuard {
   #endings = 0;
   /** Whether the page is frozen or in the back/forward cache. */
   #suspended = false;
+  /** Why the client has ended, where its record has not all that was acknowledged or waits for that. */
+  #lost: CairnError | undefined;
 
   constructor(client: GuardedClient, page: PageLifecycle, writer: UnloadWriter) {
     this.#client = client;
@@ -80,6 +83,7 @@ export class UnloadGuard {
    *   not wait.
    */
   secure(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
+    if (this.#lost) return Promise.reject(this.#lost);
     // A frozen page would block a deletion of the database.
     if (!this.#suspended) this.#writer.prepare();
     if (!this.#client.fitsJournal) return this.#save();
@@ -99,7 +103,18 @@ export class UnloadGuard {
     this.#writer.forget();
   }
 
+  /**
+   * Must be called before the client ends for a reason that only another client can do without, such as a wrong key: writes
+   * what it leaves behind. A change that then is in no record is not acknowledged any more.
+   */
+  giveUp(error: CairnError): void {
+    const changes = withoutBegunCalls(this.#client.unsaved);
+    const isWritten = changes.length === 0 || this.#writer.write(this.#record(changes));
+    if (!isWritten) this.#lost = error;
+  }
+
   close(): void {
+    this.#suspended = true;
     this.#writer.close();
     for (const stop of this.#stopListening) stop();
   }
@@ -134,9 +149,13 @@ export class UnloadGuard {
   #save(): Promise<void> {
     this.#nextSave ??= this.#saving.then(() => {
       this.#nextSave = undefined;
-      this.#saving = this.#client.whenSaved().catch(() => undefined);
+      this.#saving = this.#client.whenSaved().catch(() => {
+        if (this.#lost) throw this.#lost;
+      });
       return this.#saving;
     });
+    // A hidden page does not wait for it.
+    this.#nextSave.catch(() => undefined);
     return this.#nextSave;
   }
 
