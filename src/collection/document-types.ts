@@ -124,7 +124,7 @@ export interface MatchOptions<T extends object = AnyDocument, S extends Stamp = 
   signal?: AbortSignal | undefined;
 }
 
-/** A document of an earlier result, whole or selected. */
+/** A document of any origin, or its `_id` alone. */
 type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
 
 /** Paths to select from the documents of a collection, or `undefined` for whole documents. */
@@ -146,7 +146,10 @@ export interface FindOptions<
   limit?: number | undefined;
   /** Paths to return, besides `_id`. @default whole documents */
   select?: L;
-  /** The last document of the previous page: results start after it. Needs `_id` and the fields of `sort`. */
+  /**
+   * The document that results start after: the last of a page, any other, a copy, or its `_id` alone. Fields of `sort` that it
+   * lacks are read from the stored document.
+   */
   after?: Anchor<Stored<T, S>> | undefined;
 }
 

@@ -19,7 +19,7 @@ export const findChecks = {
   skip: count,
   limit: count,
   after: {
-    allowed: 'a document that an earlier call returned',
+    allowed: 'a document, or an object with its _id',
     test: (value) => typeof (value as { _id?: unknown } | null)?._id === 'string',
   },
   where: { allowed: 'a function', test: (value) => typeof value === 'function' },

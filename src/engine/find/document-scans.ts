@@ -9,6 +9,7 @@ import { bodyAtHand, type Visited } from '../records/scan.ts';
 import type { Coroutine, Result } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
+import { pageStart } from './page-start.ts';
 import { Query } from './query.ts';
 import type { PageEnd } from './result-collector.ts';
 import { type Delivery, ListDelivery, ScanDelivery } from './result-stream.ts';
@@ -66,9 +67,9 @@ export class DocumentScans {
 
   /** Ids of the documents that match, in their order. */
   *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
-    const pace = this.#pace(selection);
-    const records = yield* new Query(this.#context, selection, pace).records();
-    pace.check();
+    const query = yield* this.#query(selection);
+    const records = yield* query.records();
+    query.pace.check();
     return records.map(({ key }) => key);
   }
 
@@ -76,16 +77,16 @@ export class DocumentScans {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
     if (!sort) compileSelection(this.#context, { sort: selection.sort });
-    const pace = this.#pace(selection);
-    const count = yield* new Query(this.#context, { ...selection, sort }, pace).count();
-    pace.check();
+    const query = yield* this.#query({ ...selection, sort });
+    const count = yield* query.count();
+    query.pace.check();
     return count;
   }
 
   *#explain(selection: Selection): Coroutine<Explained> {
     const { clock } = this.#context;
     const began = clock.elapsed();
-    const query = new Query(this.#context, selection, this.#pace(selection));
+    const query = yield* this.#query(selection);
     const records = yield* query.records();
     const { plan, candidates } = query;
     return {
@@ -99,8 +100,8 @@ export class DocumentScans {
 
   *#begin(selection: Selection): Coroutine<ScanReply> {
     const { records } = this.#context;
-    const pace = this.#pace(selection);
-    const query = new Query(this.#context, selection, pace);
+    const query = yield* this.#query(selection);
+    const { pace } = query;
     let delivery: Delivery;
     if (query.streams) delivery = new ScanDelivery(records, query.compiled, pace);
     else {
@@ -116,6 +117,12 @@ export class DocumentScans {
     // Its transaction has ended while it looked for the records.
     if (this.#hasEnded) this.#end(cursor);
     return yield* this.#next(cursor, selection);
+  }
+
+  *#query(selection: Partial<Selection>): Coroutine<Query> {
+    const pace = this.#pace(selection);
+    const after = yield* pageStart(this.#context, selection);
+    return new Query(this.#context, selection, pace, after);
   }
 
   #pace({ call }: Partial<Selection>): Pace {

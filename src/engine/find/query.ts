@@ -1,10 +1,9 @@
-import { peek } from '../../codec/body.ts';
-import { CriteriaError, nameCollection } from '../../errors/criteria-error.ts';
+import { nameCollection } from '../../errors/criteria-error.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
-import type { After, Selection } from '../protocol/requests.ts';
+import type { Selection } from '../protocol/requests.ts';
 import type { Visited } from '../records/scan.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pace } from '../scheduling/pace.ts';
@@ -24,6 +23,7 @@ import {
 export class Query implements ReadQuery {
   readonly plan: Plan;
   readonly compiled: CompiledSelection;
+  readonly pace: Pace;
   /** The counts for `explain`, so far. */
   readonly candidates: Candidates;
   /** With a limit: where the page ends. */
@@ -37,15 +37,24 @@ export class Query implements ReadQuery {
   /** Whether only the number of matches was read. */
   #counts = false;
 
-  /** @throws {CriteriaError} naming the collection and the place. */
-  constructor(context: OperationContext, selection: Partial<Selection>, pace: Pace) {
+  /**
+   * @param after The `pageStart` of `selection.after`.
+   * @throws {CriteriaError} naming the collection and the place.
+   */
+  constructor(
+    context: OperationContext,
+    selection: Partial<Selection>,
+    pace: Pace,
+    after?: PageEnd,
+  ) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
+    this.pace = pace;
     this.#skip = skip;
     this.#most = skip + limit;
     this.compiled = compileSelection(context, selection);
     context.reads?.addQuery(this);
-    this.#after = selection.after && this.#pageEnd(selection.after);
+    this.#after = after;
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
     const { criteria, order } = this.compiled;
     this.plan = planQuery({
@@ -142,16 +151,5 @@ export class Query implements ReadQuery {
     if (order && !(inOrder && (kind === 'index' || !this.#after)))
       return new SortedMatches(order, this.#most, this.#after);
     return inOrder ? new FirstMatches(this.#most) : new OldestMatches(this.#most);
-  }
-
-  #pageEnd({ id, rank, key, body }: After): PageEnd {
-    const found = rank ?? this.#context.records.get(id)?.rank;
-    if (found === undefined) {
-      const message = 'The document given as "after" was deleted; pass another.';
-      const error = new CriteriaError('after_unknown', message, { place: 'after' });
-      throw nameCollection(error, this.#context.settings.name);
-    }
-    if (body === undefined) return { key, rank: found };
-    return { key: this.compiled.order?.keyOf(peek(body) as object), rank: found };
   }
 }

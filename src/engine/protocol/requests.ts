@@ -53,8 +53,9 @@ export interface After {
   readonly id: string;
   /** Its rank, if known; else the document must still exist. */
   readonly rank?: number | undefined;
-  /** Its sort key, if known; else it is read from the document. */
+  /** Its sort key, if known. */
   readonly key?: unknown;
+  /** Else what it has of the fields of the sort. */
   readonly body?: Body | undefined;
 }
 
