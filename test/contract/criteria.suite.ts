@@ -149,7 +149,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
 
     test('that are wrong reject with the name of the collection', async () => {
       const things = fixture.documents();
-      const { _id } = await things.insert({ name: 'Ada', long: 'x'.repeat(1_000_001) });
+      const { _id } = await things.insert({ name: 'Ada', long: 'x' });
       const values = fixture.keyValues();
       await values.set('list', [1]);
       const gone = await things.insert({});
@@ -158,7 +158,7 @@ export function criteriaSuite(fixture: ClientFixture): void {
         [() => things.find({ age: { $gtt: 1 } }), 'operator_unknown', things],
         [() => things.filter({ age: { $in: 5 } } as never), 'operand_invalid', things],
         [() => things.deleteMany({ $or: [] }), 'operand_invalid', things],
-        [() => things.count({ long: /x/ }), 'subject_too_long', things],
+        [() => things.count({ long: { $regex: '[[:alpha:]]' } }), 'operand_invalid', things],
         [() => things.count({}, { sort: { a: 2 } } as never), 'sort_invalid', things],
         [() => things.filter({}, { sort: { a: 2 } as never }), 'sort_invalid', things],
         [() => things.filter({}, { select: [''] as never }), 'select_invalid', things],

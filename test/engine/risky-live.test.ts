@@ -75,7 +75,8 @@ test('a mayHang request without a new result is answered, and waits for the next
 
 test('a mayHang request is answered also if its live query has ended or failed', async () => {
   const db = await LiveSession.open();
-  const live = (live: number) => db.ask({ op: 'live', live, spec: found, throttle: 0, mayHang });
+  const live = (live: number, spec = found) =>
+    db.ask({ op: 'live', live, spec, throttle: 0, mayHang });
   const next = (live: number) => db.ask({ op: 'liveNext', live, mayHang });
   await next(7);
   await db.ask({ op: 'liveEnd', live: 7 });
@@ -84,13 +85,14 @@ test('a mayHang request is answered also if its live query has ended or failed',
   await db.put('a', { text: 'a' });
   await db.ask({ op: 'liveEnd', live: 1 });
   await next(1);
-  await live(2);
+  await live(2, { ...found, criteria: { text: /^(?:a|b)*$/ } });
   await db.ask({ op: 'liveNext', live: 2 });
-  await db.put('a', { text: `a${'b'.repeat(1_000_000)}` });
+  // V8 gives up on it.
+  await db.put('a', { text: 'a'.repeat(10_000_000) });
   await next(2);
   expect(db.news.at(-1)?.[1]).toMatchObject({ error: { code: 'subject_too_long' } });
   await next(2);
-  await live(3);
+  await live(3, { ...found, criteria: { text: /^(?:a|b)*$/ } });
   expect(db.news.at(-1)?.[1]).toMatchObject({ error: { code: 'subject_too_long' } });
   expect(db.collection.lives.size).toBe(0);
   expect(db.collection.records.guard.pinned).toBe(false);

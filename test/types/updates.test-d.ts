@@ -225,8 +225,9 @@ describe('operators', () => {
     people.patch('a', { $currentDate: { seen: true } });
     // @ts-expect-error a timestamp is a number
     people.patch('a', { $currentDate: { born: { $type: 'timestamp' } } });
-    // @ts-expect-error true
     people.patch('a', { $currentDate: { born: false } });
+    // @ts-expect-error a boolean
+    people.patch('a', { $currentDate: { born: 1 } });
   });
 
   test('$push', () => {

@@ -11,7 +11,7 @@ export const operandChecks: ReadonlyMap<string, OperandCheck> = new Map([
   ['$set', anything],
   ['$unset', anything],
   ['$rename', check((operand) => typeof operand === 'string', 'the new path, a string')],
-  ['$currentDate', check(isDateType, 'true, { $type: "date" } or { $type: "timestamp" }')],
+  ['$currentDate', check(isDateType, 'a boolean, { $type: "date" } or { $type: "timestamp" }')],
   ['$inc', check(isNumeric, 'a number or a bigint')],
   ['$mul', check(isNumeric, 'a number or a bigint')],
   ['$min', anything],
@@ -44,7 +44,7 @@ function isDirection(operand: unknown): boolean {
 }
 
 function isDateType(operand: unknown): boolean {
-  if (operand === true) return true;
+  if (typeof operand === 'boolean') return true;
   if (!isPlainObject(operand) || Object.keys(operand).length !== 1) return false;
   return operand.$type === 'date' || operand.$type === 'timestamp';
 }

@@ -122,7 +122,7 @@ interface OperandFor<V> extends Record<Operator, unknown> {
   $max: Exclude<V, undefined>;
   $rename: string;
   $currentDate:
-    | IfHolds<V, Date, true | { $type: 'date' }>
+    | IfHolds<V, Date, boolean | { $type: 'date' }>
     | IfHolds<V, number, { $type: 'timestamp' }>;
   $push: ItemOf<V> | PushEach<ItemOf<V>>;
   $addToSet: ItemOf<V> | Each<ItemOf<V>>;

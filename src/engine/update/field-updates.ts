@@ -14,11 +14,12 @@ export function unset({ path, segments }: FieldPath): UpdateStep {
   };
 }
 
+/** @param operand A boolean sets a Date, whichever it is: so does the server. */
 export function currentDate(
   path: FieldPath,
-  operand: true | { readonly $type: string },
+  operand: boolean | { readonly $type: string },
 ): UpdateStep {
-  const isTimestamp = operand !== true && operand.$type === 'timestamp';
+  const isTimestamp = (operand as { readonly $type?: string }).$type === 'timestamp';
   return replacing(path, (_, now) => (isTimestamp ? now : new Date(now)));
 }
 

@@ -46,7 +46,7 @@ export interface CompiledCriteria {
  * input.
  *
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
- *   `subject_too_long` when a pattern meets a string of over 1,000,000 characters.
+ *   `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some millions of characters.
  *
  * @example
  * ```ts

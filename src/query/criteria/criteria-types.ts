@@ -104,7 +104,7 @@ interface ValueOperators<V> {
 
 interface PatternOperators {
   /**
-   * A pattern of at most 1,000 characters, for strings of at most 1,000,000. It runs in the engine's thread and cannot
+   * A pattern of JavaScript, of at most 1,000 characters. It runs in the engine's thread and cannot
    * be stopped there: never build one from untrusted input. With `connect()`, a worker that hangs in a pattern is
    * replaced, and only this call rejects; with `Database` the page hangs.
    */

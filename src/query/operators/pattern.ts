@@ -4,14 +4,16 @@ import { equalValues } from '../value/compare-values.ts';
 import { isRegExp } from '../value/value-type.ts';
 import type { Operator } from './operator.ts';
 
-/** Most characters of a pattern's source, and of a string under test. */
+/** Most characters of a pattern's source. */
 const LONGEST_PATTERN = 1000;
-const LONGEST_SUBJECT = 1_000_000;
+
+/** What is syntax in PCRE, and letters in JavaScript: a pattern with it finds nothing, or the wrong things. */
+const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
 /**
  * `$regex`, with `$options` beside it. JavaScript cannot stop catastrophic backtracking: `^(a+)+$` takes 18 seconds
- * for a string of 30 characters, and blocks its thread for as long. The limits on lengths do not prevent that; they
- * bound the cost of a harmless pattern. With `connect()` a worker that hangs in a pattern is restarted.
+ * for a string of 30 characters, and blocks its thread for as long. With `connect()` a worker that hangs in a pattern is
+ * restarted.
  */
 export const $regex: Operator = (operand, { place, siblings }) => {
   const options = siblings.$options;
@@ -42,22 +44,35 @@ export const $options: Operator = (operand, { place, siblings }) => {
 /**
  * A RegExp as the criteria of a field: matches strings by the pattern, and equal RegExps.
  *
- * @throws {CriteriaError} `pattern_too_long`; the test throws `subject_too_long`.
+ * @throws {CriteriaError} `pattern_too_long`, `operand_invalid`. The test throws `subject_too_long` where JavaScript
+ *   gives up.
  */
 export function pattern(regExp: RegExp, place: string): Condition {
   return each(matchesPattern(regExp, place), EXPENSIVE);
 }
 
 export function matchesPattern(regExp: RegExp, place: string): ValueTest {
-  limit('pattern_too_long', place, 'a pattern of', LONGEST_PATTERN, regExp.source);
+  if (regExp.source.length > LONGEST_PATTERN) {
+    const expected = `a pattern of at most ${LONGEST_PATTERN} characters`;
+    throw unexpectedValue('pattern_too_long', place || 'criteria', expected, regExp.source);
+  }
+  const [foreign] = PCRE.exec(regExp.source.replaceAll('\\\\', '__')) ?? [];
+  if (foreign && !/[uv]/.test(regExp.flags)) {
+    const expected = `a pattern of JavaScript: "${foreign}" is PCRE's (\\p{…} and \\u{…} need the flag u)`;
+    throw operandInvalid(place || 'criteria', expected, regExp);
+  }
   // With `g` or `y`, `test` begins at lastIndex: the same string would match every other time.
   const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
   return (value) => {
     if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
-    // No match would hide the document, and a negation would show it.
-    limit('subject_too_long', place, 'tried on', LONGEST_SUBJECT, value);
     stateless.lastIndex = 0;
-    return stateless.test(value);
+    try {
+      return stateless.test(value);
+    } catch (error) {
+      // No match would hide the document, and a negation would show it.
+      const expected = 'a pattern that JavaScript can try on such a string';
+      throw unexpectedValue('subject_too_long', place || 'criteria', expected, value, error);
+    }
   };
 }
 
@@ -74,15 +89,4 @@ function compile(source: string, flags: string, place: string): RegExp {
   } catch (error) {
     throw operandInvalid(place, 'a regular expression of JavaScript', source, error);
   }
-}
-
-function limit(
-  code: 'pattern_too_long' | 'subject_too_long',
-  place: string,
-  what: string,
-  most: number,
-  text: string,
-): void {
-  if (text.length > most)
-    throw unexpectedValue(code, place || 'criteria', `${what} at most ${most} characters`, text);
 }

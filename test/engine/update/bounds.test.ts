@@ -78,6 +78,7 @@ for (const name of ['$min', '$max']) {
 const date = new Date(NOW);
 updateTable('$currentDate', [
   ['sets a Date', { a: 1 }, { $currentDate: { a: true } }, { a: date }],
+  ['sets a Date for false', { a: 1 }, { $currentDate: { a: false } }, { a: date }],
   ['sets a Date by its type', {}, { $currentDate: { a: { $type: 'date' } } }, { a: date }],
   [
     'sets a number for a timestamp',

@@ -127,7 +127,7 @@ operands('$pullAll', 'changes.$pullAll.a.b', [
 ]);
 operands('$rename', 'changes.$rename.a.b', [null, undefined, 1, true, ['c'], {}, new Date(0)]);
 operands('$currentDate', 'changes.$currentDate.a.b', [
-  ...[false, null, undefined, 1, 'date', [], {}, new Date(0)],
+  ...[null, undefined, 1, 'date', [], {}, new Date(0)],
   ...[{ type: 'date' }, { $type: 'date', x: 1 }],
 ]);
 operands('$currentDate', 'changes.$currentDate.a.b', [
