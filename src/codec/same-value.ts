@@ -1,3 +1,4 @@
+import type { Body } from './body.ts';
 import { isPlainObject, tagOf } from './kinds.ts';
 
 /**
@@ -35,6 +36,12 @@ export function sameValue(a: unknown, b: unknown): boolean {
     default:
       return false;
   }
+}
+
+/** Whether two bodies hold equal values: those that JSON preserves are equal texts. */
+export function sameBody(a: Body | undefined, b: Body | undefined): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b && a !== undefined;
+  return sameValue(a.exact, b.exact);
 }
 
 function read(container: object, key: string): unknown {

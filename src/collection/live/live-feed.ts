@@ -172,7 +172,7 @@ function isSame(before: unknown, after: unknown): boolean {
   if (before.length !== after.length) return false;
   // `every` skips holes, which a value at a key may have.
   for (let index = 0; index < before.length; index++) {
-    if (before[index] !== after[index]) return false;
+    if (!Object.is(before[index], after[index])) return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@ import type { ListPart } from '../../engine/protocol/live-protocol.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { compileSelect } from '../../query/projection/projection.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { documentAt } from '../find/documents.ts';
 import type { FindQuery } from '../find/find-query.ts';
 import type { SharedDocuments } from '../shared/shared-documents.ts';
@@ -17,6 +18,8 @@ interface Slot {
   readonly passes: boolean;
   /** The same object while its value is the same. */
   value: unknown;
+  /** The version that readers in the engine's thread share. */
+  readonly record: StoredRecord | undefined;
 }
 
 type SlotReader = (part: ListPart, index: number) => Slot;
@@ -89,13 +92,15 @@ export class LiveList {
     let next = 0;
     for (const [index, slot] of this.#inserted.entries()) {
       while (after.length < (this.#indexes[index] as number)) after.push(kept[next++] as Slot);
-      // What is frozen already is a document that all readers share.
-      if (!Object.isFrozen(slot.value)) {
-        const known = byKey.get(slot.key);
-        const isSame = known !== undefined && sameValue(known, slot.value);
-        // Frozen: a document that a reader changed in place would count as unchanged.
-        slot.value = isSame ? known : deepFreeze(slot.value);
+      const known = byKey.get(slot.key);
+      if (known !== undefined && sameValue(known, slot.value)) {
+        // So that the readers of the version keep the object too.
+        const { record } = slot;
+        if (record && record.shared === slot.value) record.shared = known as object;
+        slot.value = known;
       }
+      // Frozen: a document that a reader changed in place would count as unchanged.
+      else if (!Object.isFrozen(slot.value)) deepFreeze(slot.value);
       after.push(slot);
     }
     while (next < kept.length) after.push(kept[next++] as Slot);
@@ -115,11 +120,12 @@ function slotReader(
   const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;
+    const record = shared && part.records?.[index];
     const fields = () => decode(part.bodies[index] as Body) as object;
-    if (whole) return { key, passes: true, value: fields() };
+    if (whole) return { key, passes: true, value: fields(), record };
     const document = shared?.ofPart(part, index) ?? documentAt(build, part, index, fields());
     const passes = find?.test?.(document) ?? true;
     const value = passes && project ? project(document) : document;
-    return { key, passes, value: passes ? value : undefined };
+    return { key, passes, value: passes ? value : undefined, record };
   };
 }

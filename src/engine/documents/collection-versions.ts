@@ -3,7 +3,7 @@ import type { KeyColumns } from '../../query/index/index-key.ts';
 import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../events/collection-events.ts';
-import { managedOf } from '../live/managed-values.ts';
+import { sameVersion } from '../live/same-version.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { NewVersion, VersionSink } from '../records/version-sink.ts';
 import type { ReplicaTracker } from '../replication/replica-tracker.ts';
@@ -94,8 +94,7 @@ export class CollectionVersions implements VersionSink {
   #enter({ record, before, kind }: NewVersion): void {
     const { records, replica, events } = this.#parts();
     // A change that changes nothing: readers keep their object.
-    if (before?.shared && before.body === record.body && managedOf(before) === managedOf(record))
-      record.shared = before.shared;
+    if (before?.shared && sameVersion(before, record)) record.shared = before.shared;
     records.put(record);
     replica?.note(record.key, before);
     events.changed(record.key, kind);

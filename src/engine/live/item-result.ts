@@ -1,19 +1,19 @@
 import { type Body, encode, peek } from '../../codec/body.ts';
-import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { sameBody } from '../../codec/same-value.ts';
 import { getAt, hasAt, type ValuePath } from '../paths/value-path.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Records } from '../snapshots/records.ts';
 import type { LiveResult } from './live-result.ts';
-import { managedOf } from './managed-values.ts';
+import { managedOf } from './same-version.ts';
 
 /** One record, or the value at a path inside it: a list of one or none. */
 export class ItemResult implements LiveResult {
   readonly #records: Records;
   readonly #key: string;
   readonly #path: ValuePath;
-  /** The state that the reader has: `undefined` before the first, `''` for no value. */
-  #told: string | { readonly exact: Body } | undefined;
+  /** What the reader has, `undefined` before the first: the managed values and the body, where there is a value. */
+  #told: { readonly managed: string; readonly body: Body | undefined } | undefined;
 
   constructor(records: Records, key: string, path: ValuePath) {
     this.#records = records;
@@ -33,11 +33,12 @@ export class ItemResult implements LiveResult {
     const record = this.#records.get(this.#key);
     const body = record && this.#part(yield* this.#records.bodies.of(record));
     const before = this.#told;
-    this.#told = stateOf(record, body);
-    if (this.#told === before) return undefined;
     const there = record !== undefined && body !== undefined;
+    const managed = there ? managedOf(record) : '';
+    if (before?.managed === managed && (!there || sameBody(before.body, body))) return undefined;
+    this.#told = { managed, body };
     return {
-      removed: before ? [0] : [],
+      removed: before?.managed ? [0] : [],
       indexes: there ? [0] : [],
       keys: there ? [record.key] : [],
       flags: Uint8Array.from(there ? [record.flags] : []),
@@ -53,10 +54,4 @@ export class ItemResult implements LiveResult {
     const root = peek(whole);
     return hasAt(root, this.#path) ? encode(getAt(root, this.#path), 'value') : undefined;
   }
-}
-
-/** A text that is equal for equal items; items without a text always differ. */
-function stateOf(record: StoredRecord | undefined, body: Body | undefined) {
-  if (!record || body === undefined) return '';
-  return typeof body === 'string' ? `${managedOf(record)} ${body}` : { exact: body };
 }

@@ -1,4 +1,5 @@
 import { type Body, encode } from '../../codec/body.ts';
+import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
@@ -10,8 +11,8 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import { Pace } from '../scheduling/pace.ts';
 import { type Difference, difference } from './difference.ts';
 import type { BodyOf, LiveResult } from './live-result.ts';
-import { managedOf } from './managed-values.ts';
 import { type Match, OrderedMatches } from './ordered-matches.ts';
+import { sameVersion } from './same-version.ts';
 
 /** Most documents, and characters of them, in a part: decoding it must not block a page for long. */
 const PART_LENGTH = 4096;
@@ -130,14 +131,9 @@ export class ListResult implements LiveResult {
     const { select } = this.#compiled;
     if (select) {
       after.told = encode(select(after.record, bodyOf(after.record)), 'document');
-      return typeof after.told === 'string' && before.told === after.told;
+      return sameBody(before.told, after.told);
     }
-    const { body } = before.record;
-    return (
-      typeof body === 'string' &&
-      body === after.record.body &&
-      managedOf(before.record) === managedOf(after.record)
-    );
+    return sameVersion(before.record, after.record);
   }
 
   #matchOf(record: StoredRecord, bodyOf: BodyOf): Match | undefined {
