@@ -31,11 +31,12 @@ const ORIGINS: Record<string, Origin> = {
   copy: (page) => ({ ...first(page) }),
   'deep copy': (page) => structuredClone(first(page)),
   'copy by JSON': (page) =>
-    JSON.parse(JSON.stringify(page[0], (_, value) => (typeof value === 'bigint' ? String(value) : value))),
+    JSON.parse(
+      JSON.stringify(page[0], (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ),
   'Vue proxy': (page) => reactive(page)[0] as object,
   'id alone': (page) => ({ _id: first(page)._id }),
   'object of a class': (page) => new Row(page),
-  'object with a function': (page) => ({ ...first(page), remove: () => undefined }),
   'stored document': async (page, items) => (await items.get(first(page)._id)) as object,
   'live document': async (page, items, options) => {
     const live = items.live({}, options);

@@ -1,5 +1,7 @@
 import { type Body, encode } from '../../codec/body.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../../engine/protocol/requests.ts';
+import { refuseForeignPatterns } from './foreign-pattern.ts';
 import { holdsPattern } from './holds-pattern.ts';
 import { passesPredicate } from './predicate.ts';
 import { checkSearch, findChecks, type Search } from './search.ts';
@@ -49,6 +51,7 @@ export function findQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
+  refuseForeignPatterns(criteria, '');
   const selection: Selection = {
     criteria,
     mayHang: holdsPattern(criteria) || undefined,
@@ -83,10 +86,8 @@ function pageEnd(document: { readonly _id: string }, order: object | undefined):
   const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
   // In the same order the values at the time of the page count, in another the document's own.
   if (end.rank !== undefined && sort === JSON.stringify(order)) return { id, ...end };
-  const roots = Object.keys(order ?? {}).map((path) => path.split('.')[0] as keyof typeof document);
-  const own = roots.filter((root) => Object.hasOwn(document, root));
-  const values = Object.fromEntries(own.map((root) => [root, document[root]]));
-  return { id, rank: end.rank, body: encode(values, 'after') };
+  const body = encode(isPlainObject(document) ? document : {}, 'after');
+  return { id, rank: end.rank, body };
 }
 
 /** Notes the end of a page. */

@@ -55,7 +55,7 @@ export interface After {
   readonly rank?: number | undefined;
   /** Its sort key, if known. */
   readonly key?: unknown;
-  /** Else what it has of the fields of the sort. */
+  /** Else what it has of its fields. */
   readonly body?: Body | undefined;
 }
 

@@ -7,9 +7,6 @@ import type { Operator } from './operator.ts';
 /** Most characters of a pattern's source. */
 const LONGEST_PATTERN = 1000;
 
-/** What is syntax in PCRE, and letters in JavaScript: a pattern with it finds nothing, or the wrong things. */
-const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
-
 /**
  * `$regex`, with `$options` beside it. JavaScript cannot stop catastrophic backtracking: `^(a+)+$` takes 18 seconds
  * for a string of 30 characters, and blocks its thread for as long. With `connect()` a worker that hangs in a pattern is
@@ -44,7 +41,7 @@ export const $options: Operator = (operand, { place, siblings }) => {
 /**
  * A RegExp as the criteria of a field: matches strings by the pattern, and equal RegExps.
  *
- * @throws {CriteriaError} `pattern_too_long`, `operand_invalid`. The test throws `subject_too_long` where JavaScript
+ * @throws {CriteriaError} `pattern_too_long`. The test throws `subject_too_long` where JavaScript
  *   gives up.
  */
 export function pattern(regExp: RegExp, place: string): Condition {
@@ -55,11 +52,6 @@ export function matchesPattern(regExp: RegExp, place: string): ValueTest {
   if (regExp.source.length > LONGEST_PATTERN) {
     const expected = `a pattern of at most ${LONGEST_PATTERN} characters`;
     throw unexpectedValue('pattern_too_long', place || 'criteria', expected, regExp.source);
-  }
-  const [foreign] = PCRE.exec(regExp.source.replaceAll('\\\\', '__')) ?? [];
-  if (foreign && !/[uv]/.test(regExp.flags)) {
-    const expected = `a pattern of JavaScript: "${foreign}" is PCRE's (\\p{…} and \\u{…} need the flag u)`;
-    throw operandInvalid(place || 'criteria', expected, regExp);
   }
   // With `g` or `y`, `test` begins at lastIndex: the same string would match every other time.
   const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
