@@ -24,8 +24,10 @@ export interface ChangePasswordOptions {
 }
 
 /**
- * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with any amount of data. Clients that have the
- * database open go on; they need the new key once they are opened again, or another tab takes over as leader. All or nothing.
+ * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with any amount of data. All or nothing.
+ *
+ * From then on every opening needs the new key, in all tabs. Clients that have the database open go on until they are opened again, or another
+ * tab takes over as leader: then they fail with `key_wrong`, and what they were told is done is journaled for the next client.
  *
  * With storage `opfs` no client may have the database open, in any tab.
  *

@@ -5,6 +5,9 @@ import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
+import { keyProof } from '../storage/encryption/key-proof.ts';
+import { readKeyRecord } from '../storage/encryption/key-record.ts';
+import type { Bytes } from '../storage/encryption/sealing.ts';
 import type { KeyOrigin } from '../storage/encryption/wrapping-key.ts';
 import type {
   ClientEncryption,
@@ -80,6 +83,15 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
       const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
       return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
     },
+    // The opening that needs them gets the failure.
+    prepare: (name) => void keys.dataKeys(name).catch(() => undefined),
+    proving: (name) => {
+      const reading = keys.dataKeys(name);
+      reading.catch(() => undefined);
+      return async (place, challenge) =>
+        keyProof((await reading).proofs, name, place, challenge as Bytes);
+    },
+    check: async (name, record) => void (await keys.keysOf(name, readKeyRecord(record))),
     isOutdated: (name) => keys.isOutdated(name),
     pageWriting: (name) => new PageUnloadWriter(name, new PageSealing(name, keys)),
     readJournals: (name) => openJournals(name, keys),

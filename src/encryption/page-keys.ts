@@ -1,7 +1,7 @@
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
-import { openKeyRecord } from '../storage/encryption/key-record.ts';
+import { type KeyRecord, openKeyRecord } from '../storage/encryption/key-record.ts';
 import { type KeyMaterial, type KeyOrigin, newOrigin } from '../storage/encryption/wrapping-key.ts';
 import type { AppKey } from './app-key.ts';
 import { storedRecord } from './page-key-record.ts';
@@ -13,6 +13,9 @@ export class PageKeys {
   readonly #derived = new Map<string, Promise<CryptoKey>>();
   /** The origin that an engine was given a key for. */
   #given: KeyOrigin | undefined;
+
+  /** The keys that were derived last, and what for. */
+  #latest: { readonly place: string; readonly keys: Promise<DataKeys> } | undefined;
 
   constructor(key: AppKey) {
     this.#key = key;
@@ -58,7 +61,22 @@ export class PageKeys {
 
   /** The keys of a database. @throws {StorageError} `key_wrong` */
   async dataKeys(name: string): Promise<DataKeys> {
-    const record = await storedRecord(name);
+    return this.keysOf(name, await storedRecord(name));
+  }
+
+  /** As {@link dataKeys}, of a record that was read. */
+  keysOf(name: string, record: KeyRecord | undefined): Promise<DataKeys> {
+    const place = JSON.stringify([name, record?.version, record?.wrapped.join()]);
+    if (this.#latest?.place === place) return this.#latest.keys;
+    const keys = this.#open(name, record);
+    this.#latest = { place, keys };
+    keys.catch(() => {
+      if (this.#latest?.keys === keys) this.#latest = undefined;
+    });
+    return keys;
+  }
+
+  async #open(name: string, record: KeyRecord | undefined): Promise<DataKeys> {
     if (!record) throw keyWrong('the database is not encrypted, or not open yet');
     const { key } = await this.derive(record.origin);
     return openKeyRecord(name, record, key);

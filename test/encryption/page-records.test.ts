@@ -11,7 +11,7 @@ import {
   type SealedPageRecord,
 } from '../../src/storage/encryption/page-records.ts';
 import { openingJournals } from '../../src/transport/encryption/sealed-journals.ts';
-import { type LeaderEngine, Leadership } from '../../src/transport/leadership/leadership.ts';
+import type { LeaderEngine } from '../../src/transport/leadership/leadership.ts';
 import { SharedLeaderships } from '../../src/transport/leadership/shared-leaderships.ts';
 import { journalSize } from '../../src/transport/unload/journal-size.ts';
 import { fc, runs } from '../setup/properties.ts';
@@ -195,12 +195,16 @@ test('journals that could not be read while the database opened are read afterwa
 });
 
 test('encrypted memory leaves the journals of a shared database of its name alone', async () => {
-  const replaced = vi.spyOn(Leadership.prototype, 'replaceStart');
   const readJournals = vi.fn(async () => []);
   const settings = { name: 'notes', storage: 'memory', encryption: { readJournals } };
   const start = vi.fn(async () => ({}));
-  new SharedLeaderships().access(settings as never, {} as never, start as never, true);
-  await replaced.mock.calls[0]?.[0]({} as never, {} as never);
+  const access = new SharedLeaderships().access(
+    settings as never,
+    {} as never,
+    start as never,
+    true,
+  );
+  await access.start?.({} as never, {} as never);
   expect(start).toHaveBeenCalledOnce();
   expect(readJournals).not.toHaveBeenCalled();
 });

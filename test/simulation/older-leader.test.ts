@@ -31,7 +31,7 @@ test('a port is not waited for of a leader that cannot bring one', async () => {
   const route = tabRoute(
     { leader: 'older', epoch: 1, protocol: 1 },
     {
-      ...{ client: 'newer', channel: 'pair', broadcast, switchboard },
+      ...{ client: 'newer', channel: 'pair', broadcast, switchboard, prove: undefined },
       announcements: new Announcements('db', broadcast, () => undefined),
       clock: {
         now: () => world.now,

@@ -10,7 +10,7 @@ test('the error of a leader that accepts no client says for how long it was sile
   const route = tabRoute(
     { leader: 'frozen', epoch: 1, protocol: 1 },
     {
-      ...{ client: 'client', channel: 'pair', broadcast: silentChannel, clock },
+      ...{ client: 'client', channel: 'pair', prove: undefined, broadcast: silentChannel, clock },
       announcements: new Announcements('db', silentChannel, ignore),
       switchboard: undefined,
     },

@@ -7,6 +7,8 @@ export interface DataKeys {
   readonly values: CryptoKey;
   /** Makes codes of names. */
   readonly names: CryptoKey;
+  /** Makes proofs of the key for leaders in other tabs. */
+  readonly proofs: CryptoKey;
   /** Opens unload journals and recovery records. */
   readonly pages: CryptoKey;
   /** The bytes of `pages`, for the synchronous cipher of a page that ends. */
@@ -24,21 +26,23 @@ export function newDataKey(): Bytes {
 /** Derives all keys, and forgets the data key: its bytes are overwritten. */
 export async function deriveKeys(dataKey: Bytes): Promise<DataKeys> {
   const subtle = webCrypto();
-  const base = await subtle.importKey('raw', dataKey, 'HKDF', false, ['deriveKey', 'deriveBits']);
-  dataKey.fill(0);
+  const base = await subtle
+    .importKey('raw', dataKey, 'HKDF', false, ['deriveKey', 'deriveBits'])
+    .finally(() => dataKey.fill(0));
   const use = (info: string) => ({
     ...{ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0) },
     info: encoder.encode(`cairn ${info} 1`),
   });
   const aes = { name: 'AES-GCM', length: 256 };
   const hmac = { name: 'HMAC', hash: 'SHA-256', length: 256 };
-  const [values, names, pages, pageBits] = await Promise.all([
+  const [values, names, proofs, pages, pageBits] = await Promise.all([
     subtle.deriveKey(use('values'), base, aes, false, ['encrypt', 'decrypt']),
     subtle.deriveKey(use('names'), base, hmac, false, ['sign']),
+    subtle.deriveKey(use('proofs'), base, hmac, false, ['sign', 'verify']),
     subtle.deriveKey(use('pages'), base, aes, false, ['encrypt', 'decrypt']),
     subtle.deriveBits(use('pages'), base, 256),
   ]);
-  return { values, names, pages, pageBytes: new Uint8Array(pageBits) };
+  return { values, names, proofs, pages, pageBytes: new Uint8Array(pageBits) };
 }
 
 /** Wraps a data key: by AES-KW (RFC 3394), or by AES-GCM with a random nonce before the ciphertext. */

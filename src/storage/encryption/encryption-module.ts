@@ -1,5 +1,6 @@
 import type { StorageError } from '../../errors/storage-error.ts';
 import type { Storage, StorageEvents } from '../drivers/driver.ts';
+import type { Admit } from './key-proof.ts';
 import type { KeyMaterial, KeyOrigin } from './wrapping-key.ts';
 
 /** A wrapping key that the page has derived already: that takes a tenth of a second. */
@@ -28,11 +29,18 @@ export interface EncryptedOptions extends GivenKey {
   readonly StorageError: typeof StorageError;
 }
 
+/** Encrypted storage, and what its clients need to prove their keys. */
+export interface KeyedStorage extends Storage {
+  readonly admit: Admit;
+  /** What is stored of the key now: it may have been changed since. */
+  readonly keyRecord: () => Promise<unknown>;
+}
+
 /** What the script of encryption exports, which a worker loads when it is requested. */
 export interface EncryptionModule {
   /**
    * @param storage An opened one. It stays open where this fails.
    * @throws {StorageError} `key_wrong`, `not_encrypted`, `data_damaged`, `format_newer`, `encryption_unavailable`
    */
-  openEncrypted(storage: Storage, options: EncryptedOptions): Promise<Storage>;
+  openEncrypted(storage: Storage, options: EncryptedOptions): Promise<KeyedStorage>;
 }

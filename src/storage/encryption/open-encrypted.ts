@@ -8,9 +8,11 @@ import {
 import { ENCRYPTION_KEY, notEncrypted } from '../drivers/encryption-key.ts';
 import type { StoredEpoch } from '../drivers/epoch.ts';
 import { translatedStorage, translator } from '../opfs/translated-storage.ts';
+import type { DataKeys } from './data-keys.ts';
 import { EncryptedStorage } from './encrypted-storage.ts';
 import { keyWrong, webCrypto } from './encryption-errors.ts';
-import type { DerivedKey, EncryptedOptions } from './encryption-module.ts';
+import type { DerivedKey, EncryptedOptions, KeyedStorage } from './encryption-module.ts';
+import { admission } from './key-proof.ts';
 import {
   type KeyRecord,
   newKeyRecord,
@@ -28,22 +30,31 @@ export const COPY_KEY: StorageKey = ['encryption', 0];
 const DATA_STORES = STORE_NAMES.filter((store) => store !== 'leadership');
 
 /** As {@link EncryptionModule.openEncrypted}, with errors of the caller's class. */
-export async function openEncrypted(storage: Storage, options: EncryptedOptions): Promise<Storage> {
+export async function openEncrypted(
+  storage: Storage,
+  options: EncryptedOptions,
+): Promise<KeyedStorage> {
   const { translated, translating } = translator(options.StorageError);
   try {
-    const opened = await open(storage, {
-      ...options,
-      events: { damaged: (error) => options.events.damaged(translated(error) as StorageError) },
+    const { name, hasPages } = options;
+    const keys = await open(storage, options);
+    const opened = new EncryptedStorage(storage, keys, {
+      damaged: (error) => options.events.damaged(translated(error) as StorageError),
     });
-    return translatedStorage(opened, translating);
+    return {
+      ...translatedStorage(opened, translating),
+      admit: admission(keys.proofs, name),
+      // A save locks `leadership`, and the copy is of the same write.
+      keyRecord: translating(() => (hasPages ? storedCopy(storage) : storedKey(storage))),
+    };
   } catch (error) {
     throw translated(error);
   }
 }
 
-async function open(storage: Storage, options: EncryptedOptions): Promise<Storage> {
+async function open(storage: Storage, options: EncryptedOptions): Promise<DataKeys> {
   webCrypto();
-  const { name, next, events, hasPages } = options;
+  const { name, next, hasPages } = options;
   const found = await Promise.all([readRecord(storage), hasPages && readCopy(storage)]);
   let [record] = found;
   if (!record) {
@@ -59,8 +70,7 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<Storag
     // The change is done: the next opening copies what this one could not.
     if (hasPages) await copyRecord(storage).catch(() => undefined);
   }
-  const keys = await openKeyRecord(name, record, next?.key ?? key);
-  return new EncryptedStorage(storage, keys, events);
+  return openKeyRecord(name, record, next?.key ?? key);
 }
 
 /** Stores the key record of a new database; that of another opening, if it was first. */
@@ -103,14 +113,16 @@ export async function changeKey(
 }
 
 export async function readRecord(storage: Storage): Promise<KeyRecord | undefined> {
-  const [stored] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
-  return readKeyRecord(stored);
+  return readKeyRecord(await storedKey(storage));
+}
+
+async function storedKey(storage: Storage): Promise<unknown> {
+  return (await storage.getMany('leadership', [ENCRYPTION_KEY]))[0];
 }
 
 /** Recovery records are in IndexedDB, and this one is no record. */
 async function copyRecord(storage: Storage): Promise<void> {
-  const [value] = await storage.getMany('leadership', [ENCRYPTION_KEY]);
-  await storage.write([putCopy(value as StoredEpoch)], 'relaxed');
+  await storage.write([putCopy((await storedKey(storage)) as StoredEpoch)], 'relaxed');
 }
 
 function putCopy({ epoch, claim }: StoredEpoch): StorageOperation {
@@ -118,8 +130,11 @@ function putCopy({ epoch, claim }: StoredEpoch): StorageOperation {
 }
 
 async function readCopy(storage: Storage): Promise<KeyRecord | undefined> {
-  const [copy] = await storage.getMany('recovery', [COPY_KEY]);
-  return readKeyRecord(copy);
+  return readKeyRecord(await storedCopy(storage));
+}
+
+async function storedCopy(storage: Storage): Promise<unknown> {
+  return (await storage.getMany('recovery', [COPY_KEY]))[0];
 }
 
 function isSameRecord(one: KeyRecord | false | undefined, other: KeyRecord): boolean {

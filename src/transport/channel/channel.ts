@@ -23,10 +23,6 @@ export interface DatabaseSettings {
   readonly slow_query_ms?: number | undefined;
 }
 
-export function isEncrypted({ encryption, engine_encryption }: DatabaseSettings): boolean {
-  return (encryption ?? engine_encryption) !== undefined;
-}
-
 /** How the engine started: a worker from its file, from a Blob or from the caller; in this thread; in another tab. */
 export type Started = 'file' | 'inline' | 'given' | 'thread' | 'tab';
 

@@ -7,7 +7,6 @@ import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { inMicrotask } from '../../storage/in-microtask.ts';
-import { refusesEngine } from '../encryption/same-encryption.ts';
 import type { ChannelEvents, ChannelState, DatabaseSettings, EnginePlace } from './channel.ts';
 import { closedError } from './closed-error.ts';
 import type { Connect, DestroyDatabase, EngineAccess } from './engine-access.ts';
@@ -264,8 +263,6 @@ export class ClientChannel {
   #take(event: ClientEvent | LiveEvent): void {
     if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
     else this.#events.event(event);
-    const refusal = event.type === 'status' && refusesEngine(this.#settings, event.detail);
-    if (refusal && !this.#ended) this.link?.fail(refusal);
   }
 
   #end(state: 'closed' | 'failed', error: CairnError): void {

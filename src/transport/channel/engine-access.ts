@@ -1,4 +1,4 @@
-import type { Leadership } from '../leadership/leadership.ts';
+import type { Leadership, StartEngine } from '../leadership/leadership.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { DatabaseSettings } from './channel.ts';
 
@@ -6,6 +6,8 @@ import type { DatabaseSettings } from './channel.ts';
 export interface EngineAccess {
   readonly leadership: Leadership;
   readonly platform: Platform;
+  /** Starts an engine with the options of this client. */
+  readonly start?: StartEngine | undefined;
 }
 
 /** Loads the code to reach an engine in this thread, or in a worker. */

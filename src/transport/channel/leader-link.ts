@@ -52,12 +52,9 @@ export class LeaderLink {
   #wasUp = false;
   #ended = false;
 
-  constructor(
-    settings: DatabaseSettings,
-    { leadership, platform }: EngineAccess,
-    events: LinkEvents,
-  ) {
-    const { name } = settings;
+  constructor(settings: DatabaseSettings, access: EngineAccess, events: LinkEvents) {
+    const { name, encryption } = settings;
+    const { leadership, platform } = access;
     this.#events = events;
     this.#client = platform.newClient();
     this.#leadership = leadership;
@@ -67,7 +64,7 @@ export class LeaderLink {
     this.replayer = new Replayer(this.#unsaved, this.#handles, platform.clock, (error, request) =>
       this.#report(error, request),
     );
-    this.#finder = new LeaderFinder(name, this.#client, leadership, platform, {
+    this.#finder = new LeaderFinder(name, this.#client, access, encryption, {
       found: (make) => void this.#take(make),
       lost: (cause) => this.#lose(cause),
       failed: (error) => this.fail(error),

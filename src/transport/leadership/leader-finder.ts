@@ -1,11 +1,14 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
+import { keyMissing, notEncrypted } from '../../storage/drivers/encryption-key.ts';
+import type { EngineAccess } from '../channel/engine-access.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
+import type { ClientEncryption } from '../encryption/client-encryption.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type Announcement, Announcements, type Leader, PROTOCOL } from '../tabs/announcements.ts';
 import { tabRoute } from '../tabs/tab-route.ts';
-import type { LeaderEngine, Leadership, LeadershipMember } from './leadership.ts';
+import type { LeaderEngine, Leadership, LeadershipMember, StartEngine } from './leadership.ts';
 import { Presence } from './presence.ts';
 
 /** A leader that was silent before and does not announce itself within this time is frozen: the lock is stolen. */
@@ -37,6 +40,8 @@ export interface FinderEvents {
 /** Finds the leader: this page, or another tab, which announces itself. */
 export class LeaderFinder implements LeadershipMember {
   readonly client: string;
+  readonly start: StartEngine | undefined;
+  readonly #encryption: ClientEncryption | undefined;
   readonly #database: string;
   readonly #leadership: Leadership;
   readonly #platform: Platform;
@@ -60,13 +65,15 @@ export class LeaderFinder implements LeadershipMember {
   constructor(
     database: string,
     client: string,
-    leadership: Leadership,
-    platform: Platform,
+    { leadership, platform, start }: EngineAccess,
+    encryption: ClientEncryption | undefined,
     events: FinderEvents,
   ) {
     this.client = client;
     this.#database = database;
+    this.start = start;
     this.#leadership = leadership;
+    this.#encryption = encryption;
     this.#platform = platform;
     this.#events = events;
     this.#presence = new Presence(database, client, platform.locks);
@@ -75,6 +82,7 @@ export class LeaderFinder implements LeadershipMember {
   /** @param shared Whether other tabs may lead. */
   begin(shared: boolean): void {
     if (shared) this.#enter();
+    if (shared) this.#encryption?.prepare(this.#database);
     this.#leadership.join(this);
     if (shared && !this.#isLeader) this.#query(FIRST_SILENT_MS);
   }
@@ -135,7 +143,11 @@ export class LeaderFinder implements LeadershipMember {
     this.#stopWaiting();
     this.#isLeader = true;
     this.#leader = undefined;
-    this.#events.found((events) => engine.join(this.client, events));
+    this.#events.found(async (events) => {
+      const encryption = this.#encryption;
+      if (encryption !== engine.opener) await checkKey(this.#database, encryption, engine);
+      return engine.join(this.client, events);
+    });
   }
 
   deposed(cause: CairnError | undefined): void {
@@ -211,13 +223,25 @@ export class LeaderFinder implements LeadershipMember {
     if (!broadcast || !announcements) return;
     const channel = `cairn:${this.#database}:${newClient()}`;
     const { client } = this;
+    const prove = this.#encryption?.proving(this.#database);
     this.#events.found(async (events) => {
       // The leader waits on the same lock for the end of this client.
       await this.#present;
-      const options = { client, channel, broadcast, announcements, clock, switchboard };
+      const options = { client, channel, broadcast, announcements, clock, switchboard, prove };
       return tabRoute(said, options, events);
     });
   }
+}
+
+/** @throws {StorageError} `key_wrong`, `key_missing`, `not_encrypted` */
+async function checkKey(
+  name: string,
+  encryption: ClientEncryption | undefined,
+  { opener, keyRecord }: LeaderEngine,
+): Promise<void> {
+  if (!encryption) throw keyMissing();
+  if (!opener || !keyRecord) throw notEncrypted();
+  await encryption.check(name, await keyRecord());
 }
 
 function busy(place: string): StorageError {

@@ -2,6 +2,7 @@ import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
+import type { ClientEncryption } from '../encryption/client-encryption.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm, TermEvents } from '../thread/engine-host.ts';
 import { LeaderElection, livingClients } from './leader-election.ts';
@@ -10,6 +11,10 @@ import { LeaderElection, livingClients } from './leader-election.ts';
 export interface LeaderEngine {
   /** Whether other tabs can use it: not where it keeps data in memory. */
   readonly shared: boolean;
+  /** The encryption of the client that has started it: others prove their keys. */
+  readonly opener?: ClientEncryption | undefined;
+  /** What is stored of its key, where it is encrypted. */
+  readonly keyRecord?: (() => Promise<unknown>) | undefined;
   /** A route to it for a client of the page. */
   join(client: string, events: RouteEvents): Promise<Route>;
   /** Ends it once it has saved. @param deleting Whether the database is being deleted. */
@@ -34,6 +39,8 @@ export type StartEngine = (term: PendingTerm, events: LeaderEngineEvents) => Pro
 /** A client of this page that uses its engine while the page is the leader. */
 export interface LeadershipMember {
   readonly client: string;
+  /** Starts an engine with its options; left out for that of the leadership. */
+  readonly start?: StartEngine | undefined;
   /** This page is the leader and its engine runs. */
   elected(engine: LeaderEngine): void;
   /** The engine is lost: to another leader, or to a failure, the `cause`. */
@@ -55,6 +62,9 @@ const STOP_MS = 1000;
  */
 const ATTEMPTS = 5;
 
+/** Codes of errors that are about the key of one client. */
+const OF_KEY = ['key_wrong', 'key_not_derived', 'not_encrypted'];
+
 /**
  * A page's part in the leadership of a database: the page queues for the lock, and runs the engine while it holds it.
  * All clients of the page that can share an engine share one.
@@ -62,8 +72,7 @@ const ATTEMPTS = 5;
 export class Leadership {
   readonly #name: string;
   readonly #platform: Platform;
-  #startEngine: StartEngine;
-  #nextStart: StartEngine;
+  readonly #startEngine: StartEngine;
   readonly #shared: boolean;
   readonly #election: LeaderElection;
   readonly #members = new Set<LeadershipMember>();
@@ -84,17 +93,11 @@ export class Leadership {
     this.#shared = shared;
     this.#platform = platform;
     this.#startEngine = start;
-    this.#nextStart = start;
     this.#election = new LeaderElection(name, platform, {
       won: (stolen) => this.#lead(stolen),
       lost: () => this.#depose(undefined),
       failed: (error) => this.#fail(asCairnError(error)),
     });
-  }
-
-  /** The next client that opens the database, while no other has it open, starts its engine so. */
-  replaceStart(start: StartEngine): void {
-    this.#nextStart = start;
   }
 
   /** Whether an engine runs or starts here. */
@@ -103,10 +106,7 @@ export class Leadership {
   }
 
   join(member: LeadershipMember): void {
-    if (this.#members.size === 0) {
-      this.#startEngine = this.#nextStart;
-      this.#attempts = 0;
-    }
+    if (this.#members.size === 0) this.#attempts = 0;
     if (this.#members.size === 0 && this.#shared)
       this.#stopListening = this.#platform.journals.onWritten(this.#name, () =>
         this.replayJournals(),
@@ -247,7 +247,8 @@ export class Leadership {
     };
     // In a microtask: the first access to localStorage takes milliseconds, in which the engine starts.
     const pending = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));
-    const engine: Promise<LeaderEngine> = this.#startEngine(
+    const [starter] = this.#members;
+    const engine: Promise<LeaderEngine> = (starter?.start ?? this.#startEngine)(
       { leader: newClient(), locked, stolen, journals: pending, expected },
       events,
     );
@@ -263,9 +264,21 @@ export class Leadership {
         if (this.#engine !== engine) return;
         this.#engine = undefined;
         this.#election.resign();
-        this.#fail(asCairnError(error));
+        this.#miss(asCairnError(error), starter);
       },
     );
+  }
+
+  /** No engine starts as a member would have it. */
+  #miss(error: CairnError, starter: LeadershipMember | undefined): void {
+    if (!starter || !OF_KEY.includes(error.code)) {
+      this.#fail(error);
+      return;
+    }
+    // Other clients of the page may have the right key.
+    starter.failed(error);
+    this.#members.delete(starter);
+    if (this.#members.size > 0) this.campaign();
   }
 
   /** Replaces an engine that failed. */

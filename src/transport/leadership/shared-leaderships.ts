@@ -31,14 +31,21 @@ export class SharedLeaderships {
     shared?.set(name, leadership);
     const { encryption } = settings;
     // Storage that no other tab shares has no journals: those of this name are another database's.
-    const hasJournals = encryption && isOfAllTabs;
-    leadership.replaceStart(hasJournals ? openingJournals(start, name, encryption) : start);
+    const journaling = encryption && isOfAllTabs ? openingJournals(start, name, encryption) : start;
+    const opening: StartEngine = async (term, events) => ({
+      ...(await journaling(term, events)),
+      opener: encryption,
+    });
     // Its other properties may be getters.
     const own: PropertyDescriptorMap = {};
     if (!usesPorts) own.switchboard = { value: undefined };
     if (encryption) own.pageWriting = { value: (of: string) => encryption.pageWriting(of) };
     const isOwn = !usesPorts || encryption !== undefined;
-    return { leadership, platform: isOwn ? Object.create(platform, own) : platform };
+    return {
+      leadership,
+      platform: isOwn ? Object.create(platform, own) : platform,
+      start: opening,
+    };
   }
 
   #of({ storage }: DatabaseSettings, platform: Platform): Map<string, Leadership> | undefined {

@@ -1,7 +1,15 @@
 import { releaseProxy, wrap } from 'comlink';
 import type { Clock } from '../../engine/scheduling/clock.ts';
+import { StorageError } from '../../errors/storage-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
+import {
+  CHALLENGE,
+  keyMissing,
+  notEncrypted,
+  PROOF,
+} from '../../storage/drivers/encryption-key.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
+import type { Prove } from '../encryption/client-encryption.ts';
 import type { Broadcast } from '../platform/platform.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
@@ -43,18 +51,21 @@ export interface TabRouteOptions {
   readonly announcements: Announcements;
   readonly clock: Clock;
   readonly switchboard: Switchboard | undefined;
+  /** Proves the key of an encrypted database. */
+  readonly prove: Prove | undefined;
 }
 
 /** A route to the engine of another tab. */
 export async function tabRoute(
   { leader }: Leader,
-  { client, channel: name, broadcast, announcements, clock, switchboard }: TabRouteOptions,
+  { client, channel: name, broadcast, announcements, clock, switchboard, prove }: TabRouteOptions,
   events: RouteEvents,
 ): Promise<Route> {
   const channel = new PairChannel(name, broadcast);
   const end = () => channel.close();
   try {
-    await welcomed(channel, clock, () =>
+    const proving = prove && ((challenge: Uint8Array) => prove([leader, client, name], challenge));
+    await welcomed(channel, clock, proving, () =>
       announcements.say({ type: 'join', leader, client, channel: name }),
     );
   } catch (error) {
@@ -100,18 +111,65 @@ export async function tabRoute(
   });
 }
 
-function welcomed(channel: Broadcast, clock: Clock, ask: () => void): Promise<void> {
+/** What a leader says before it serves. */
+interface Welcome {
+  readonly [CHALLENGE]?: Uint8Array;
+  readonly [PROOF]?: false;
+}
+
+/**
+ * Resolves once the leader serves this client.
+ *
+ * @throws {StorageError} `key_missing`, `not_encrypted`, `key_wrong`
+ */
+function welcomed(
+  channel: Broadcast,
+  clock: Clock,
+  prove: ((challenge: Uint8Array) => Promise<Uint8Array>) | undefined,
+  ask: () => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(WELCOME_MS, () => reject(silent(WELCOME_MS / 1000)));
-    const listener = ((event: MessageEvent) => {
-      if (event.data !== READY) return;
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const end = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
       cancel();
       channel.removeEventListener('message', listener);
-      resolve();
+      settle();
+    };
+    const fail = (error: unknown) => end(() => reject(error));
+    const wait = () => {
+      cancel = clock.after(WELCOME_MS, () => fail(silent(WELCOME_MS / 1000)));
+    };
+    let hasProven = false;
+    const answer = async (challenge: Uint8Array): Promise<void> => {
+      if (!prove) throw keyMissing();
+      // To derive a key from a password takes longer on a slow device than a leader may be silent.
+      cancel();
+      const proof = await prove(challenge);
+      if (isOver) return;
+      hasProven = true;
+      channel.postMessage({ [PROOF]: proof });
+      wait();
+    };
+    const listener = ((event: MessageEvent<Welcome | typeof READY | undefined>) => {
+      const { data } = event;
+      if (data === READY) return hasProven || !prove ? end(resolve) : fail(notEncrypted());
+      if (data?.[PROOF] === false) return fail(keyRefused());
+      if (data?.[CHALLENGE]) answer(data[CHALLENGE]).catch(fail);
     }) as EventListener;
     channel.addEventListener('message', listener);
+    wait();
     ask();
   });
+}
+
+function keyRefused(): StorageError {
+  return new StorageError(
+    'key_wrong',
+    'The key does not open this database: the tab that leads it has another.',
+  );
 }
 
 function silent(seconds: number): WorkerError {

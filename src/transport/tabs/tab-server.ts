@@ -1,8 +1,9 @@
 import { expose } from 'comlink';
 import type { Engine } from '../../engine/engine.ts';
+import type { Admit } from '../../storage/encryption/key-proof.ts';
 import { whenGone } from '../leadership/presence.ts';
 import type { Broadcast, EnginePlatform } from '../platform/platform.ts';
-import { remoteSession } from '../wire/session-api.ts';
+import { remoteSession, type SessionApi } from '../wire/session-api.ts';
 import { EVENT, READY } from '../wire/wire-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
@@ -13,6 +14,7 @@ const SOON_MS = 100;
 
 /** A client in another tab. */
 interface Follower {
+  readonly client: string;
   readonly leave: () => void;
 }
 
@@ -25,12 +27,15 @@ export class TabServer {
   readonly #broadcast: (name: string) => Broadcast;
   readonly #announcements: Announcements;
   readonly #bring: (address: string, port: MessagePort) => void;
-  readonly #followers = new Map<string, Follower>();
+  readonly #admit: Admit | undefined;
+  /** Those who have not proven their key yet as well. */
+  readonly #followers = new Set<Follower>();
   #closed = false;
 
   /**
    * @param leader Unique name of this term of leadership.
    * @param bring Brings a port to another tab.
+   * @param admit Serves who has the key; left out where all may be served.
    */
   constructor(
     engine: Engine,
@@ -39,6 +44,7 @@ export class TabServer {
     platform: EnginePlatform,
     broadcast: (name: string) => Broadcast,
     bring: (address: string, port: MessagePort) => void,
+    admit: Admit | undefined,
   ) {
     this.#engine = engine;
     this.#database = database;
@@ -46,6 +52,7 @@ export class TabServer {
     this.#platform = platform;
     this.#broadcast = broadcast;
     this.#bring = bring;
+    this.#admit = admit;
     this.#announcements = new Announcements(database, broadcast, (announcement) =>
       this.#receive(announcement),
     );
@@ -60,8 +67,7 @@ export class TabServer {
   close(): void {
     this.#closed = true;
     this.#announcements.close();
-    for (const { leave } of this.#followers.values()) leave();
-    this.#followers.clear();
+    for (const { leave } of this.#followers) leave();
   }
 
   #receive(announcement: Announcement): void {
@@ -85,41 +91,48 @@ export class TabServer {
   }
 
   #accept(client: string, name: string): void {
-    this.#followers.get(client)?.leave();
     const channel = new PairChannel(name, this.#broadcast);
-    const session = remoteSession(
-      this.#engine,
-      client,
-      (events, number) => channel.postMessage({ [EVENT]: events, number } satisfies TabEvent),
-      true,
-    );
+    let session: SessionApi | undefined;
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
       follower.leave();
       this.#engine.takeOver();
     });
     const follower: Follower = {
+      client,
       leave: () => {
-        if (this.#followers.get(client) === follower) this.#followers.delete(client);
+        this.#followers.delete(follower);
         stopWaiting();
-        session.leave();
+        session?.leave();
         channel.close();
       },
     };
-    this.#followers.set(client, follower);
-    expose(
-      {
-        ...session,
-        leave: () => {
-          follower.leave();
-        },
-        bringPort: (address) => {
-          const { port1, port2 } = this.#platform.newPorts();
-          channel.offer(port1);
-          this.#bring(address, port2);
-        },
-      } satisfies TabApi,
-      channel,
-    );
-    channel.postMessage(READY);
+    this.#followers.add(follower);
+    const serve = () => {
+      // It may have left while its key was checked.
+      if (!this.#followers.has(follower)) return;
+      for (const other of this.#followers)
+        if (other !== follower && other.client === client) other.leave();
+      session = remoteSession(
+        this.#engine,
+        client,
+        (events, number) => channel.postMessage({ [EVENT]: events, number } satisfies TabEvent),
+        true,
+      );
+      expose(
+        {
+          ...session,
+          leave: follower.leave,
+          bringPort: (address) => {
+            const { port1, port2 } = this.#platform.newPorts();
+            channel.offer(port1);
+            this.#bring(address, port2);
+          },
+        } satisfies TabApi,
+        channel,
+      );
+      channel.postMessage(READY);
+    };
+    if (this.#admit) this.#admit(channel, [this.#leader, client, name], serve);
+    else serve();
   }
 }

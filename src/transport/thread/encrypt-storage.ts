@@ -24,11 +24,11 @@ export async function encryptStorage(
   const opened = await opening;
   try {
     const { module, key } = await loading;
-    const storage = await module.openEncrypted(opened.storage, {
+    const keyed = await module.openEncrypted(opened.storage, {
       ...{ ...key, name, hasPages: opened.shared },
       ...{ events: { damaged }, StorageError },
     });
-    return { ...opened, storage };
+    return { ...opened, storage: keyed, keyed };
   } catch (error) {
     // Never without encryption instead.
     await opened.storage.close();

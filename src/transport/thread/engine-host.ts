@@ -3,7 +3,7 @@ import { Engine } from '../../engine/engine.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
-import { type DatabaseSettings, isEncrypted } from '../channel/channel.ts';
+import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { TabServer } from '../tabs/tab-server.ts';
 import { openStorage } from './open-storage.ts';
@@ -43,6 +43,8 @@ export interface HostedEngine {
   readonly engine: Engine;
   /** Whether other tabs can use it. */
   readonly shared: boolean;
+  /** What is stored of its key, where the storage is encrypted. */
+  readonly keyRecord: (() => Promise<unknown>) | undefined;
   /** @param deleting Whether the database is being deleted: what the next opening is faster by is not written. */
   readonly stop: (deleting: boolean) => Promise<void>;
   /** Closes the engine to followers, and starts no further write: another page may lead. */
@@ -61,14 +63,14 @@ export async function hostEngine(
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
   const { name, durability } = settings;
-  const { storage, kind, why, shared } = await openStorage(settings, platform, (error) =>
+  const { storage, kind, why, shared, keyed } = await openStorage(settings, platform, (error) =>
     report(error),
   );
   const engine = new Engine({
     storage,
     storageKind: kind,
     storageReason: why,
-    isEncrypted: isEncrypted(settings),
+    isEncrypted: keyed !== undefined,
     durability,
     clock: platform.clock,
     terminable: platform.terminable,
@@ -89,11 +91,12 @@ export async function hostEngine(
   const { broadcast } = platform;
   const server =
     broadcast && shared
-      ? new TabServer(engine, name, leader, platform, broadcast, bring)
+      ? new TabServer(engine, name, leader, platform, broadcast, bring, keyed?.admit)
       : undefined;
   return {
     engine,
     shared,
+    keyRecord: keyed?.keyRecord,
     stop: async (deleting) => {
       // A follower that waits for the lock reads all anyway, and writes it then.
       if (!deleting && !server?.isFollowed) await engine.finish();

@@ -1,4 +1,5 @@
 import type { Storage } from '../../storage/drivers/driver.ts';
+import type { KeyedStorage } from '../../storage/encryption/encryption-module.ts';
 
 /** The storage that an engine has opened. */
 export interface OpenedStorage {
@@ -7,6 +8,8 @@ export interface OpenedStorage {
   readonly kind: string;
   /** Why it is another than requested. */
   readonly why?: string | undefined;
+  /** The same, where it is encrypted. */
+  readonly keyed?: KeyedStorage | undefined;
   /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
   readonly shared: boolean;
 }

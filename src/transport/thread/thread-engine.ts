@@ -17,6 +17,7 @@ export async function threadEngine(
   const turns = new LoopTurns(platform.clock);
   return {
     shared: hosted.shared,
+    keyRecord: hosted.keyRecord,
     async join(client, { event }): Promise<Route> {
       const session = hosted.engine.join(event, client);
       event({ type: 'status', detail: hosted.engine.status });

@@ -129,6 +129,7 @@ export async function workerEngine(
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },
+    keyRecord: () => watched(api.keyRecord()),
     replayJournals: (journals) => {
       // The journals stay in localStorage until the engine reports them saved.
       api.replayJournals(journals).catch(() => undefined);

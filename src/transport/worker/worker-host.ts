@@ -37,6 +37,8 @@ export interface WorkerApi extends SessionApi {
   /** Starts the session of a client: of the first at the worker itself, of another at a port of its own. */
   join(client: string, port?: MessagePort): WireStatus;
   replayJournals(journals: readonly RecoveryRecord[]): void;
+  /** What is stored of the key of an encrypted database. */
+  keyRecord(): Promise<unknown>;
   /** Begins no write for a second: the page may end. */
   pause(): void;
   /** Closes the engine to followers, and starts no further write. */
@@ -96,6 +98,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
       else Object.assign(api, session);
       return statusToWire(engine().status);
     },
+    keyRecord: () => hosted?.keyRecord?.(),
     replayJournals: (journals) => hosted?.engine.takeOver(journals),
     pause: () => hosted?.engine.pause(),
     resign: () => hosted?.resign(),

@@ -1,4 +1,4 @@
-import { encrypted } from '../../../src/encryption/index.ts';
+import { changePassword, encrypted } from '../../../src/encryption/index.ts';
 import { type Connection, connect, Database, type LiveQuery } from '../../../src/index.ts';
 
 /** Globals of the page for tests. */
@@ -6,6 +6,7 @@ export interface TabScope {
   connect: typeof connect;
   Database: typeof Database;
   encrypted: typeof encrypted;
+  changePassword: typeof changePassword;
   /** The client of a test. */
   db: Connection;
   lives: LiveQuery<number | undefined>[];
@@ -15,4 +16,4 @@ export interface TabScope {
 /** Only the tests of replication load it. */
 const loadReplication = () => import('../../../src/replication/index.ts');
 
-Object.assign(window, { connect, Database, encrypted, loadReplication });
+Object.assign(window, { connect, Database, encrypted, changePassword, loadReplication });
