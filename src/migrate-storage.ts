@@ -28,7 +28,10 @@ export async function migrateStorage(options: MigrateOptions): Promise<void> {
     return connectToWorker({ worker, answer_timeout }, settings);
   });
   try {
-    await client.ready;
+    await client.ready.catch((error: { code?: string }) => {
+      // An open client of an encrypted database serves nobody without a key.
+      if (error.code !== 'key_missing') throw error;
+    });
     const { storage, storage_reason: why, leader } = client.status;
     if (why) throw new StorageError('storage_unavailable', `Nothing was moved. ${why}`);
     if (leader && storage === to) return;

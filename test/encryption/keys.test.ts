@@ -236,6 +236,38 @@ test('in IndexedDB a key record and its copy for pages are stored together, or n
   await storage.close();
 });
 
+test('a client with another key gets key_wrong beside others of its page, and takes none along', async () => {
+  for (const order of [
+    [1, 2, 1],
+    [2, 1, 1],
+    [2, 2, 1],
+  ]) {
+    const driver = memoryDriver();
+    await insertInto(driver, bytes(1));
+    const outcome = (fill: number) =>
+      countIn(driver, bytes(fill)).catch((error: { code: string }) => error.code);
+    const outcomes = order.map(outcome);
+    expect(await Promise.all(outcomes)).toEqual(
+      order.map((fill) => (fill === 1 ? 1 : 'key_wrong')),
+    );
+  }
+});
+
+test('beside an open client the key counts that the database has now', async () => {
+  const driver = memoryDriver();
+  await insertInto(driver, bytes(1));
+  const db = new Database({ name: 'notes', storage: encrypted(driver, { key: bytes(1) }) });
+  await db.ready;
+  await expect(countIn(driver, bytes(2))).rejects.toEqual(code('key_wrong'));
+  expect(await countIn(driver, bytes(1))).toBe(1);
+  await changePassword({ name: 'notes', storage: driver, key: bytes(1), new_key: bytes(2) });
+  await expect(countIn(driver, bytes(1))).rejects.toEqual(code('key_wrong'));
+  await expect(countIn(driver, { password: 'one' })).rejects.toEqual(code('key_wrong'));
+  await expect(countIn(driver)).rejects.toEqual(code('key_missing'));
+  expect(await countIn(driver, bytes(2))).toBe(1);
+  await db.close();
+});
+
 test('the status says what is encrypted', async () => {
   const plain = new Database({ name: 'plain', storage: 'memory' });
   await plain.ready;

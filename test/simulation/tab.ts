@@ -3,6 +3,7 @@ import type { Platform } from '../../src/transport/platform/platform.ts';
 import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
 import type { Browser } from './browser.ts';
+import { simEncryption } from './sim-encryption.ts';
 import type { Owner } from './world.ts';
 
 /** A script that a browser has ended: nothing in it hears of that. */
@@ -25,12 +26,16 @@ export class Tab implements Owner {
   /** Where the script is ended that writes what the page leaves behind. */
   #endedWhere: 'before' | 'after' | undefined;
 
-  constructor(id: number, browser: Browser) {
+  /** @param word The key of an encrypted database. */
+  constructor(id: number, browser: Browser, word?: string) {
     this.id = id;
     this.#browser = browser;
     const platform = this.#platform();
     this.db = new BaseClient(
-      { name: 'db', storage: undefined, durability: 'relaxed' },
+      {
+        ...{ name: 'db', storage: undefined, durability: 'relaxed' },
+        encryption: word ? simEncryption(browser, this, word, () => this.#writing()) : undefined,
+      },
       (settings) => connectInThread(settings, platform),
     );
   }

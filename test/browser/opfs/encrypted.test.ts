@@ -86,6 +86,11 @@ if (files) {
     await fill(name, 'indexeddb');
     await migrateStorage({ name, to: 'opfs' });
     expect(await read(name, 'opfs')).toEqual(whole('opfs'));
+    const { db: other_client } = open(name, 'opfs');
+    await other_client.ready;
+    const refused = migrateStorage({ name, to: 'indexeddb' });
+    await expect(refused).rejects.toEqual(code('database_busy'));
+    await other_client.close();
     const other = new Uint8Array(32).fill(2);
     await expect(read(name, 'opfs', other)).rejects.toEqual(code('key_wrong'));
     const plain = connect({ name, storage: 'opfs' });
