@@ -28,7 +28,9 @@ export type ReplicationErrorCode =
   /** 429, 5xx: the server fails for now. */
   | 'remote_failed'
   /** The answer is not what the protocol says. */
-  | 'answer_invalid';
+  | 'answer_invalid'
+  /** Another program has lost or changed what stands for a value outside JSON; only told by the event `invalid`. */
+  | 'value_lost';
 
 /** Details of a {@link ReplicationError}. */
 export interface ReplicationErrorDetails extends CairnErrorDetails {

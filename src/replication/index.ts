@@ -29,6 +29,7 @@ export type {
   LocalChange,
   PulledPage,
   PushResult,
+  RefusedRow,
   Remote,
   RemoteChange,
 } from './protocol/remote.ts';

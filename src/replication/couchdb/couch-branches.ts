@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { mergeFields } from '../merge/merge-fields.ts';
@@ -58,9 +58,14 @@ function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object 
   // Only the revision that has an attachment can be updated without sending it.
   if (!losers.every((loser) => hasAttachmentsOf(winner, loser))) return undefined;
   const lowestFirst = [...losers].sort((a, b) => compareRevisions(a._rev, b._rev));
-  return [...lowestFirst, winner]
-    .map((leaf) => fromCouch(leaf).document ?? undefined)
-    .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
+  try {
+    return [...lowestFirst, winner]
+      .map((leaf) => fromCouch(leaf).document ?? undefined)
+      .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
+  } catch (error) {
+    if (error instanceof Malformed) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the winner has what a loser has attached, byte for byte. */

@@ -85,14 +85,22 @@ export class CouchDatabase {
     );
   }
 
-  /** The bodies of revisions of documents, by id. Those that the database does not have any more are left out. */
+  /**
+   * The bodies of revisions of documents, by id. Those that the database does not have any more are left out.
+   *
+   * @param revs Whether they have their histories, `_revisions`.
+   */
   async bodies(
     revisions: readonly { readonly id: string; readonly rev: string }[],
     signal: AbortSignal,
+    { revs = false }: { readonly revs?: boolean } = {},
   ): Promise<ReadonlyMap<string, readonly CouchDocument[]>> {
     if (revisions.length === 0) return new Map();
-    return this.#call('/_bulk_get', { docs: revisions }, signal, (body) =>
-      readBodies(body, new Set(revisions.map(({ id }) => id))),
+    return this.#call(
+      `/_bulk_get${revs ? '?revs=true' : ''}`,
+      { docs: revisions },
+      signal,
+      (body) => readBodies(body, new Set(revisions.map(({ id }) => id))),
     );
   }
 

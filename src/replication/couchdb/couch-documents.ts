@@ -1,9 +1,18 @@
+import { capture } from '../../codec/capture.ts';
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
-import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
-import { type ExactValues, restoreExact, takeExact } from './exact-values.ts';
-import { generationOf, versionOf } from './revisions.ts';
+import { encodeDocument } from '../protocol/wire-documents.ts';
+import {
+  decodeValue,
+  type ExactValues,
+  type Restored,
+  restoreExact,
+  takeExact,
+} from './exact-values.ts';
+import { hashJson } from './json-hash.ts';
+import { restorePlaced } from './placed-values.ts';
+import { generationOf, nextGeneration, versionOf } from './revisions.ts';
 
 /** A document of CouchDB as JSON. */
 export type CouchDocument = JsonObject & { readonly _id: string; readonly _rev: string };
@@ -13,11 +22,14 @@ export type CouchEdit = JsonObject & { readonly _id: string };
 
 /** What Cairn adds to a document: CouchDB refuses names that begin with `_`, and JSON keeps not all values. */
 interface CairnPart {
-  /** Idempotency key of the push that made the state. */
+  /**
+   * Idempotency key of the push that made the state, between the generation of its revision and a hash of the document:
+   * other programs copy documents, restore older ones, and change some without a change of this.
+   */
   readonly key?: string;
   /** Fields whose names begin with `_`, or are `$cairn`. */
   readonly fields?: JsonObject;
-  /** Values outside JSON, and where they belong. */
+  /** Values outside JSON, and what stands for them. */
   readonly exact?: ExactValues;
 }
 
@@ -45,58 +57,96 @@ export function toCouch(id: string, document: object | undefined, edit: Edit): C
   const hidden = Object.fromEntries(entries.filter(isHidden));
   const { json, exact } = takeExact(Object.fromEntries(entries.filter((one) => !isHidden(one))));
   const part: CairnPart = {
-    ...(key !== undefined && { key }),
     ...(Object.keys(hidden).length > 0 && {
       fields: (encodeDocument({ _id: id, hidden }) as JsonObject).hidden as JsonObject,
     }),
     ...(exact && { exact }),
   };
+  const signed =
+    key === undefined ? part : { key: keyField(id, json, part, key, revision), ...part };
   return {
     ...json,
     _id: id,
     ...(revision !== undefined && { _rev: revision }),
     ...(!document && { _deleted: true }),
     ...(attachments !== undefined && { _attachments: attachments }),
-    ...(Object.keys(part).length > 0 && { [PART]: part }),
+    ...(Object.keys(signed).length > 0 && { [PART]: signed }),
   };
 }
 
-/** The state of a document, which others may have written. */
+/**
+ * The state of a document, which others may have written.
+ *
+ * @throws {Malformed} for one that no collection can hold.
+ */
 export function fromCouch(couch: CouchDocument): RemoteChange {
   const { _id: id, _rev: revision, _deleted, _attachments } = couch;
   const part = partOf(couch);
-  const key = newestKey(part, revision);
-  const state = { id, ...(key !== undefined && { key }) };
-  if (_deleted === true) return { ...state, version: revision, document: undefined };
-  const document = {
-    ...{ _id: id, ...withoutMeta(couch, part) },
-    ...(part && hiddenFields(part, id)),
-  };
+  if (_deleted === true)
+    return { id, version: revision, document: undefined, ...keyOf(couch, part, {}) };
+  const json = withoutMeta(couch, part);
+  const { document, lost, isDeep } = restored(json, part, revision);
+  const { fields, isWhole } = hiddenFields(part);
+  const own = { _id: id, ...document, ...fields };
+  if (isDeep) checkDepth(own);
+  const defects = [
+    ...(lost.length > 0 ? [`nothing tells what ${lost.join(', ')} stood for`] : []),
+    ...(isWhole ? [] : ['fields whose names begin with "_" are damaged']),
+  ];
   return {
-    ...state,
-    version: versionOf(revision, isPlainObject(_attachments)),
-    document: part?.exact ? restoreExact(document, part.exact) : document,
+    ...{ id, version: versionOf(revision, isPlainObject(_attachments)), document: own },
+    ...keyOf(couch, part, json),
+    ...(defects.length > 0 && { defect: defects.join('; ') }),
   };
 }
 
 /** The key of the push that a state descends from, though others may have changed it since. */
 export function pushKeyOf(couch: CouchDocument): string | undefined {
-  const key = partOf(couch)?.key;
-  return typeof key === 'string' ? key.replace(/^\d+ /, '') : undefined;
+  return splitKey(partOf(couch))?.key;
 }
 
-/** The key as it is stored: with the generation of the state that it makes. */
-export function storedKey(key: string, base: string | undefined): string {
-  return `${base === undefined ? 1 : generationOf(base) + 1} ${key}`;
+function restored(json: JsonObject, part: CairnPart | undefined, revision: string): Restored {
+  const exact = isPlainObject(part?.exact) ? (part.exact as JsonObject) : {};
+  if (!Object.hasOwn(exact, 'paths')) return restoreExact(json, exact);
+  const generation = Number.parseInt(String(part?.key), 10);
+  return restorePlaced(json, exact, generation === generationOf(revision));
 }
 
-/**
- * The key, if no other program has changed the document since and kept what Cairn had written: the client that pushed
- * it would take the state for its own.
- */
-function newestKey(part: CairnPart | undefined, revision: string): string | undefined {
-  const [, generation, key] = /^(\d+) ([\x20-\x7e]{1,200})$/.exec(String(part?.key)) ?? [];
-  return Number(generation) === generationOf(revision) ? key : undefined;
+/** What a collection stores is checked there; this one rejects a document instead of all. @throws {Malformed} */
+function checkDepth(document: object): void {
+  try {
+    capture(document, 'document');
+  } catch (error) {
+    throw new Malformed((error as Error).message);
+  }
+}
+
+function keyField(
+  id: string,
+  json: JsonObject,
+  part: CairnPart,
+  key: string,
+  base: string | undefined,
+): string {
+  return `${nextGeneration(base)} ${key} ${hashJson([id, json, part])}`;
+}
+
+/** The key, if no other program has written the document since: the client that pushed it takes the state for its own. */
+function keyOf(
+  { _id: id, _rev: revision }: CouchDocument,
+  part: CairnPart | undefined,
+  json: JsonObject,
+): { readonly key?: string } {
+  const { generation, key, hash } = splitKey(part) ?? {};
+  if (key === undefined || generation !== generationOf(revision)) return {};
+  const { key: _, ...others } = part as CairnPart;
+  return hash === hashJson([id, json, others]) ? { key } : {};
+}
+
+function splitKey(part: CairnPart | undefined) {
+  const [, generation, key, hash] =
+    /^(\d+) ([\x21-\x7e]{1,200})(?: ([0-9a-f]{8}))?$/.exec(String(part?.key)) ?? [];
+  return key === undefined ? undefined : { generation: Number(generation), key, hash };
 }
 
 function partOf(couch: CouchDocument): CairnPart | undefined {
@@ -114,14 +164,14 @@ function withoutMeta(couch: CouchDocument, part: CairnPart | undefined): JsonObj
 }
 
 /** Damaged ones are left out: one document must not stop all others. */
-function hiddenFields({ fields }: CairnPart, id: string): JsonObject {
-  if (fields === undefined) return {};
-  try {
-    const { hidden } = decodeDocument({ _id: id, hidden: fields }, id) as { hidden: unknown };
-    const { _id, ...others } = isPlainObject(hidden) ? hidden : {};
-    return others;
-  } catch (error) {
-    if (error instanceof Malformed) return {};
-    throw error;
-  }
+function hiddenFields(part: CairnPart | undefined): {
+  readonly fields: JsonObject;
+  readonly isWhole: boolean;
+} {
+  const given = part?.fields;
+  if (given === undefined) return { fields: {}, isWhole: true };
+  const hidden = decodeValue(given)?.value;
+  if (!isPlainObject(hidden)) return { fields: {}, isWhole: false };
+  const { _id, ...fields } = hidden;
+  return { fields, isWhole: true };
 }

@@ -1,9 +1,10 @@
+import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { blameless } from '../fetching/answer-errors.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import { sameContent } from '../merge/same-content.ts';
-import type { LocalChange, PushResult } from '../protocol/remote.ts';
+import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
 import type { EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
 import {
@@ -11,10 +12,17 @@ import {
   type CouchEdit,
   fromCouch,
   pushKeyOf,
-  storedKey,
   toCouch,
 } from './couch-documents.ts';
-import { ABSENT, hasAttachments, revisionOf, versionOf } from './revisions.ts';
+import {
+  ABSENT,
+  generationOf,
+  hasAttachments,
+  isRevision,
+  nextGeneration,
+  revisionOf,
+  versionOf,
+} from './revisions.ts';
 
 type Sendable = SendableRow<CouchEdit>;
 
@@ -51,11 +59,14 @@ export async function pushRows(
         results[one.index] = { rejected: { reason, ...(retry && { retry }) } };
       }
     }
+  const rowsLeft = stale.map(({ row }) => row);
   const present = await database.present(
-    stale.map(({ row }) => row.id),
+    rowsLeft.map(({ id }) => id),
     signal,
   );
-  for (const { index, row } of stale) results[index] = compare(row, present.get(row.id));
+  const made = await findMade(database, rowsLeft, present, signal);
+  for (const { index, row } of stale)
+    results[index] = compare(row, present.get(row.id), made.get(row.id));
   return results;
 }
 
@@ -83,7 +94,7 @@ function encode({ id, base, document, key }: LocalChange, attachments: unknown):
     throw new ValueError('id_invalid', why, { place: id });
   }
   const revision = revisionOf(base);
-  return toCouch(id, document, { revision, key: storedKey(key, revision), attachments });
+  return toCouch(id, document, { revision, key, attachments });
 }
 
 async function write(
@@ -102,12 +113,66 @@ async function write(
 }
 
 /** Why a row was refused: others have changed the document, or the push had been made and its answer was lost. */
-function compare(row: LocalChange, present: CouchDocument | undefined): PushResult {
+function compare(
+  row: LocalChange,
+  present: CouchDocument | undefined,
+  made: string | undefined,
+): PushResult {
   const { id, document } = row;
-  const change = present ? fromCouch(present) : { id, version: ABSENT, document: undefined };
-  if (!document && !change.document) return { version: change.version };
-  const isMade = present !== undefined && pushKeyOf(present) === row.key;
-  if (!isMade || !document || !change.document) return { conflict: change };
+  let change: RemoteChange = { id, version: ABSENT, document: undefined };
+  try {
+    if (present) change = fromCouch(present);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return { rejected: { reason: `The server's document is invalid: ${error.message}.` } };
+  }
   const { version, document: newest } = change;
+  if (!document && !newest) return { version };
+  if (made === undefined) return { conflict: change };
+  // As it was answered at first: that somebody has deleted it since comes with the next pull.
+  if (!newest) return { version: made };
   return sameContent(document, newest) ? { version } : { version, document: newest };
+}
+
+/**
+ * The revisions that rows have made though they are refused now, by id. Where another program has written the document
+ * since, its history tells: the revision behind that of the row's base.
+ */
+async function findMade(
+  database: CouchDatabase,
+  rows: readonly LocalChange[],
+  present: ReadonlyMap<string, CouchDocument>,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const made = new Map<string, string>();
+  const keys = new Map(rows.map(({ id, key }) => [id, key]));
+  const note = (found: ReadonlyMap<string, readonly CouchDocument[]>) => {
+    for (const [id, documents] of found)
+      for (const one of documents)
+        if (pushKeyOf(one) === keys.get(id))
+          made.set(id, versionOf(one._rev, isPlainObject(one._attachments)));
+  };
+  note(new Map([...present].map(([id, document]) => [id, [document]])));
+  const open = rows.flatMap(({ id, base }) => {
+    const { _rev: rev } = present.get(id) ?? {};
+    const isLater = rev !== undefined && generationOf(rev) > nextGeneration(revisionOf(base));
+    return isLater && !made.has(id) ? [{ id, rev }] : [];
+  });
+  const histories = await database.bodies(open, signal, { revs: true });
+  const steps = rows.flatMap(({ id, base }) => {
+    const rev = revisionAfter(revisionOf(base), histories.get(id)?.[0]?._revisions);
+    return rev === undefined ? [] : [{ id, rev }];
+  });
+  // A database that was compacted has no bodies of them: then others have changed the document.
+  note(await database.bodies(steps, signal));
+  return made;
+}
+
+/** The revision that follows another one in a history, which is newest first; without a base it is the first. */
+function revisionAfter(base: string | undefined, history: unknown): string | undefined {
+  const { start, ids } = (isPlainObject(history) ? history : {}) as Record<string, unknown>;
+  if (typeof start !== 'number' || !Array.isArray(ids)) return undefined;
+  const generation = nextGeneration(base);
+  const rev = `${generation}-${ids[start - generation]}`;
+  return isRevision(rev) ? rev : undefined;
 }

@@ -1,17 +1,24 @@
-import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { orAborted } from '../../collection/calls/first-call.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { LongPoll } from '../fetching/long-poll.ts';
-import type { LocalChange, PulledPage, PushResult, Remote } from '../protocol/remote.ts';
-import { hashJson } from './canonical-json.ts';
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  RefusedRow,
+  Remote,
+  RemoteChange,
+} from '../protocol/remote.ts';
 import { type ChangeRow, type ChangesAnswer, readRefusal } from './couch-answers.ts';
 import { mergeBranches } from './couch-branches.ts';
 import { type CouchCheckpoint, readCheckpoint } from './couch-checkpoint.ts';
 import { CouchDatabase, HEARTBEAT_MS } from './couch-database.ts';
-import { fromCouch } from './couch-documents.ts';
+import { type CouchDocument, fromCouch } from './couch-documents.ts';
 import { pushRows } from './couch-push.ts';
+import { hashJson } from './json-hash.ts';
 import { compareRevisions } from './revisions.ts';
 
 /** A client that waits for changes looks so often whether the database is another one by now. */
@@ -123,8 +130,10 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     // The last page compares what the first one has seen.
     const newest = last && ([last._id, last._rev] as const);
     const seen = (more && before.seen) || newest || before.seen;
+    const { changes, rejected } = readable(documents);
     return {
-      changes: documents.map(fromCouch),
+      changes,
+      ...(rejected.length > 0 && { rejected }),
       checkpoint: {
         ...{ since: answer.lastSeq, database: before.database },
         ...(seen && { seen }),
@@ -175,6 +184,21 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       }
     }
   }
+}
+
+/** One that no collection can hold must not stop all others. */
+function readable(
+  documents: readonly CouchDocument[],
+): Required<Pick<PulledPage<unknown>, 'changes' | 'rejected'>> {
+  const [changes, rejected]: [RemoteChange[], RefusedRow[]] = [[], []];
+  for (const document of documents)
+    try {
+      changes.push(fromCouch(document));
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      rejected.push({ id: document._id, reason: `The document is invalid: ${error.message}.` });
+    }
+  return { changes, rejected };
 }
 
 /** One row for each document: a cluster may repeat rows, and in another order. */

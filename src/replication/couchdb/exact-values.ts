@@ -1,18 +1,27 @@
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
+import { hashJson } from './json-hash.ts';
 
-type Path = readonly (string | number)[];
+/** Values that JSON does not keep, encoded as by `codec/exact-json`, by the text that stands for each in the document. */
+export type ExactValues = JsonObject;
 
-/** Values that JSON does not keep, by their paths; encoded as by `codec/exact-json`. */
-export interface ExactValues {
-  readonly paths: readonly Path[];
-  readonly values: readonly unknown[];
-}
+/** What stands for values that are no dates: their type and the hash of their content. */
+const STAND_IN = /^\$[a-z]{3,9}:[0-9a-f]{8}~*$/;
+
+/** Longest JSON of what one document may become: a text may stand for a large value in many places. */
+const MAX_LENGTH = 32 * 1024 * 1024;
+
+/** Deepest nesting of JSON that is looked into. */
+const MAX_DEPTH = 1600;
+
+/** Levels of the JSON, and of a value in it, that are fewer than the 500 of a document together. */
+const FLAT_DEPTH = 200;
 
 /**
  * Splits fields into plain JSON, which other programs understand, and the exact values. A date stands in the JSON as its
- * ISO string; other values as their type, such as `$map`.
+ * ISO string; other values as their type and a hash, such as `$map:0f3a8c21`. Each text stands for one content, wherever
+ * other programs move it, and no text of the document equals it.
  *
  * @throws {ValueError} for a Blob.
  * @throws {TooLong}
@@ -22,107 +31,152 @@ export function takeExact(fields: JsonObject): {
   readonly exact: ExactValues | undefined;
 } {
   const taken = new Taken();
-  const json = taken.take(fields, []) as JsonObject;
-  if (taken.paths.length === 0) return { json, exact: undefined };
-  return { json, exact: { paths: taken.paths, values: taken.encoded() } };
+  const json = taken.take(fields) as JsonObject;
+  return { json, exact: taken.table() };
 }
 
-/** Puts exact values back, except where another program has changed what stands for them. */
-export function restoreExact(document: object, exact: ExactValues): object {
-  const { paths, values } = exact;
-  const decoded = decode(values);
-  if (!decoded || !Array.isArray(paths) || paths.length !== decoded.length) return document;
-  for (const [index, path] of paths.entries()) {
-    if (!Array.isArray(path) || path.length === 0) continue;
-    const holder = holderOf(document, path);
-    const last = path.at(-1) as string;
-    if (!holder || !Object.hasOwn(holder, last)) continue;
-    const value = decoded[index];
-    if ((holder as JsonObject)[last] === standIn(value, (values as unknown[])[index]))
-      (holder as Record<string, unknown>)[last] = value;
-  }
-  return document;
+/** A document with its exact values. */
+export interface Restored {
+  readonly document: JsonObject;
+  /** What stands there for values that are gone, or have other content by now. */
+  readonly lost: readonly string[];
+  /** Whether it may have more levels than a document. */
+  readonly isDeep: boolean;
 }
 
-class Taken {
-  readonly paths: Path[] = [];
-  readonly #values: unknown[] = [];
-  readonly #standIns: ((text: string) => void)[] = [];
-
-  /** @returns the value as JSON. */
-  take(value: unknown, path: Path): unknown {
-    if (Array.isArray(value) && !hasHoles(value))
-      return this.#filled(
-        value.map((item, index) => [index, item]),
-        [],
-        path,
-      );
-    if (isPlainObject(value)) return this.#filled(Object.entries(value), {}, path);
-    if (isJson(value)) return value;
-    this.paths.push(path);
-    this.#values.push(value);
-    return undefined;
-  }
-
-  /** The encoded values; what stands for them is in its place afterwards. */
-  encoded(): unknown[] {
-    const { values } = encodeDocument({ _id: '', values: this.#values }) as JsonObject;
-    const encoded = values as unknown[];
-    for (const [index, put] of this.#standIns.entries())
-      put(standIn(this.#values[index], encoded[index]));
-    return encoded;
-  }
-
-  #filled<T extends object>(
-    entries: readonly (readonly [string | number, unknown])[],
-    copy: T,
-    path: Path,
-  ): T {
-    for (const [key, item] of entries) {
-      const count = this.#values.length;
-      const put = (value: unknown) =>
-        Object.defineProperty(copy, key, {
-          ...{ value, enumerable: true, configurable: true, writable: true },
-        });
-      put(this.take(item, [...path, key]));
-      // It was the value itself that was taken, and nothing within.
-      if (this.#values.length > count && this.#standIns.length < this.#values.length)
-        this.#standIns.push(put);
-    }
-    return copy;
-  }
+/**
+ * Puts exact values back wherever their texts are: other programs may have moved them, and what these have replaced stays
+ * so.
+ *
+ * @param document Parsed JSON; it stays as it is.
+ * @throws {Malformed} for a document that no collection can hold.
+ */
+export function restoreExact(document: JsonObject, exact: ExactValues): Restored {
+  const restoring = new Restoring(exact);
+  const restored = restoring.restore(document, 0) as JsonObject;
+  return { document: restored, lost: [...restoring.lost], isDeep: restoring.isDeep };
 }
 
-/** What stands in the JSON for a value outside JSON. */
-function standIn(value: unknown, encoded: unknown): string {
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  return isPlainObject(encoded) ? (Object.keys(encoded)[0] ?? '') : '';
-}
-
-/** @returns `undefined` if they are damaged. */
-function decode(values: unknown): readonly unknown[] | undefined {
+/** @returns `undefined` if it is damaged. */
+export function decodeValue(encoded: unknown): { readonly value: unknown } | undefined {
   try {
-    const decoded = decodeDocument({ _id: '', values }, '') as { values: unknown };
-    return Array.isArray(decoded.values) ? decoded.values : undefined;
+    return decodeDocument({ _id: '', value: encoded }, '') as { value: unknown };
   } catch (error) {
     if (error instanceof Malformed) return undefined;
     throw error;
   }
 }
 
-/** The object or array that holds the last step of a path. */
-function holderOf(document: object, path: Path): object | undefined {
-  let value: unknown = document;
-  for (const key of path.slice(0, -1)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as JsonObject)[key];
+class Taken {
+  /** Texts of the document itself. */
+  readonly #texts = new Set<string>();
+  readonly #values: unknown[] = [];
+  readonly #puts: ((text: string) => void)[] = [];
+
+  /** @returns the value as JSON; `undefined` if it is taken. */
+  take(value: unknown): unknown {
+    if (typeof value === 'string') this.#texts.add(value);
+    else if (Array.isArray(value) && !hasHoles(value)) return this.#filled(value, []);
+    else if (isPlainObject(value)) return this.#filled(value, {});
+    else if (!isJson(value)) return undefined;
+    return value;
   }
-  return typeof value === 'object' && value !== null ? value : undefined;
+
+  /** The encoded values; what stands for them is in its place afterwards. */
+  table(): ExactValues | undefined {
+    if (this.#values.length === 0) return undefined;
+    const { values } = encodeDocument({ _id: '', values: this.#values }) as JsonObject;
+    const table = new Map<string, unknown>();
+    for (const [index, encoded] of (values as unknown[]).entries()) {
+      let text = standIn(this.#values[index], encoded);
+      const isTaken = () =>
+        this.#texts.has(text) ||
+        (table.has(text) && hashJson(table.get(text)) !== hashJson(encoded));
+      while (isTaken()) text = text.endsWith('Z') ? text.replace('Z', '0Z') : `${text}~`;
+      table.set(text, encoded);
+      (this.#puts[index] as (text: string) => void)(text);
+    }
+    return Object.fromEntries(table);
+  }
+
+  #filled<T extends object>(from: object, copy: T): T {
+    for (const [key, item] of Object.entries(from)) {
+      const put = (value: unknown) =>
+        Object.defineProperty(copy, key, {
+          ...{ value, enumerable: true, configurable: true, writable: true },
+        });
+      const json = this.take(item);
+      put(json);
+      if (json !== undefined) continue;
+      this.#values.push(item);
+      this.#puts.push(put);
+    }
+    return copy;
+  }
+}
+
+class Restoring {
+  readonly lost = new Set<string>();
+  isDeep = false;
+  readonly #table: ExactValues;
+  /** The length of those that are whole. */
+  readonly #lengths = new Map<string, number>();
+  #length = 0;
+
+  constructor(table: ExactValues) {
+    this.#table = table;
+    for (const [text, encoded] of Object.entries(table)) {
+      const decoded = decodeValue(encoded);
+      if (decoded && plain(text) === plain(standIn(decoded.value, encoded)))
+        this.#lengths.set(text, JSON.stringify(encoded).length);
+    }
+  }
+
+  restore(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.#valueOf(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > FLAT_DEPTH) this.isDeep = true;
+    if (depth === MAX_DEPTH) throw new Malformed('it is nested too deeply');
+    if (Object.hasOwn(value, '__proto__')) throw new Malformed('it has the key __proto__');
+    let copy: Record<string, unknown> | undefined;
+    for (const [key, item] of Object.entries(value)) {
+      const restored = this.restore(item, depth + 1);
+      if (restored === item) continue;
+      copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+      copy[key] = restored;
+    }
+    return copy ?? value;
+  }
+
+  #valueOf(text: string): unknown {
+    const length = this.#lengths.get(text);
+    if (length !== undefined && this.#length + length <= MAX_LENGTH) {
+      this.#length += length;
+      // Two brackets for each level.
+      if (length > 2 * FLAT_DEPTH) this.isDeep = true;
+      return decodeValue(this.#table[text])?.value;
+    }
+    if (length !== undefined || STAND_IN.test(text) || Object.hasOwn(this.#table, text))
+      this.lost.add(text);
+    return text;
+  }
+}
+
+/** What stands in the JSON for a value outside JSON. */
+export function standIn(value: unknown, encoded: unknown): string {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  const [type = ''] = isPlainObject(encoded) ? Object.keys(encoded) : [];
+  return `${type}:${hashJson(encoded)}`;
+}
+
+/** Without what was added as the document itself had the same text. */
+function plain(text: string): string {
+  return text.replace(/0*Z$|~+$/, '');
 }
 
 function isJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
-  return value === null || typeof value === 'string' || typeof value === 'boolean';
+  return value === null || typeof value === 'boolean';
 }
 
 function hasHoles(array: readonly unknown[]): boolean {

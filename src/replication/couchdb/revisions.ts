@@ -16,6 +16,11 @@ export function generationOf(revision: string): number {
   return Number.parseInt(revision, 10);
 }
 
+/** The generation of an edit of a revision; without one, of a new document. */
+export function nextGeneration(base: string | undefined): number {
+  return base === undefined ? 1 : generationOf(base) + 1;
+}
+
 /**
  * The version that Cairn keeps of a state. It tells whether there are attachments: an update has to name them, or
  * CouchDB deletes them, and only these updates have to look for them first.

@@ -10,6 +10,14 @@ export interface RemoteChange {
   readonly document?: object | null | undefined;
   /** The idempotency key of the push that made this state. */
   readonly key?: string;
+  /** What of the document is not as it was written, as a clause: told by the event `invalid`. It is stored all the same. */
+  readonly defect?: string;
+}
+
+/** A document that cannot be taken. */
+export interface RefusedRow {
+  readonly id: string;
+  readonly reason: string;
 }
 
 /** The newest state of a document that was changed locally. */
@@ -40,6 +48,8 @@ export interface PulledPage<Checkpoint> {
   readonly checkpoint: Checkpoint;
   /** Whether there are more changes now. */
   readonly more: boolean;
+  /** Changed documents that this client cannot take, such as too large ones. They are told as `rejected`. */
+  readonly rejected?: readonly RefusedRow[];
   /**
    * The history of the server is another one than the given checkpoint belongs to: the data were restored or created
    * anew. These changes begin from the start.

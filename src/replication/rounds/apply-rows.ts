@@ -1,4 +1,5 @@
 import type { RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { Conflict, Origin } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
@@ -41,7 +42,10 @@ export async function applyRows(
     for (let rows = all; ; ) {
       sent = [...conflicts.values()].filter((one) => one !== undefined);
       const found = await context.send({ op: 'replicaApply', rows, ...end });
-      if (found.length === 0) return reportRefused(context, stored);
+      if (found.length === 0) {
+        reportDefects(context, byId);
+        return reportRefused(context, stored);
+      }
       const resolved: RemoteRow[] = [];
       for (const local of found) {
         const change = byId.get(local.id);
@@ -61,6 +65,14 @@ export async function applyRows(
   } finally {
     // Without an answer too: the engine may have applied them before it was lost.
     if (sent.length > 0) context.events.conflicts(sent);
+  }
+}
+
+function reportDefects({ events }: RoundContext, byId: ReadonlyMap<string, RemoteChange>): void {
+  for (const { id, defect } of byId.values()) {
+    if (defect === undefined) continue;
+    const message = `Document "${id}" is not as it was written: ${defect}. It is stored as it came.`;
+    events.invalid(id, new ReplicationError('value_lost', message, { place: id }));
   }
 }
 

@@ -24,9 +24,10 @@ export async function pull(context: RoundContext, stored: string | undefined): P
   let ids: Set<string> | undefined;
   for (;;) {
     const { page, rows } = await fetching;
-    const { changes, more } = page;
+    const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
     for (const { id, document } of changes) if (document) ids?.add(id);
+    for (const { id } of rejected) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
     if (more && next === JSON.stringify(after))
       throw invalid('pull() returned more: true with the checkpoint that it was given');
@@ -40,6 +41,7 @@ export async function pull(context: RoundContext, stored: string | undefined): P
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
     await applyRows(context, rows, end);
     if (changes.length > 0) context.events.pulled(changes.length);
+    for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept) from = next;
     if (!more) return next;
   }

@@ -39,6 +39,9 @@ export class RemoteCalls {
     );
     if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
     for (const change of page.changes) checkChange(change);
+    for (const one of page.rejected ?? [])
+      if (!isText(one?.id) || typeof one.reason !== 'string')
+        throw invalid('a rejected document has no id or reason');
     if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
     return page;
   }
