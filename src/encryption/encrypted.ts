@@ -86,7 +86,7 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
     // The opening that needs them gets the failure.
     prepare: (name) => void keys.dataKeys(name).catch(() => undefined),
     proving: (name) => {
-      const reading = keys.dataKeys(name);
+      const reading = keys.sharedKeys(name);
       reading.catch(() => undefined);
       return async (place, challenge) =>
         keyProof((await reading).proofs, name, place, challenge as Bytes);

@@ -1,3 +1,6 @@
+import { Backoff } from '../engine/scheduling/backoff.ts';
+import { systemClock } from '../engine/scheduling/clock.ts';
+import { StorageError } from '../errors/storage-error.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
@@ -5,6 +8,10 @@ import { type KeyRecord, openKeyRecord } from '../storage/encryption/key-record.
 import { type KeyMaterial, type KeyOrigin, newOrigin } from '../storage/encryption/wrapping-key.ts';
 import type { AppKey } from './app-key.ts';
 import { storedRecord } from './page-key-record.ts';
+
+/** How often a key record is read that is there, and after which pause first. */
+const READS = 5;
+const READ_AGAIN_MS = 50;
 
 /** Derives the keys of databases in a page from one key of the app; each derivation runs once. */
 export class PageKeys {
@@ -62,6 +69,26 @@ export class PageKeys {
   /** The keys of a database. @throws {StorageError} `key_wrong` */
   async dataKeys(name: string): Promise<DataKeys> {
     return this.keysOf(name, await storedRecord(name));
+  }
+
+  /**
+   * As {@link dataKeys}, where another tab has the database open: what cannot be read of it is there, and a right key must not
+   * pass for a wrong one.
+   *
+   * @throws {StorageError} `key_wrong`, `storage_failed`
+   */
+  async sharedKeys(name: string): Promise<DataKeys> {
+    const backoff = new Backoff(READ_AGAIN_MS);
+    for (let attempt = 0; attempt < READS; attempt++) {
+      const record = await storedRecord(name);
+      if (record) return this.keysOf(name, record);
+      await new Promise<void>((resolve) => systemClock.after(backoff.failed(), resolve));
+    }
+    throw new StorageError(
+      'storage_failed',
+      `The key record of the database "${name}" could not be read in IndexedDB, ${READS} times. Connect again.`,
+      { place: name },
+    );
   }
 
   /** As {@link dataKeys}, of a record that was read. */

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { AppKey } from '../../src/encryption/app-key.ts';
+import { clientEncryption } from '../../src/encryption/encrypted.ts';
 import { changePassword, type EncryptionKey, encrypted } from '../../src/encryption/index.ts';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import {
@@ -256,16 +257,38 @@ test('a client with another key gets key_wrong beside others of its page, and ta
 test('beside an open client the key counts that the database has now', async () => {
   const driver = memoryDriver();
   await insertInto(driver, bytes(1));
-  const db = new Database({ name: 'notes', storage: encrypted(driver, { key: bytes(1) }) });
+  const storage = encrypted(driver, { key: bytes(1) });
+  const db = new Database({ name: 'notes', storage });
   await db.ready;
   await expect(countIn(driver, bytes(2))).rejects.toEqual(code('key_wrong'));
   expect(await countIn(driver, bytes(1))).toBe(1);
   await changePassword({ name: 'notes', storage: driver, key: bytes(1), new_key: bytes(2) });
   await expect(countIn(driver, bytes(1))).rejects.toEqual(code('key_wrong'));
+  await expect(new Database({ name: 'notes', storage }).ready).rejects.toEqual(code('key_wrong'));
   await expect(countIn(driver, { password: 'one' })).rejects.toEqual(code('key_wrong'));
   await expect(countIn(driver)).rejects.toEqual(code('key_missing'));
   expect(await countIn(driver, bytes(2))).toBe(1);
   await db.close();
+});
+
+test('a key is proven though IndexedDB does not open at first', async () => {
+  const name = `proven ${Math.random()}`;
+  const db = new Database({ name, storage: encrypted('indexeddb', { key: bytes(1) }) });
+  await db.ready;
+  const proving = (fill: number) =>
+    clientEncryption(new PageKeys(AppKey.of(bytes(fill), 'key'))).proving(name)([], bytes(0));
+  const open = vi.spyOn(indexedDB, 'open');
+  const fail = () => {
+    throw new DOMException('Internal error.', 'UnknownError');
+  };
+  open.mockImplementationOnce(fail).mockImplementationOnce(fail);
+  expect(await proving(1)).toHaveLength(32);
+  open.mockImplementationOnce(fail);
+  await expect(proving(2)).rejects.toEqual(code('key_wrong'));
+  open.mockImplementation(fail);
+  await expect(proving(1)).rejects.toEqual(code('storage_failed'));
+  open.mockRestore();
+  await db.destroy();
 });
 
 test('the status says what is encrypted', async () => {

@@ -144,8 +144,8 @@ export class LeaderFinder implements LeadershipMember {
     this.#isLeader = true;
     this.#leader = undefined;
     this.#events.found(async (events) => {
-      const encryption = this.#encryption;
-      if (encryption !== engine.opener) await checkKey(this.#database, encryption, engine);
+      // One with the same key as well: it may have been changed since.
+      if (engine.starter !== this.start) await checkKey(this.#database, this.#encryption, engine);
       return engine.join(this.client, events);
     });
   }
@@ -237,11 +237,11 @@ export class LeaderFinder implements LeadershipMember {
 async function checkKey(
   name: string,
   encryption: ClientEncryption | undefined,
-  { opener, keyRecord }: LeaderEngine,
+  { isEncrypted, keyRecord }: LeaderEngine,
 ): Promise<void> {
-  if (!encryption) throw keyMissing();
-  if (!opener || !keyRecord) throw notEncrypted();
-  await encryption.check(name, await keyRecord());
+  if (encryption && !isEncrypted) throw notEncrypted();
+  if (!encryption && isEncrypted) throw keyMissing();
+  await encryption?.check(name, await keyRecord?.());
 }
 
 function busy(place: string): StorageError {

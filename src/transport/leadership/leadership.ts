@@ -2,7 +2,6 @@ import type { RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
-import type { ClientEncryption } from '../encryption/client-encryption.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm, TermEvents } from '../thread/engine-host.ts';
 import { LeaderElection, livingClients } from './leader-election.ts';
@@ -11,8 +10,9 @@ import { LeaderElection, livingClients } from './leader-election.ts';
 export interface LeaderEngine {
   /** Whether other tabs can use it: not where it keeps data in memory. */
   readonly shared: boolean;
-  /** The encryption of the client that has started it: others prove their keys. */
-  readonly opener?: ClientEncryption | undefined;
+  /** How it was started: who did is served, others prove their keys. */
+  readonly starter?: StartEngine | undefined;
+  readonly isEncrypted?: boolean;
   /** What is stored of its key, where it is encrypted. */
   readonly keyRecord?: (() => Promise<unknown>) | undefined;
   /** A route to it for a client of the page. */

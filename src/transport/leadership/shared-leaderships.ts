@@ -34,7 +34,8 @@ export class SharedLeaderships {
     const journaling = encryption && isOfAllTabs ? openingJournals(start, name, encryption) : start;
     const opening: StartEngine = async (term, events) => ({
       ...(await journaling(term, events)),
-      opener: encryption,
+      starter: opening,
+      isEncrypted: encryption !== undefined,
     });
     // Its other properties may be getters.
     const own: PropertyDescriptorMap = {};
