@@ -1,5 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { bundlerComments } from './tools/build/bundler-comments.ts';
+import { chunks, withoutRuntime } from './tools/build/chunks.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { sqlText } from './tools/build/sql-text.ts';
@@ -39,6 +40,7 @@ export default defineConfig([
   {
     ...common,
     entry: {
+      cairndb: 'src/cairndb.ts',
       index: 'src/index.ts',
       inline: 'src/transport/worker/inline-worker.ts',
       replication: 'src/replication/index.ts',
@@ -58,12 +60,12 @@ export default defineConfig([
       workerScript(),
       workerUrl(),
       bundlerComments(),
+      withoutRuntime(),
       libReference('testing.d.ts', 'esnext.disposable'),
     ],
-    // A chunk of its own, which knows itself by its name.
-    outputOptions: {
-      codeSplitting: { groups: [{ name: 'worker-scripts', test: /worker-scripts\.ts$/ }] },
-    },
+    // What other entries share with the client they import from it: one more file would be one more round trip.
+    inputOptions: { preserveEntrySignatures: 'allow-extension' },
+    outputOptions: { codeSplitting: { groups: chunks } },
   },
   { ...worker({ worker: 'worker/index.ts' }), plugins: [notices(), bundlerComments()] },
   {
@@ -80,7 +82,7 @@ export default defineConfig([
   },
   {
     // For service workers that no bundler has put together: import() is forbidden there.
-    ...worker({ static: 'src/index.ts' }),
+    ...worker({ static: 'src/cairndb.ts' }),
     sourcemap: false, // those of the other files show the same sources
     dts: false, // package.json names those of index
     plugins: [withoutInlineWorker(), workerUrl(), bundlerComments()],

@@ -20,7 +20,7 @@ export default defineConfig({
       'cairndb/devtools': path('src/devtools/index.ts'),
       'cairndb/encryption': path('src/encryption/index.ts'),
       'cairndb/worker': path('worker/index.ts'),
-      cairndb: path('src/index.ts'),
+      cairndb: path('src/cairndb.ts'),
     },
   },
   plugins: [

@@ -1,13 +1,40 @@
 import { BaseClient } from './client/base-client.ts';
 import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
-import { loadFailed } from './collection/calls/first-call.ts';
+import { loadFailed } from './errors/load-failed.ts';
 import type { DatabaseSettings } from './transport/channel/channel.ts';
+import type { EarlyWorker } from './transport/worker/early-worker.ts';
+import type { WorkerSource } from './transport/worker/worker-start.ts';
 
 const loadThread = () => import('./transport/thread/connect-in-thread.ts').catch(loadFailed);
 const loadWorker = () => import('./transport/worker/connect-to-worker.ts').catch(loadFailed);
 
 /** A database whose engine runs in a worker. */
 export type Connection = BaseClient;
+
+/** Makes the first worker of a client. */
+type MakeEarly = (source: WorkerSource | undefined, settings: DatabaseSettings) => EarlyWorker;
+
+/** What `connect()` does. @param makeEarly Left out, the worker starts once the page's part has loaded. */
+export function connectBy(options: ConnectOptions, makeEarly?: MakeEarly): Connection {
+  const { worker, answer_timeout, ...database } = parseConnectOptions(options);
+  // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
+  const hasWorker = () => worker ?? globalThis.Worker;
+  const early = makeEarly?.(worker, database);
+  const open = async (settings: DatabaseSettings) => {
+    if (!hasWorker()) return (await loadThread()).connectInThread(settings);
+    return (await loadWorker()).connectToWorker({ worker, answer_timeout, early }, settings);
+  };
+  const client = new BaseClient(database, open, () => {
+    if (!hasWorker()) return loadThread();
+    early?.begin();
+    return loadWorker();
+  });
+  if (early)
+    client.on('status', ({ state }) => {
+      if (state !== 'idle' && state !== 'opening') early.end();
+    });
+  return client;
+}
 
 /**
  * Connects to a database whose engine runs in a Web Worker, without configuration of a bundler. Where no worker starts
@@ -25,12 +52,5 @@ export type Connection = BaseClient;
  * ```
  */
 export function connect(options: ConnectOptions): Connection {
-  const { worker, answer_timeout, ...database } = parseConnectOptions(options);
-  // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
-  const hasWorker = () => worker ?? globalThis.Worker;
-  const open = async (settings: DatabaseSettings) => {
-    if (!hasWorker()) return (await loadThread()).connectInThread(settings);
-    return (await loadWorker()).connectToWorker({ worker, answer_timeout }, settings);
-  };
-  return new BaseClient(database, open, () => (hasWorker() ? loadWorker() : loadThread()));
+  return connectBy(options);
 }

@@ -1,6 +1,6 @@
 import { BaseClient } from './client/base-client.ts';
 import { type MigrateOptions, parseMigrateOptions } from './client/client-options.ts';
-import { loadFailed } from './collection/calls/first-call.ts';
+import { loadFailed } from './errors/load-failed.ts';
 import { StorageError } from './errors/storage-error.ts';
 
 /**

@@ -21,7 +21,7 @@ const TOGETHER = 2000;
  * @returns {Promise<Session>}
  */
 async function measure({ name, encrypts, count, single, together }) {
-  const [library, encryption] = ['/dist/index.js', '/dist/encryption.js'];
+  const [library, encryption] = ['/dist/cairndb.js', '/dist/encryption.js'];
   /** @type {Library} */
   const { connect } = await import(library);
   /** @type {Encryption} */

@@ -23,7 +23,7 @@ export async function openTab(browser, origin) {
     scope.db = connect({ name: 'tabs' });
     scope.things = new scope.db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
     await scope.things.ready;
-  }, '/dist/index.js');
+  }, '/dist/cairndb.js');
   return tab;
 }
 

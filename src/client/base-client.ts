@@ -1,7 +1,6 @@
 import type { CollectionInfo } from '../backup/collection-info.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
-import { loadFailed } from '../collection/calls/first-call.ts';
 import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
@@ -15,6 +14,8 @@ import type { Transaction } from '../collection/transaction/transaction-types.ts
 import type { ClientEvent } from '../engine/protocol/event-protocol.ts';
 import type { CollectionSettings } from '../engine/protocol/settings.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import { loadFailed } from '../errors/load-failed.ts';
+import { inMicrotask } from '../storage/in-microtask.ts';
 import { type DatabaseSettings, UNKNOWN_STATUS } from '../transport/channel/channel.ts';
 import { closedError } from '../transport/channel/closed-error.ts';
 import type { Connect } from '../transport/channel/engine-access.ts';
@@ -59,6 +60,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
         return client.#call((calls) => calls.status(client.#engine.storage));
       },
     };
+    this.#loadEarly();
     // A function, not a class: the options decide which class it constructs.
     this.Collection = function Collection(options: unknown) {
       return client.#construct(options);
@@ -178,6 +180,13 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
 
   noteDropped(name: string): void {
     this.#types.delete(name);
+  }
+
+  /** Requests the code in pages, where each request is a round trip; a server that renders pages may never call. */
+  #loadEarly(): void {
+    if (serverRuntime()) return;
+    // In a microtask: the constructor may touch no global of a browser. The first call tries again, and reports.
+    inMicrotask(() => void (this.#refusing || this.loadRuntime().catch(() => undefined)));
   }
 
   async #load(): Promise<Runtime> {

@@ -2,8 +2,8 @@ import type { CollectionInfo } from '../backup/collection-info.ts';
 import type { CollectionUsage } from '../backup/usage.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
-import { exportedFile, importFile } from '../collection/calls/file-calls.ts';
 import { HandleChannel } from '../collection/calls/handle-channel.ts';
+import { exportedBytes, loadFileCalls } from '../collection/calls/load-file-calls.ts';
 import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { checkOptions, name, signalIn } from '../collection/options/option-checks.ts';
@@ -15,9 +15,9 @@ import {
 import { scopeOf } from '../collection/transaction/transaction-scope.ts';
 import type { Transaction } from '../collection/transaction/transaction-types.ts';
 import { DATABASE } from '../engine/protocol/database-protocol.ts';
+import { loadFailed } from '../errors/load-failed.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { ValueError } from '../errors/value-error.ts';
-import { destroyDatabase } from '../transport/leadership/destroy-database.ts';
 import type { StorageStatus, StorageUse } from './database-storage.ts';
 
 /** Calls about the whole database; their code loads with the first of them. */
@@ -46,11 +46,14 @@ export class DatabaseCalls {
   async exportAll(): Promise<ReadableStream<Uint8Array>> {
     const channel = this.#channel;
     const { cursor } = await channel.send({ op: 'exportAll' });
-    return exportedFile(channel, cursor);
+    return exportedBytes(channel, cursor);
   }
 
   async importAll(file: FileSource, options: ImportOptions | undefined): Promise<number> {
-    const pathOf = await this.#runtime.importPaths();
+    const [pathOf, { importFile }] = await Promise.all([
+      this.#runtime.importPaths(),
+      loadFileCalls(),
+    ]);
     return this.#channel.run((sender) => importFile(sender, 'importAll', file, options, pathOf), {
       signal: signalIn(options),
       exclusive: true,
@@ -80,6 +83,9 @@ export class DatabaseCalls {
         'destroy() keeps no backup: export one by exportAll() before. Nothing was deleted.',
         { place: 'backup' },
       );
+    const { destroyDatabase } = await import('../transport/leadership/destroy-database.ts').catch(
+      loadFailed,
+    );
     return this.#runtime.channel.destroy(destroyDatabase);
   }
 

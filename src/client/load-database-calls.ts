@@ -1,4 +1,4 @@
-import { loadFailed } from '../collection/calls/first-call.ts';
+import { loadFailed } from '../errors/load-failed.ts';
 import type { DatabaseCalls } from './database-calls.ts';
 
 let loaded: typeof DatabaseCalls | undefined;

@@ -1,7 +1,7 @@
-import { loadFailed } from '../collection/calls/first-call.ts';
 import type { runTransactionSync } from '../collection/transaction/run-transaction-sync.ts';
 import type { NotAsync, SyncTransaction } from '../collection/transaction/transaction-types.ts';
 import { CollectionError } from '../errors/collection-error.ts';
+import { loadFailed } from '../errors/load-failed.ts';
 import type { DatabaseSettings } from '../transport/channel/channel.ts';
 import type { Platform } from '../transport/platform/platform.ts';
 import type { connectInThread } from '../transport/thread/connect-in-thread.ts';

@@ -1,5 +1,5 @@
 import { BaseClient } from '../client/base-client.ts';
-import { loadFailed } from '../collection/calls/first-call.ts';
+import { loadFailed } from '../errors/load-failed.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { Storage } from '../storage/drivers/driver.ts';

@@ -1,4 +1,4 @@
-import { loadFailed } from '../collection/calls/first-call.ts';
+import { loadFailed } from '../errors/load-failed.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';

@@ -5,7 +5,7 @@ import {
   rememberedTargets,
   restoreFrom,
 } from '../../src/backup-targets/index.ts';
-import { connect, Database, type DatabaseClient, migrateStorage } from '../../src/index.ts';
+import { connect, Database, type DatabaseClient, migrateStorage } from '../../src/cairndb.ts';
 
 const newName = () => `evicted ${Math.random()}`;
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { connect } from '../../src/index.ts';
+import { connect } from '../../src/cairndb.ts';
 import { Random } from '../setup/random.ts';
 
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connect } from '../../src/index.ts';
+import { connect } from '../../src/cairndb.ts';
 import { LiveLog } from '../contract/live-log.ts';
 
 /** Catastrophic backtracking: each further character doubles the time. */

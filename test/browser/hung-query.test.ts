@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connect } from '../../src/index.ts';
+import { connect } from '../../src/cairndb.ts';
 
 const code = (error: unknown) => (error as { code?: string }).code;
 

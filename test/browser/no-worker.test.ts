@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import * as lib from '../../src/index.ts';
+import * as lib from '../../src/cairndb.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connect } from '../../src/index.ts';
+import { connect } from '../../src/cairndb.ts';
 
 const CRASHES = 2;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connect, Database, type DatabaseClient } from '../../src/index.ts';
+import { connect, Database, type DatabaseClient } from '../../src/cairndb.ts';
 
 const open = (db: DatabaseClient) =>
   new db.Collection<{ text: string }>({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BaseClient } from '../../src/client/base-client.ts';
-import { loadFailed } from '../../src/collection/calls/first-call.ts';
+import { loadFailed } from '../../src/errors/load-failed.ts';
 import { Database, memoryDriver } from '../../src/index.ts';
 import type { Connect } from '../../src/transport/channel/engine-access.ts';
 import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';

@@ -1,4 +1,4 @@
-import * as lib from '../../src/index.ts';
+import * as lib from '../../src/cairndb.ts';
 import { runContract } from './run-contract.ts';
 
 runContract(

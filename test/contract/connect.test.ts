@@ -1,4 +1,4 @@
-import * as lib from '../../src/index.ts';
+import * as lib from '../../src/cairndb.ts';
 import type { ClientKind } from './client-fixture.ts';
 import { fakeWorker } from './fake-worker.ts';
 import { runContract } from './run-contract.ts';

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { DatabaseClient } from '../../src/index.ts';
+import type { DatabaseClient } from '../../src/cairndb.ts';
 import { rejection } from './outcomes.ts';
 
 /** Globals that servers lack. */
 const GLOBALS = ['indexedDB', 'Worker', 'navigator', 'window'];
 
-let lib: typeof import('../../src/index.ts');
+let lib: typeof import('../../src/cairndb.ts');
 
 /** Loaded anew: the library warns once in a process, which test files share. */
 beforeEach(async () => {
   vi.resetModules();
-  lib = await import('../../src/index.ts');
+  lib = await import('../../src/cairndb.ts');
 });
 
 afterEach(() => {

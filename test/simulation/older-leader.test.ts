@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Announcements } from '../../src/transport/tabs/announcements.ts';
 import type { Switchboard } from '../../src/transport/tabs/switchboard.ts';
 import { tabRoute } from '../../src/transport/tabs/tab-route.ts';
-import { READY } from '../../src/transport/wire/wire-protocol.ts';
+import { READY } from '../../src/transport/wire/ready.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

@@ -4,7 +4,7 @@ import { workers } from './workers.ts';
 const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.meta\.url\)/g;
 
 /** Names of the chunks that may have the expression: `worker-scripts.ts` knows by them that nobody has bundled it. */
-const CHUNKS = ['worker-scripts.js', 'static.js'];
+const CHUNKS = ['worker-start.js', 'static.js'];
 
 /** Files of the other builds into dist: a chunk of the same name would take the place of one. */
 const TAKEN = ['server.js', ...workers.map(({ name }) => `${name}.js`)];

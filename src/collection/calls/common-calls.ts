@@ -5,12 +5,12 @@ import type {
 } from '../../engine/protocol/backup-protocol.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { BackupError } from '../../errors/backup-error.ts';
+import { loadFailed } from '../../errors/load-failed.ts';
 import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, flag } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
 import type { ChangeSource } from '../time-travel/change-source.ts';
-import { importFile } from './file-calls.ts';
-import { loadFailed } from './first-call.ts';
+import { loadFileCalls } from './load-file-calls.ts';
 import { type HandleRequest, post, replyOf, request, type Sender } from './sender.ts';
 
 const text: Check = { allowed: 'a string', test: (value) => typeof value === 'string' };
@@ -74,6 +74,7 @@ export class CommonCalls {
   }
 
   *importBackup(sender: Sender, file: unknown, options: unknown): Coroutine<number> {
+    const { importFile } = yield* wait(loadFileCalls());
     return yield* importFile(sender, 'importBackup', file, options, () => this);
   }
 

@@ -5,6 +5,7 @@ import type { ManagedColumns } from '../../engine/protocol/managed-columns.ts';
 import type { Explained } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { type Coroutine, type Result, wait } from '../../engine/scheduling/coroutine.ts';
+import { loadFailed } from '../../errors/load-failed.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import type { Stamp, Stored } from '../document-types.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
@@ -18,7 +19,6 @@ import { type EncodedChanges, encodeChanges } from '../update/encode-changes.ts'
 import { ModifyAttempts, modifyTurnsOf } from '../update/modify-attempts.ts';
 import type { CallOrder } from './call-order.ts';
 import { CommonCalls } from './common-calls.ts';
-import { loadFailed } from './first-call.ts';
 import { checkId } from './item-checks.ts';
 import { exclusively, pause, replyOf, request, type Sender } from './sender.ts';
 

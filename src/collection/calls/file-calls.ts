@@ -1,11 +1,11 @@
 import type { FileHeader, FileOutput, FilePart } from '../../backup/file/file-contents.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
+import { loadFailed } from '../../errors/load-failed.ts';
 import { openFileCodec } from '../../transport/file-worker/open-file-codec.ts';
 import type { HandleMigration } from '../migration/handle-migration.ts';
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../options/option-checks.ts';
 import type { CollectionSchema } from '../schema/collection-schema.ts';
 import { FileBytes, type ImportOptions } from './file-bytes.ts';
-import { loadFailed } from './first-call.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import { post, replyOf, request, type Sender } from './sender.ts';
 

@@ -1,6 +1,5 @@
 import { copy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
 import { isAbortSignal } from '../options/option-checks.ts';
 
 /**
@@ -30,17 +29,6 @@ function tryCopy(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-/** @throws {CairnError} `load_failed` */
-export function loadFailed(cause: unknown): never {
-  throw new CairnError(
-    'load_failed',
-    'ServiceWorkerGlobalScope' in globalThis
-      ? "Service workers have no import(): import 'cairndb/static', or bundle it."
-      : 'A part of Cairn did not load: call again once online.',
-    { cause },
-  );
 }
 
 /** Settles as the promise does, or rejects once the signal aborts. */

@@ -18,9 +18,10 @@ import type { CallOrder } from './call-order.ts';
 import { withCallerFrames } from './caller-frames.ts';
 import type { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
-import { exportedFile, type ImportPath } from './file-calls.ts';
+import type { ImportPath } from './file-calls.ts';
 import { HandleChannel } from './handle-channel.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
+import { exportedBytes } from './load-file-calls.ts';
 
 /** Runs the calls of a client. Its code loads with the first collection. */
 export class Runtime {
@@ -170,7 +171,7 @@ export class HandleCalls<Calls extends CommonCalls> {
   }
 
   /** The bytes of a file that the engine exports. */
-  exported(cursor: number): ReadableStream<Uint8Array> {
-    return exportedFile(this.channel, cursor);
+  exported(cursor: number): Promise<ReadableStream<Uint8Array>> {
+    return exportedBytes(this.channel, cursor);
   }
 }

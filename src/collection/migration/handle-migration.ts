@@ -1,6 +1,6 @@
 import { versionIn } from '../../backup/file/document-version.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
-import { loadFailed } from '../calls/first-call.ts';
+import { loadFailed } from '../../errors/load-failed.ts';
 import type { MigrationParts } from './migration-parts.ts';
 
 /** Migrates the documents of a collection before a handle uses them. Its code loads when there are any to migrate. */

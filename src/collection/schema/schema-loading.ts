@@ -1,6 +1,6 @@
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
+import { loadFailed } from '../../errors/load-failed.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
-import { loadFailed } from '../calls/first-call.ts';
 import type { HandleChannel } from '../calls/handle-channel.ts';
 import type { CollectionSchema } from './collection-schema.ts';
 import type { StandardSchema } from './standard-schema.ts';

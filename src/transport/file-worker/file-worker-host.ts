@@ -2,8 +2,8 @@ import type { Endpoint } from 'comlink';
 import type { FilePart } from '../../backup/file/file-contents.ts';
 import { readFile } from '../../backup/file/reading/read-file.ts';
 import { writeFile } from '../../backup/file/writing/write-file.ts';
+import { HELLO, READY } from '../wire/ready.ts';
 import { toWire } from '../wire/wire-error.ts';
-import { HELLO, READY } from '../wire/wire-protocol.ts';
 import type { FileReply, FileRequest } from './file-worker-protocol.ts';
 
 /** Writes or reads one file for the page at the other end. */

@@ -18,7 +18,8 @@ import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
 import { isShared, type Platform } from '../platform/platform.ts';
 import { Announcements } from '../tabs/announcements.ts';
-import { livingClients, lockName } from './leader-election.ts';
+import { livingClients } from './leader-election.ts';
+import { lockName } from './lock-names.ts';
 import { whenGone } from './presence.ts';
 
 /** Time for the leader to resign. A frozen one does not. */

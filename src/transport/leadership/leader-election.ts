@@ -1,5 +1,6 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { Locks, Platform } from '../platform/platform.ts';
+import { lockName, presenceName } from './lock-names.ts';
 
 /** Time between two steals: enough for the new leader to announce itself. */
 const STEAL_MS = 1500;
@@ -96,16 +97,6 @@ export class LeaderElection {
       else this.#events.failed(error);
     });
   }
-}
-
-/** Name of the lock that the leader of a database holds. */
-export function lockName(database: string): string {
-  return `cairn:${database}`;
-}
-
-/** Name of the lock that a client holds while it lives. */
-export function presenceName(database: string, client: string): string {
-  return `${lockName(database)}:client:${client}`;
 }
 
 /** The clients of a database that are alive. */

@@ -1,5 +1,5 @@
 import type { Locks } from '../platform/platform.ts';
-import { presenceName } from './leader-election.ts';
+import { presenceName } from './lock-names.ts';
 
 /** Shows that a client lives: a lock that the browser frees when the page ends, by a crash too. */
 export class Presence {

@@ -11,9 +11,10 @@ import {
 import type { Route, RouteEvents } from '../channel/route.ts';
 import type { Prove } from '../encryption/client-encryption.ts';
 import type { Broadcast } from '../platform/platform.ts';
+import { READY } from '../wire/ready.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
-import { EVENT, eventFromWire, READY, type WireEvent } from '../wire/wire-protocol.ts';
+import { EVENT, eventFromWire, type WireEvent } from '../wire/wire-protocol.ts';
 import type { Announcements, Leader } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { Switchboard } from './switchboard.ts';

@@ -3,11 +3,6 @@ import type { LiveDetail } from '../../engine/protocol/live-protocol.ts';
 import type { RecoveryKey } from '../../engine/recovery/recovery-records.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
-/** Asks a worker whether it runs. */
-export const HELLO = 'cairn:hello';
-/** A worker's answer to {@link HELLO}; it also sends it once its script has run. */
-export const READY = 'cairn:ready';
-
 /** Marks an event of a session. Events share the channel of the replies, which keeps their order. */
 export const EVENT = 'cairn:event';
 

@@ -1,3 +1,4 @@
+import { loadFailed } from '../../errors/load-failed.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { EngineAccess } from '../channel/engine-access.ts';
@@ -5,8 +6,9 @@ import type { StartEngine } from '../leadership/leadership.ts';
 import { SharedLeaderships } from '../leadership/shared-leaderships.ts';
 import { pagePlatform } from '../platform/page-platform.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { EarlyWorker } from './early-worker.ts';
 import { workerEngine } from './worker-engine.ts';
-import { startWorker, type WorkerSource } from './worker-start.ts';
+import type { WorkerSource } from './worker-start.ts';
 
 /** Settings of a connection's worker. */
 export interface WorkerSettings {
@@ -14,6 +16,8 @@ export interface WorkerSettings {
   readonly worker: WorkerSource | undefined;
   /** Seconds of silence after which the worker counts as dead. */
   readonly answer_timeout: number;
+  /** The first worker, where it has started already. */
+  readonly early?: EarlyWorker | undefined;
 }
 
 const leaderships = new SharedLeaderships();
@@ -26,9 +30,12 @@ function loadScript(): Promise<string | undefined> {
   );
 }
 
+/** Not with this module: Jest's CommonJS, which has no workers, cannot read `import.meta`. */
+const loadStart = () => import('./worker-start.ts').catch(loadFailed);
+
 /** Access to an engine in a worker, in this thread where no worker starts, or in another tab that is the leader. */
 export function connectToWorker(
-  { worker, answer_timeout }: WorkerSettings,
+  { worker, answer_timeout, early }: WorkerSettings,
   settings: DatabaseSettings,
   platform: Platform = pagePlatform,
 ): EngineAccess {
@@ -43,14 +50,12 @@ export function connectToWorker(
       );
     }
     isStarted = true;
-    const reasons: string[] = [];
     const script = settings.storage === 'opfs' ? loadScript() : undefined;
     // In parallel: a key of a password takes a tenth of a second.
     const encrypting = settings.encryption?.forEngine(settings.name, true);
     encrypting?.catch(() => undefined);
-    const started = await startWorker(worker, (reason) => {
-      reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
-    });
+    const begun = await early?.take();
+    const { started, reasons } = begun ?? (await (await loadStart()).startWorker(worker));
     if (started) {
       const { encryption, ...rest } = settings;
       const known = {

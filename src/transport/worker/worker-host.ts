@@ -5,14 +5,13 @@ import type { DatabaseSettings } from '../channel/channel.ts';
 import { enginePlatform } from '../platform/engine-platform.ts';
 import type { EnginePlatform } from '../platform/platform.ts';
 import { type HostedEngine, hostEngine, type LeadershipTerm } from '../thread/engine-host.ts';
+import { HELLO, READY } from '../wire/ready.ts';
 import { attempt, remoteSession, type SessionApi } from '../wire/session-api.ts';
 import type { WireError } from '../wire/wire-error.ts';
 import {
   EVENT,
-  HELLO,
   NOTICE,
   type Notice,
-  READY,
   statusToWire,
   type WireEvent,
   type WireOpened,

@@ -42,7 +42,7 @@ export const fileScripts: WorkerScripts = {
 };
 
 /** The names of this module in dist: worker-url.ts checks them. */
-const UNBUNDLED = /\/(worker-scripts|static)\.js$/;
+const UNBUNDLED = /\/(worker-start|static)\.js$/;
 
 /** The file of a worker, as the bundler means it. */
 export interface WorkerFile {

@@ -1,7 +1,7 @@
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Started } from '../channel/channel.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
-import { HELLO, READY } from '../wire/wire-protocol.ts';
+import { HELLO, READY } from '../wire/ready.ts';
 import {
   engineScripts,
   fileScripts,
@@ -23,20 +23,28 @@ export interface StartedWorker {
   readonly started: Started;
 }
 
+/** What came of a start. */
+export interface WorkerStart {
+  /** `undefined` where no worker starts. */
+  readonly started: StartedWorker | undefined;
+  /** Why each way failed; empty on a server, where no worker is expected. */
+  readonly reasons: readonly string[];
+}
+
 /**
  * Starts the worker of the engine: the caller's if one is given; else from its file; else from a Blob, where a content
  * security policy allows `blob:`.
  *
- * @param failed Called with the reason of each way that failed; not on a server, where no worker is expected.
- * @returns `undefined` where no worker starts.
  * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
  */
-export async function startWorker(
-  given: WorkerSource | undefined,
-  failed: (reason: unknown) => void,
-): Promise<StartedWorker | undefined> {
-  if (given) return attempt('given', () => (typeof given === 'function' ? given() : given));
-  return launch(engineScripts, failed);
+export async function startWorker(given: WorkerSource | undefined): Promise<WorkerStart> {
+  const reasons: string[] = [];
+  const started = given
+    ? await attempt('given', () => (typeof given === 'function' ? given() : given))
+    : await launch(engineScripts, (reason) => {
+        reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
+      });
+  return { started, reasons };
 }
 
 /** Starts a worker that writes or reads one file; `undefined` where no worker starts. */

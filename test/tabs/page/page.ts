@@ -1,5 +1,5 @@
+import { type Connection, connect, Database, type LiveQuery } from '../../../src/cairndb.ts';
 import { changePassword, encrypted } from '../../../src/encryption/index.ts';
-import { type Connection, connect, Database, type LiveQuery } from '../../../src/index.ts';
 
 /** Globals of the page for tests. */
 export interface TabScope {

@@ -1,0 +1,13 @@
+import type { ConnectOptions } from './client/client-options.ts';
+import { type Connection, connectBy } from './connection.ts';
+import { EarlyWorker } from './transport/worker/early-worker.ts';
+
+export * from './index.ts';
+
+/**
+ * The `connect` of the package: it starts a worker beside the page's part. That takes `import.meta`, which CommonJS cannot
+ * read, so `require` and the other entries get `index.ts`.
+ */
+export function connect(options: ConnectOptions): Connection {
+  return connectBy(options, (source, settings) => new EarlyWorker(source, settings));
+}

@@ -1,0 +1,96 @@
+import type { CodeSplittingOptions, Plugin } from 'rolldown';
+
+type Group = NonNullable<CodeSplittingOptions['groups']>[number];
+
+/** A file of dist: these modules of src, and what they import that no file of a higher priority has. */
+const chunk = (name: string, priority: number, ...modules: string[]): Group => ({
+  name,
+  priority,
+  // Not `.d.ts`: declarations keep the cut that the compiler's plugin gives them.
+  test: new RegExp(`/src/(?:${modules.join('|')})(?<!\\.d)\\.ts$`),
+});
+
+/**
+ * The files of dist, few and coarse: a file is a request, and one that another file names is a round trip. The page's
+ * part is one file for a first insert, find and live query; `extras` is one file for calls that few pages make
+ * (docs/decisions/008-code-splitting.md).
+ */
+export const chunks: Group[] = [
+  chunk(
+    'index',
+    100,
+    'index',
+    'transport/worker/blob-worker',
+    'transport/wire/ready',
+    'transport/leadership/lock-names',
+  ),
+  chunk('worker-start', 95, 'transport/worker/(?:worker-start|early-worker)'),
+  chunk(
+    'page',
+    90,
+    'collection/calls/runtime',
+    'transport/worker/connect-to-worker',
+    'collection/live/live-(?:reading|feed)',
+    'client/database-calls',
+    'engine/paths/value-path',
+    'query/plan/interval',
+    'storage/drivers/key-order',
+    'codec/hex',
+  ),
+  chunk(
+    'thread',
+    80,
+    'transport/thread/(?:connect-in-thread|thread-engine)',
+    'collection/transaction/run-transaction-sync',
+    'collection/sync-(?:documents|key-values)',
+    'storage/drivers/memory-storage',
+  ),
+  chunk(
+    'extras',
+    70,
+    'collection/(?:schema|inspection|time-travel|migration)/[^.]+',
+    'client/quota-watch',
+    'transport/leadership/destroy-database',
+  ),
+  chunk(
+    'files',
+    60,
+    'collection/calls/file-calls',
+    'backup/file/thread-codec',
+    'transport/file-worker/[^.]+',
+  ),
+  chunk('encryption', 50, 'encryption/index', 'storage/opfs/values/[^.]+'),
+  chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|each-field)'),
+];
+
+const RUNTIME = 'rolldown-runtime.js';
+const IMPORT = /import(?:\{\w+ as (\w+)\}from)?["'`]\.\/rolldown-runtime\.js["'`];/;
+
+/** A namespace of getters, as the bundler's own runtime makes it. */
+const namespace = (name: string) =>
+  `function ${name}(e){let n={};for(let t in e)Object.defineProperty(n,t,{get:e[t],enumerable:!0});return n}`;
+
+/** Puts the bundler's runtime, a line, into the files that use it: alone it would be one more request. */
+export function withoutRuntime(): Plugin {
+  return {
+    name: 'without-runtime',
+    generateBundle(_options, bundle) {
+      for (const output of Object.values(bundle)) {
+        if (output.type !== 'chunk') continue;
+        const [text, name] = IMPORT.exec(output.code) ?? [];
+        if (!text) continue;
+        // Of the same length, and behind the rest: the source map stays right.
+        const code = output.code.replace(text, ' '.repeat(text.length));
+        const end = /\n?(?=\/\/# sourceMappingURL|$)/;
+        output.code = name ? code.replace(end, `\n${namespace(name)}\n`) : code;
+        output.imports = output.imports.filter((file) => file !== RUNTIME);
+      }
+      for (const [file, output] of Object.entries(bundle)) {
+        if (output.type === 'chunk' && output.imports.includes(RUNTIME))
+          this.error(`${file} imports the bundler's runtime in another way`);
+      }
+      delete bundle[RUNTIME];
+      delete bundle[`${RUNTIME}.map`];
+    },
+  };
+}
