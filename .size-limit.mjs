@@ -14,7 +14,7 @@ const stopAtLazyImports = {
 };
 
 /** What an app has loaded already, as it needs a collection, and what all bindings share. */
-const inClient = /^\.\/(?:index|page|worker-start|files|hooks)\.js$/;
+const inClient = /^\.\/(?:index|page|extras|worker-start|files|hooks)\.js$/;
 
 /** @type {import('esbuild').Plugin} */
 const withoutClient = {
@@ -75,7 +75,7 @@ export default [
   {
     name: 'extras, on demand',
     path: 'dist/extras.js',
-    limit: '6.4 kB',
+    limit: '11 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },
@@ -90,7 +90,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '94.1 kB',
+    limit: '94.5 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },

@@ -6,6 +6,7 @@ import type { DatabaseSettings } from '../transport/channel/channel.ts';
 import type { Platform } from '../transport/platform/platform.ts';
 import type { connectInThread } from '../transport/thread/connect-in-thread.ts';
 import { BaseClient } from './base-client.ts';
+import { loadDatabaseCalls } from './load-database-calls.ts';
 
 /** The code of a client whose engine runs in this thread. */
 interface ThreadParts {
@@ -20,6 +21,8 @@ async function loadParts(): Promise<ThreadParts> {
   const [thread, sync] = await Promise.all([
     import('../transport/thread/connect-in-thread.ts'),
     import('../collection/transaction/run-transaction-sync.ts'),
+    // Its file has code that the thread shares: requested after it, it would be one more round trip.
+    loadDatabaseCalls(),
   ]).catch(loadFailed);
   return { ...thread, ...sync };
 }

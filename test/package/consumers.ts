@@ -31,7 +31,7 @@ const SCRIPT = (from: string, replication: string) => `
   Object.assign(globalThis, { cairndb, replication });
 `;
 const PACKAGED = SCRIPT('cairndb', 'cairndb/replication');
-const PAGE = (script: string) =>
+export const PAGE = (script: string) =>
   `<!doctype html>\n<meta charset="utf-8">\n<title>An app</title>\n${script}\n`;
 
 const VITE_APP = {
@@ -48,13 +48,13 @@ const bundledApp = (script: string) => ({
 const PLAIN_PAGE = {
   'index.html': PAGE('<script type="module" src="index.js"></script>'),
   'index.js': SCRIPT(
-    './node_modules/cairndb/dist/index.js',
+    './node_modules/cairndb/dist/cairndb.js',
     './node_modules/cairndb/dist/replication.js',
   ),
 };
 
-const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
-const ESBUILD = join(ROOT, 'node_modules/esbuild/bin/esbuild');
+export const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
+export const ESBUILD = join(ROOT, 'node_modules/esbuild/bin/esbuild');
 
 export const consumers: readonly Consumer[] = [
   {
@@ -108,10 +108,12 @@ export async function makeApp(files: Readonly<Record<string, string>>): Promise<
   return folder;
 }
 
-async function serveBuilt(
+/** An app that its bundler has built. */
+export async function serveBuilt(
   files: Readonly<Record<string, string>>,
   command: string,
   args: readonly string[],
+  options?: StaticServerOptions,
 ): Promise<Served> {
   const folder = await makeApp(files);
   await run(command, args, folder);
@@ -119,7 +121,7 @@ async function serveBuilt(
   const published = makeFolder('published');
   cpSync(join(folder, 'dist'), published, { recursive: true });
   removeFolder(folder);
-  return serveUntilClosed(published);
+  return serveUntilClosed(published, options);
 }
 
 /** Serves a folder and finally removes it. */

@@ -15,6 +15,8 @@ export interface StaticServerOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replacements of answers, by the end of the path. */
   readonly instead?: Readonly<Record<string, Answer>> | undefined;
+  /** Resolves when a request may be answered. */
+  readonly hold?: ((path: string) => Promise<void>) | undefined;
 }
 
 export interface StaticServer {
@@ -34,7 +36,7 @@ const TYPES: Record<string, string> = {
 /** Serves a folder as any web host does, on a free port. */
 export async function serveFolder(
   folder: string,
-  { headers = {}, instead = {} }: StaticServerOptions = {},
+  { headers = {}, instead = {}, hold }: StaticServerOptions = {},
 ): Promise<StaticServer> {
   const answer = async (path: string): Promise<Required<Answer>> => {
     const named = Object.entries(instead).find(([end]) => path.endsWith(end))?.[1];
@@ -46,6 +48,7 @@ export async function serveFolder(
   };
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    await hold?.(pathname);
     const { status, type, body } = await answer(decodeURIComponent(pathname));
     response.writeHead(status, { ...headers, 'content-type': type }).end(body);
   });

@@ -66,7 +66,7 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
   });
   expect(saved).toEqual([{ total: 12 }]);
   // 46 kB (gzip) that a page does not need if its worker has them.
-  expect(loaded.some((url) => url.endsWith('/thread-engine.js'))).toBe(started === 'thread');
+  expect(loaded.some((url) => url.endsWith('/thread.js'))).toBe(started === 'thread');
   expect(warnings).toEqual(
     started === 'thread' ? [expect.stringContaining('cairndb runs in this thread')] : [],
   );
@@ -78,7 +78,7 @@ test('a package from another origin: a Blob imports its worker file', async () =
   const page = await chromium.newPage();
   try {
     await page.goto(app.url);
-    const url = `${cdn.url}node_modules/cairndb/dist/index.js`;
+    const url = `${cdn.url}node_modules/cairndb/dist/cairndb.js`;
     const content = `import * as cairndb from '${url}'; globalThis.fromElsewhere = cairndb;`;
     await page.addScriptTag({ type: 'module', content });
     await page.waitForFunction('globalThis.fromElsewhere');

@@ -2,25 +2,31 @@ import type { DatabaseSettings } from '../channel/channel.ts';
 import { lockName } from '../leadership/lock-names.ts';
 import { startWorker, type WorkerSource, type WorkerStart } from './worker-start.ts';
 
+/** The workers of Cairn's own that nobody has taken, by database: clients of one page need one. */
+const untaken = new Map<string, EarlyWorker>();
+
 /**
  * The first worker of a client, which starts beside the request for the page's part: one after the other they would be
  * two round trips.
  */
 export class EarlyWorker {
-  readonly #source: (() => Worker) | undefined;
+  readonly #source: WorkerSource | undefined;
   readonly #settings: DatabaseSettings;
-  /** Whether a worker may start: that of the caller runs anyway, and is the caller's to end. */
-  readonly #may: boolean;
   #start: Promise<WorkerStart | undefined> | undefined;
 
   constructor(source: WorkerSource | undefined, settings: DatabaseSettings) {
-    this.#may = source === undefined || typeof source === 'function';
-    this.#source = typeof source === 'function' ? source : undefined;
+    this.#source = source;
     this.#settings = settings;
   }
 
   begin(): void {
-    if (this.#start || !this.#may) return;
+    const { name } = this.#settings;
+    // A worker that the caller made runs anyway, and is the caller's to end.
+    if (typeof this.#source === 'object') return;
+    if (!this.#source) {
+      if (untaken.has(name)) return;
+      untaken.set(name, this);
+    }
     this.#start = this.#isLed().then((isLed) => (isLed ? undefined : startWorker(this.#source)));
     // It is reported to the client that takes the worker.
     this.#start.catch(() => undefined);
@@ -28,18 +34,25 @@ export class EarlyWorker {
 
   /** The worker, once; resolves with `undefined` where none was begun. */
   async take(): Promise<WorkerStart | undefined> {
-    const start = this.#start;
-    this.#start = undefined;
-    return start;
+    const { name } = this.#settings;
+    const holder = this.#source || this.#start ? this : untaken.get(name);
+    return holder && holder.#release();
   }
 
   /** Ends a worker that nobody has taken: another tab runs the engine, or the client has ended. */
   end(): void {
-    const untaken = this.take();
-    untaken.then(
+    this.#release()?.then(
       (start) => start?.started?.worker.terminate(),
       () => undefined,
     );
+  }
+
+  #release(): Promise<WorkerStart | undefined> | undefined {
+    const start = this.#start;
+    this.#start = undefined;
+    const { name } = this.#settings;
+    if (untaken.get(name) === this) untaken.delete(name);
+    return start;
   }
 
   /** Whether another client runs the engine. A page that cannot ask takes its chance: the worker ends if so. */
