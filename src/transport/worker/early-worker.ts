@@ -36,7 +36,8 @@ export class EarlyWorker {
   async take(): Promise<WorkerStart | undefined> {
     const { name } = this.#settings;
     const holder = this.#source || this.#start ? this : untaken.get(name);
-    return holder && holder.#release();
+    if (!holder) return undefined;
+    return holder.#release();
   }
 
   /** Ends a worker that nobody has taken: another tab runs the engine, or the client has ended. */
