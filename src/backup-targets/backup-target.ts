@@ -2,8 +2,8 @@
  * A place outside of the browser that keeps objects by path: `folder()`, `s3()`, `webdav()`, or one of your own. Paths
  * have `a-z`, `0-9`, `/`, `.`, `_` and `-` only, and name no collection and no document.
  *
- * `put` is all or nothing: `list` returns a path only once all of its bytes are there. An error may be any; a
- * `TargetError` says whether another attempt makes sense.
+ * `put` is all or nothing: `list` returns a path only once all of its bytes are there. `get` finds an object once its `put`
+ * has resolved; `list` may lag behind. An error may be any; a `TargetError` says whether another attempt makes sense.
  */
 export interface BackupTarget {
   /** Stores an object, in place of the one that is there. */

@@ -3,22 +3,24 @@ import { Emitter } from '../collection/emitter.ts';
 import type { ClientStatus } from '../collection/events.ts';
 import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
 import { storageEvicted } from '../transport/unload/eviction-watch.ts';
-import { evictedKey } from '../transport/unload/kept-marks.ts';
+import { evictedKey, markKey } from '../transport/unload/kept-marks.ts';
 import { type BackupTarget, targetIdOf } from './backup-target.ts';
 import { TargetCalls } from './calls/target-calls.ts';
 import { TargetError } from './calls/target-error.ts';
 import { PartStore } from './content/part-store.ts';
-import { BackupList, type TargetBackup } from './manifest/backup-list.ts';
+import { BackupList, isOfBackup, type TargetBackup } from './manifest/backup-list.ts';
 import type { TargetManifest } from './manifest/target-manifest.ts';
+import { type TargetNote, TargetNotes } from './manifest/target-notes.ts';
 import { databaseKey } from './manifest/target-paths.ts';
 import type {
   CallOptions,
   RemoteBackupEvents,
   TargetVerification,
 } from './remote-backup-events.ts';
-import { readContent } from './restore/backup-content.ts';
+import { damageOf } from './restore/backup-content.ts';
 import { type BackupRun, backUp } from './runs/back-up.ts';
-import { expireBackups, type OwnBackups, removeDevice } from './runs/expire-backups.ts';
+import { expireBackups, removeDevice } from './runs/expire-backups.ts';
+import type { OwnBackups } from './runs/own-backups.ts';
 import { BackupSchedule } from './schedule/backup-schedule.ts';
 import { deviceName } from './schedule/device-name.ts';
 import { LastCheck } from './schedule/last-check.ts';
@@ -36,6 +38,7 @@ export class RemoteBackups {
   readonly #database: Promise<string>;
   readonly #emitter = new Emitter<RemoteBackupEvents>(['status', 'progress', 'backup', 'error']);
   readonly #manifests = new Map<string, TargetManifest>();
+  readonly #notes = new Map<string, TargetNote>();
   readonly #last: LastCheck;
   readonly #schedule: BackupSchedule | undefined;
   readonly #stopping = new AbortController();
@@ -98,7 +101,7 @@ export class RemoteBackups {
     this.#running++;
     this.#changed();
     try {
-      const run = await this.#locked(signal, (own) => this.#backUp(own));
+      const run = await this.#locked(this.#device, signal, (own) => this.#backUp(own));
       this.#lastRun = new Date(this.#environment.clock.now());
       this.#lastError = undefined;
       this.#emitter.emit('backup', run);
@@ -127,16 +130,24 @@ export class RemoteBackups {
   async verify(name?: string, { signal }: CallOptions = {}): Promise<TargetVerification> {
     const { list } = await this.#open(this.#device, signal);
     const path = await list.find(name);
-    const { parts } = await this.#open(path.device, signal);
+    const manifest = await list.tryRead(path);
+    if (isOfBackup(manifest)) return { name: path.name, whole: false, problem: manifest };
+    const { parts, notes } = await this.#open(path.device, signal);
+    const found = await damageOf(manifest, parts);
+    if (found.length > 0 && path.device === this.#device) await this.#noteDamage(found, notes);
+    return { name: path.name, whole: found.length === 0, problem: found[0] };
+  }
+
+  /** So that the next run stores the parts again, which mends all backups that name them. */
+  async #noteDamage(found: readonly TargetError[], notes: TargetNotes): Promise<void> {
+    const { clock, random } = this.#environment;
+    const damaged = found.flatMap(({ place }) => place ?? []);
     try {
-      // Each part is checked as it comes.
-      for await (const _ of readContent(await list.read(path), parts));
+      await notes.add({ created_at: Math.max(clock.now(), 0), unused: [], damaged }, random);
     } catch (error) {
-      const own = ['target_damaged', 'target_foreign', 'target_newer'];
-      if (!(error instanceof TargetError && own.includes(error.code))) throw error;
-      return { name: path.name, whole: false, problem: error };
+      // What verify() has found out does not depend on it: who may only read cannot back up either.
+      this.#failed(error as Error);
     }
-    return { name: path.name, whole: true, problem: undefined };
   }
 
   /**
@@ -145,7 +156,7 @@ export class RemoteBackups {
    * @param device As in `list()`. One that still backs up uploads everything again.
    */
   async forget(device: string, { signal }: CallOptions = {}): Promise<void> {
-    await removeDevice(await this.#open(device, signal));
+    await this.#locked(device, signal, removeDevice);
   }
 
   /** Ends the schedule and a run that is under way. The backups in the target stay. */
@@ -196,7 +207,7 @@ export class RemoteBackups {
   }
 
   async #backUp(own: OwnBackups): Promise<BackupRun> {
-    const { clock } = this.#environment;
+    const { clock, random } = this.#environment;
     const seen = this.#last.now;
     const run = await backUp(this.#db, own, this.#environment, (progress) =>
       this.#emitter.emit('progress', progress),
@@ -204,7 +215,7 @@ export class RemoteBackups {
     this.#last.note(seen);
     this.#environment.memory.remove(evictedKey(this.#db.name));
     try {
-      await expireBackups(own, this.#settings.retention_days, clock.now());
+      await expireBackups(own, { days: this.#settings.retention_days, now: clock.now(), random });
     } catch (error) {
       // The backup is there; the next run removes them.
       this.#failed(error as Error);
@@ -227,19 +238,21 @@ export class RemoteBackups {
 
   /** An empty database on a new device is no news: as the newest backup it would hide those of other devices. */
   async #hasNothing(): Promise<boolean> {
-    if ((await this.#newestOwn()) !== undefined) return false;
+    const { list } = await this.#open(this.#device, undefined);
+    if ((await list.paths(this.#device)).length > 0) return false;
     return (await this.#db.collections()).every(({ documents }) => documents === 0);
   }
 
-  /** When this device has made its newest backup in the target. */
+  /** When this device has made its newest backup in the target, as far as that can be read. */
   async #newestOwn(): Promise<number | undefined> {
     const { list } = await this.#open(this.#device, undefined);
     const [newest] = await list.paths(this.#device);
-    return newest && (await list.read(newest)).created_at;
+    const manifest = newest && (await list.tryRead(newest));
+    return manifest && !isOfBackup(manifest) ? manifest.created_at : undefined;
   }
 
   async #open(device: string, signal: AbortSignal | undefined): Promise<OwnBackups> {
-    const { clock, random } = this.#environment;
+    const { clock, random, memory } = this.#environment;
     const stopping = this.#stopping.signal;
     stopping.throwIfAborted();
     const calls = new TargetCalls(this.#target, {
@@ -247,22 +260,29 @@ export class RemoteBackups {
       signal: signal ? AbortSignal.any([stopping, signal]) : stopping,
     });
     const database = await this.#database;
-    const list = new BackupList(calls, database, this.#manifests);
-    return { calls, list, parts: new PartStore(calls, database, device), database, device };
+    const key = markKey(this.#db.name, 'backup', targetIdOf(this.#target) ?? '', device);
+    return {
+      ...{ calls, database, device },
+      list: new BackupList(calls, database, this.#manifests),
+      parts: new PartStore(calls, database, device),
+      notes: new TargetNotes(calls, database, device, this.#notes),
+      newest: { read: () => memory.read(key), write: (name) => memory.write(key, name) },
+    };
   }
 
-  /** Runs alone among all tabs of this device. */
+  /** Runs alone among all tabs, with the objects of a device. */
   async #locked<T>(
+    device: string,
     signal: AbortSignal | undefined,
     run: (own: OwnBackups) => Promise<T>,
   ): Promise<T> {
     const stopping = this.#stopping.signal;
     const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
     either.throwIfAborted();
-    const name = `cairn-backup:${JSON.stringify([this.#db.name, this.#device])}`;
+    const name = `cairn-backup:${JSON.stringify([this.#db.name, device])}`;
     try {
       return (await this.#environment.locks.request(name, { signal: either }, async () =>
-        run(await this.#open(this.#device, signal)),
+        run(await this.#open(device, signal)),
       )) as T;
     } catch (error) {
       either.throwIfAborted();

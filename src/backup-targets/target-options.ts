@@ -9,7 +9,8 @@ export interface BackupToOptions {
    */
   readonly every?: 'day' | number | undefined;
   /**
-   * Days after which the backups of this device expire, -1 for never. The two newest stay beyond that.
+   * Days after which the backups of this device expire, -1 for never; a later run removes them, a day after it was found. The two
+   * newest that can be read stay beyond that.
    * @default 30
    */
   readonly retention_days?: number | undefined;

@@ -2,7 +2,7 @@ import { toHex } from '../codec/hex.ts';
 import { StorageError } from '../errors/storage-error.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
-import { keyRecordDamaged, sealDamaged } from '../storage/encryption/encryption-errors.ts';
+import { keyRecordDamaged } from '../storage/encryption/encryption-errors.ts';
 import {
   type KeyRecord,
   newKeyRecord,
@@ -66,9 +66,10 @@ export function encryptedTarget(
 ): EncryptableTarget {
   const given = options && 'password' in options ? options : options?.key;
   const keys = new PageKeys(AppKey.of(given, 'key'));
+  const own: OwnKey = {};
   let opening: Promise<readonly CryptoKey[]> | undefined;
   const open = (): Promise<readonly CryptoKey[]> => {
-    opening ??= openTarget(target, keys);
+    opening ??= openTarget(target, keys, own);
     // The next call tries again.
     opening.catch(() => {
       opening = undefined;
@@ -99,6 +100,11 @@ export function encryptedTarget(
   };
 }
 
+/** The key record that this page has made, which a list may leave out for a while. */
+interface OwnKey {
+  record?: { readonly path: string; readonly content: Uint8Array } | undefined;
+}
+
 /** @throws {StorageError} `data_damaged` */
 async function unsealByAny(
   keys: readonly CryptoKey[],
@@ -109,7 +115,11 @@ async function unsealByAny(
   try {
     return await Promise.any(opened);
   } catch (cause) {
-    throw sealDamaged(`The object "${path}" of the backup target does not open`, cause);
+    throw new StorageError(
+      'data_damaged',
+      `The object "${path}" of the backup target does not open: it was damaged, or changed by something without the key.`,
+      { place: path, cause },
+    );
   }
 }
 
@@ -121,9 +131,13 @@ async function unsealByAny(
 async function openTarget(
   target: EncryptableTarget,
   keys: PageKeys,
+  own: OwnKey,
 ): Promise<readonly CryptoKey[]> {
   const records = await Promise.allSettled(
-    (await keyPaths(target, keys)).map((path) => openKey(target, keys, path)),
+    (await keyPaths(target, keys, own)).map(async (path) => {
+      const bytes = path === own.record?.path ? own.record.content : await target.get(path);
+      return openKey(keys, bytes);
+    }),
   );
   const opened: CryptoKey[] = [];
   const errors: unknown[] = [];
@@ -138,32 +152,47 @@ async function openTarget(
 }
 
 /** @throws {StorageError} `not_encrypted` */
-async function keyPaths(target: EncryptableTarget, keys: PageKeys): Promise<string[]> {
+async function keyPaths(target: EncryptableTarget, keys: PageKeys, own: OwnKey): Promise<string[]> {
   const known = await target.list(KEY_PATHS);
-  if (known.length > 0) return known.sort();
-  const all = await target.list('');
-  const isOfKey = (path: string) => path.startsWith(KEY_PATHS);
-  if (all.length === 0) await makeKey(target, keys);
-  // Another device may have made one between the two lists.
-  else if (!all.some(isOfKey)) throw notEncrypted();
-  return (await target.list(KEY_PATHS)).sort();
+  if (known.length === 0 && !own.record) {
+    const all = await target.list('');
+    if (all.length === 0) own.record = await newRecord(keys);
+    // Another device may have made one between the two lists.
+    else if (!all.some((path) => path.startsWith(KEY_PATHS))) await refuseUnsealed(target, all);
+  }
+  // The same one again where the last attempt failed, or a list says that it is not there.
+  if (own.record && !known.includes(own.record.path))
+    await target.put(own.record.path, own.record.content);
+  const listed = await target.list(KEY_PATHS);
+  return [...new Set([...listed, ...known, ...(own.record ? [own.record.path] : [])])].sort();
 }
 
-async function makeKey(target: EncryptableTarget, keys: PageKeys): Promise<void> {
+/**
+ * Objects without a key are those of an app that did not encrypt, or the list lags: the key was there before them.
+ *
+ * @throws {StorageError} `not_encrypted`; {Error} where another attempt makes sense.
+ */
+async function refuseUnsealed(target: EncryptableTarget, paths: readonly string[]): Promise<never> {
+  const bytes = await target.get(paths[0] as string);
+  if (bytes?.[0] === SEALED.object)
+    throw new Error('The target holds sealed objects and does not list their key yet');
+  throw notEncrypted();
+}
+
+async function newRecord(keys: PageKeys): Promise<NonNullable<OwnKey['record']>> {
   const { key, origin } = await keys.deriveNew();
   const { epoch, claim } = putKeyRecord(await newKeyRecord(NAME, key, origin));
   const content = new TextEncoder().encode(JSON.stringify({ epoch, claim }));
-  await target.put(`${KEY_PATHS}${toHex(origin.salt)}.json`, content);
+  return { path: `${KEY_PATHS}${toHex(origin.salt)}.json`, content };
 }
 
-async function openKey(target: EncryptableTarget, keys: PageKeys, path: string): Promise<DataKeys> {
-  const record = await readKey(target, path);
+async function openKey(keys: PageKeys, bytes: Uint8Array | undefined): Promise<DataKeys> {
+  const record = readKey(bytes);
   const { key } = await keys.derive(record.origin);
   return openKeyRecord(NAME, record, key);
 }
 
-async function readKey(target: EncryptableTarget, path: string): Promise<KeyRecord> {
-  const bytes = await target.get(path);
+function readKey(bytes: Uint8Array | undefined): KeyRecord {
   if (!bytes) throw keyRecordDamaged('it is gone');
   let stored: unknown;
   try {

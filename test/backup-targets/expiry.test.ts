@@ -5,7 +5,7 @@ import { MemoryTarget } from './memory-target.ts';
 
 const DAY = 86_400_000;
 
-test('backups expire after their days, the two newest never; their parts go with them', async () => {
+test('backups expire a day after their days, the two newest never; their parts go with them', async () => {
   const target = new MemoryTarget();
   const { db, rows } = newDatabase();
   const environment = newEnvironment();
@@ -19,15 +19,17 @@ test('backups expire after their days, the two newest never; their parts go with
     ages.push((await remote.list()).map(({ created_at }) => (now - Number(created_at)) / DAY));
     await environment.clock.advance(DAY);
   }
-  expect(ages.at(-1)).toEqual([0, 1, 2]);
+  expect(ages.at(-1)).toEqual([0, 1, 2, 3]);
   expect(ages[1]).toEqual([0, 1]);
-  // Each of the three has content of its own.
+  // Each of the four has content of its own.
   const each = target.paths('parts').length;
-  expect(each).toBeLessThanOrEqual(3 * 4);
+  expect(each).toBeLessThanOrEqual(4 * 4);
   // A long absence leaves the two newest.
   await environment.clock.advance(400 * DAY);
   await rows.insert({ _id: 'x', n: 1 });
   await remote.run();
+  await environment.clock.advance(DAY);
+  expect(await remote.run()).toMatchObject({ unchanged: true });
   expect(await remote.list()).toHaveLength(2);
   for (const { name } of await remote.list())
     expect(await remote.verify(name)).toMatchObject({ whole: true });
@@ -52,8 +54,10 @@ test('those of another device stay, and so do those of a clock that was set back
   environment.clock.jump(-100 * DAY);
   await rows.patch('r0', { n: 99 });
   await remote.run();
-  // It sorts behind the two from the future, and none of them has expired.
-  expect((await remote.list()).filter(({ own }) => own)).toHaveLength(3);
+  // It is the newest nevertheless, and none of those from the future has expired.
+  const own = (await remote.list()).filter((backup) => backup.own);
+  expect(own).toHaveLength(4);
+  expect(own[0]?.created_at).toEqual(new Date(environment.clock.now()));
   for (const { name } of await remote.list())
     expect(await remote.verify(name)).toMatchObject({ whole: true });
 });
@@ -76,14 +80,14 @@ test('a failure to remove expired backups is reported, and does not fail the bac
   const { db, rows } = newDatabase();
   const environment = newEnvironment();
   const remote = backUpIn(environment, db, target, { retention_days: 1 });
-  for (let day = 0; day < 3; day++) {
+  for (let day = 0; day < 4; day++) {
     await rows.insert({ n: day });
-    if (day === 2)
+    if (day === 3)
       target.before = (method) => {
         if (method === 'delete') throw Object.assign(new Error('no'), { name: 'NotAllowedError' });
       };
     await environment.clock.advance(2 * DAY);
-    if (day < 2) await remote.run();
+    if (day < 3) await remote.run();
   }
   const errors: unknown[] = [];
   remote.on('error', ({ error }) => errors.push(error));

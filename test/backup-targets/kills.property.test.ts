@@ -59,9 +59,14 @@ test('whatever a kill leaves: every listed backup restores exactly, of both devi
           if (!before.has(path)) expected.set(path, contents);
         await checkAll(target, expected);
       }
-      // A last run of each tidies up: nothing is left that no backup names.
+      // Runs of the next days tidy up: nothing is left that no backup names, and no note.
       for (const { db, environment, number } of devices)
-        await backUpIn(environment, db, target, { retention_days: 2, device: `d${number}` }).run();
+        for (let day = 0; day < 5; day++) {
+          const options = { retention_days: 2, device: `d${number}` };
+          await backUpIn(environment, db, target, options).run();
+          await environment.clock.advance(86_400_000);
+        }
+      expect([...target.objects.keys()].filter((path) => path.includes('/notes/'))).toEqual([]);
       const named = new Set<string>();
       for (const path of target.paths('backups')) {
         const text = new TextDecoder().decode(target.objects.get(path));

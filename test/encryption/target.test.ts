@@ -69,18 +69,46 @@ test('another key, a damaged key record and a target with other files are refuse
   expect([...plain.files.keys()]).toEqual(['a']);
 });
 
-test('a target that fails once is asked again', async () => {
+test.each(['list', 'put'] as const)(
+  'a target whose %s fails once is asked again',
+  async (method) => {
+    const inner = memoryTarget();
+    let fails = true;
+    const failing = async (path: string, content: Uint8Array) => {
+      if (!fails) return inner[method](path, content) as never;
+      fails = false;
+      // Only the answer is lost.
+      await inner[method](path, content);
+      throw new TypeError('offline');
+    };
+    const target = encryptedTarget({ ...inner, [method]: failing }, { key });
+    await expect(target.put('a', bytes('a'))).rejects.toThrow('offline');
+    await target.put('a', bytes('a'));
+    expect(text(await target.get('a'))).toBe('a');
+    expect([...inner.files.keys()].filter((path) => path.startsWith('cairn-keys/'))).toHaveLength(
+      1,
+    );
+  },
+);
+
+test('a list that never shows its key: objects come back, and one key record is made', async () => {
   const inner = memoryTarget();
-  let fails = true;
-  const get = async (path: string) => {
-    if (!fails) return inner.get(path);
-    fails = false;
-    throw new TypeError('offline');
-  };
-  const target = encryptedTarget({ ...inner, get }, { key });
-  await expect(target.put('a', bytes('a'))).rejects.toThrow('offline');
-  await target.put('a', bytes('a'));
-  expect(text(await target.get('a'))).toBe('a');
+  const list = async (prefix: string) =>
+    (await inner.list(prefix)).filter((path) => !path.startsWith('cairn-keys/'));
+  const target = encryptedTarget({ ...inner, list }, { key });
+  for (const path of ['a', 'b']) {
+    await target.put(path, bytes(path));
+    expect(text(await target.get(path))).toBe(path);
+  }
+  // An object that no key opens has them read again.
+  inner.files.set('c', new Uint8Array([4, 1]));
+  await expect(target.get('c')).rejects.toEqual(code('data_damaged'));
+  expect([...inner.files.keys()].filter((path) => path.startsWith('cairn-keys/'))).toHaveLength(1);
+  // Another page cannot know: it asks again later, and makes no key beside that of the sealed objects.
+  const other = encryptedTarget({ ...inner, list }, { key });
+  await expect(other.put('d', bytes('d'))).rejects.toThrow('does not list their key yet');
+  expect(inner.files.has('d')).toBe(false);
+  expect(text(await encryptedTarget(inner, { key }).get('a'))).toBe('a');
 });
 
 test('two devices that begin an empty target at once lose nothing, in whatever order it answers', async () => {

@@ -102,6 +102,12 @@ export function refusal({ status, text }: Answer, url: string): TargetError {
   return new TargetError(code, message, { place: url });
 }
 
+/** A sign-in page of a network, say, that answers in place of the server. */
+export function noList(url: string): TargetError {
+  const message = `${url} answered with something else than a list of files. Check the network and the URL.`;
+  return new TargetError('target_unreachable', message, { place: url });
+}
+
 const REMEDIES: Readonly<Partial<Record<TargetErrorCode, string>>> = {
   target_denied: 'Check the credentials and what they allow.',
   target_full: 'Make room, or let backups expire earlier.',

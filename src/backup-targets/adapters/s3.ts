@@ -6,6 +6,7 @@ import {
   folderUrl,
   type HttpOptions,
   httpChecks,
+  noList,
   refusal,
   request,
 } from './http-target.ts';
@@ -71,10 +72,13 @@ export function s3(options: S3Options): NamedTarget {
         const { text: xml } = await bucket.list(
           token ? { ...query, 'continuation-token': token } : query,
         );
+        if (!xml.includes('<ListBucketResult')) throw noList(base.href);
         for (const key of elementsOf(xml, 'Key')) paths.push(textOf(key).slice(root.length));
         const [isTruncated] = elementsOf(xml, 'IsTruncated');
         const [next] = elementsOf(xml, 'NextContinuationToken');
-        token = isTruncated === 'true' && next !== undefined ? textOf(next) : undefined;
+        // The rest would seem to be missing.
+        if (isTruncated === 'true' && next === undefined) throw noList(base.href);
+        token = isTruncated === 'true' ? textOf(next as string) : undefined;
       } while (token !== undefined);
       return paths;
     },

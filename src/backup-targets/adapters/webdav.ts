@@ -6,6 +6,7 @@ import {
   folderUrl,
   type HttpOptions,
   httpChecks,
+  noList,
   refusal,
   request,
 } from './http-target.ts';
@@ -109,6 +110,7 @@ export function webdav(options: WebDavOptions): NamedTarget {
     const headers = { depth: '1', 'content-type': 'application/xml' };
     const { status, text } = await send('PROPFIND', folder, [404], { body: LIST, headers });
     if (status === 404) return;
+    if (!/<(?:[\w-]+:)?multistatus\b/.test(text)) throw noList(base.href + folder);
     for (const response of elementsOf(text, 'response')) {
       const [href = ''] = elementsOf(response, 'href');
       // Decoded: servers differ in what they encode.

@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
+import { CairnError } from '../../errors/cairn-error.ts';
 import type { BackupTarget } from '../backup-target.ts';
 import { asTargetError } from './as-target-error.ts';
 import { TargetError } from './target-error.ts';
@@ -37,16 +37,18 @@ export class TargetCalls {
   }
 
   async get(path: string): Promise<Uint8Array | undefined> {
-    const bytes: unknown = await this.#call(path, () => this.#target.get(path));
+    const bytes: unknown = await this.#call(path, () => this.#target.get(path)).catch((error) => {
+      throw damagedObject(error, path) ?? error;
+    });
     if (bytes === undefined || bytes instanceof Uint8Array) return bytes;
     throw strange('get', 'a Uint8Array or undefined', path);
   }
 
-  /** The paths under a prefix; others are left out. */
+  /** The paths under a prefix, each once; others are left out. */
   async list(prefix: string): Promise<string[]> {
     const paths: unknown = await this.#call(prefix, () => this.#target.list(prefix));
     if (Array.isArray(paths) && paths.every((path) => typeof path === 'string'))
-      return paths.filter((path: string) => path.startsWith(prefix));
+      return [...new Set<string>(paths)].filter((path) => path.startsWith(prefix));
     throw strange('list', 'a list of strings', prefix);
   }
 
@@ -108,6 +110,13 @@ export class TargetCalls {
       );
     });
   }
+}
+
+/** Of an encrypted target: one object does not open. What its key meets stays what it is. */
+function damagedObject(error: unknown, path: string): TargetError | undefined {
+  if (!(error instanceof CairnError && error.code === 'data_damaged' && error.place === path))
+    return undefined;
+  return new TargetError('target_damaged', error.message, { place: path, cause: error });
 }
 
 function strange(method: string, allowed: string, place: string): TargetError {

@@ -23,23 +23,26 @@ export class PartStore {
     this.#device = device;
   }
 
-  /** The hashes of all parts that are there. */
+  /** The paths of all parts that are listed. */
   async list(): Promise<Set<string>> {
-    const prefix = partsPrefix(this.#database, this.#device);
-    const paths = await this.#calls.list(prefix);
-    return new Set(paths.map((path) => path.slice(prefix.length)));
+    return new Set(await this.#calls.list(partsPrefix(this.#database, this.#device)));
+  }
+
+  /** Whether a part is there, which a list may leave out. */
+  async has(hash: string): Promise<boolean> {
+    return (await this.#calls.get(this.path(hash))) !== undefined;
   }
 
   /** @returns the bytes that were sent. */
   async put(hash: string, bytes: Bytes): Promise<number> {
     const packed = await collect(gzip(once(bytes)), Number.POSITIVE_INFINITY);
-    await this.#calls.put(this.#path(hash), packed as Bytes);
+    await this.#calls.put(this.path(hash), packed as Bytes);
     return (packed as Bytes).length;
   }
 
   /** @throws {TargetError} `target_damaged` where the part is missing or is not what was stored. */
   async get([hash, size]: PartRef): Promise<Bytes> {
-    const packed = await this.#calls.get(this.#path(hash));
+    const packed = await this.#calls.get(this.path(hash));
     if (!packed) throw this.#damaged(hash, 'is missing');
     let bytes: Bytes | undefined;
     try {
@@ -52,16 +55,12 @@ export class PartStore {
     return bytes;
   }
 
-  delete(hash: string): Promise<void> {
-    return this.#calls.delete(this.#path(hash));
-  }
-
-  #path(hash: string): string {
+  path(hash: string): string {
     return partPath(this.#database, this.#device, hash);
   }
 
   #damaged(hash: string, defect: string, cause?: unknown): TargetError {
-    const place = this.#path(hash);
+    const place = this.path(hash);
     const message = `A part of the backup ${defect}: ${place}. Restore another backup; list() names them.`;
     return new TargetError('target_damaged', message, { place, cause });
   }

@@ -3,7 +3,7 @@ import { inParallel } from '../calls/in-parallel.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
 import { TargetError } from '../calls/target-error.ts';
 import { bytesOf, readManifest, type TargetManifest } from './target-manifest.ts';
-import { backupsPrefix, manifestPath, parseManifestPath } from './target-paths.ts';
+import { backupsPrefix, manifestPath, parseManifestPath, timeOf } from './target-paths.ts';
 
 /** Where a backup is. */
 export interface BackupPath {
@@ -24,11 +24,19 @@ export interface TargetBackup extends BackupPath {
   readonly problem: TargetError | undefined;
 }
 
+/** Whether something is wrong with one backup, not with the target. */
+export function isOfBackup(error: unknown): error is TargetError {
+  const codes = ['target_damaged', 'target_foreign', 'target_newer'];
+  return error instanceof TargetError && codes.includes(error.code);
+}
+
 /** The backups of a database in a target. Their manifests never change, and are read once. */
 export class BackupList {
   readonly #calls: TargetCalls;
   readonly #database: string;
   readonly #known: Map<string, TargetManifest>;
+  /** Paths of backups that exist, as a list has said or the caller. */
+  readonly #seen = new Set<string>();
 
   /** @param known Manifests by path, which the caller keeps for the next list. */
   constructor(
@@ -45,7 +53,20 @@ export class BackupList {
   async paths(device?: string): Promise<BackupPath[]> {
     const paths = await this.#calls.list(backupsPrefix(this.#database, device));
     const found = paths.flatMap((path) => parseManifestPath(path) ?? []);
+    for (const path of found) this.expect(path);
     return found.sort((a, b) => (a.name < b.name ? 1 : -1));
+  }
+
+  /** Says that a backup exists, whether the target lists it or not. */
+  expect({ device, name }: BackupPath): void {
+    this.#seen.add(manifestPath(this.#database, device, name));
+  }
+
+  /** Whether a list of the backups of a device lacks one that exists. */
+  lacksAny(paths: readonly BackupPath[], device: string): boolean {
+    const prefix = backupsPrefix(this.#database, device);
+    const listed = new Set(paths.map(({ name }) => manifestPath(this.#database, device, name)));
+    return [...this.#seen].some((path) => path.startsWith(prefix) && !listed.has(path));
   }
 
   /** @throws {TargetError} as `readManifest`; `target_damaged` where it is gone. */
@@ -66,7 +87,7 @@ export class BackupList {
   /** All backups, newest first, damaged ones too. */
   async describe(own: string): Promise<TargetBackup[]> {
     return inParallel(await this.paths(), async (path) => {
-      const read = await this.#tryRead(path);
+      const read = await this.tryRead(path);
       const isRead = !(read instanceof TargetError);
       return {
         ...{ name: path.name, device: path.device, own: path.device === own },
@@ -92,24 +113,26 @@ export class BackupList {
     );
   }
 
+  /** The manifests of a device that this page has read or written and not removed, whether they are listed or not. */
+  known(device: string): TargetManifest[] {
+    const prefix = backupsPrefix(this.#database, device);
+    return [...this.#known].flatMap(([path, known]) => (path.startsWith(prefix) ? known : []));
+  }
+
   /** Forgets a manifest that was removed. */
   forget({ device, name }: BackupPath): void {
-    this.#known.delete(manifestPath(this.#database, device, name));
+    const path = manifestPath(this.#database, device, name);
+    this.#known.delete(path);
+    this.#seen.delete(path);
   }
 
   /** Only what is wrong with this one backup: a target that cannot be reached fails all of it. */
-  async #tryRead(path: BackupPath): Promise<TargetManifest | TargetError> {
+  async tryRead(path: BackupPath): Promise<TargetManifest | TargetError> {
     try {
       return await this.read(path);
     } catch (error) {
-      const own = ['target_damaged', 'target_foreign', 'target_newer'];
-      if (error instanceof TargetError && own.includes(error.code)) return error;
+      if (isOfBackup(error)) return error;
       throw error;
     }
   }
-}
-
-function timeOf(name: string): number {
-  const [date = '', time = ''] = name.split('_');
-  return Date.parse(`${date}T${time.replaceAll('-', ':')}Z`);
 }

@@ -1,14 +1,8 @@
 import { version } from '../../../package.json';
-import {
-  asArray,
-  asInteger,
-  asObject,
-  asString,
-  Malformed,
-} from '../../codec/exact-json/json-checks.ts';
+import { asArray, asInteger, asString, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { TargetError } from '../calls/target-error.ts';
 import type { PartRef } from '../content/part-store.ts';
-import { sha256 } from '../content/sha256.ts';
+import { readHashed, writeHashed } from './hashed-line.ts';
 
 const FORMAT_NAME = 'cairn-target-backup';
 
@@ -29,7 +23,7 @@ export interface TargetManifest {
 }
 
 /** The parts of a backup. */
-export function partsOf({ content }: TargetManifest): PartRef[] {
+export function partsOf({ content }: Pick<TargetManifest, 'content'>): PartRef[] {
   return content.filter((piece): piece is PartRef => typeof piece !== 'string');
 }
 
@@ -41,21 +35,16 @@ export function bytesOf({ content }: TargetManifest): number {
   return bytes;
 }
 
-/** One line of JSON, and one with its hash. */
-export async function writeManifest(manifest: TargetManifest): Promise<Uint8Array> {
+export function writeManifest(manifest: TargetManifest): Promise<Uint8Array> {
   const fields = { format: FORMAT_NAME, format_number: FORMAT_NUMBER, version };
-  const line = JSON.stringify({ ...fields, ...manifest });
-  return new TextEncoder().encode(`${line}\n${JSON.stringify({ sha256: await sha256(line) })}\n`);
+  return writeHashed({ ...fields, ...manifest });
 }
 
 /** @throws {TargetError} `target_foreign`, `target_newer`, `target_damaged`. */
 export async function readManifest(bytes: Uint8Array, path: string): Promise<TargetManifest> {
-  const [line = '', end = '', rest] = new TextDecoder().decode(bytes).split('\n');
-  if (!line.startsWith(`{"format":"${FORMAT_NAME}",`)) throw foreign(path);
   try {
-    const { sha256: expected } = asObject(JSON.parse(end), 'the last line');
-    if (rest !== '' || (await sha256(line)) !== expected) throw new Malformed('it was changed');
-    const fields = asObject(JSON.parse(line), 'the manifest');
+    const fields = await readHashed(bytes, FORMAT_NAME);
+    if (!fields) throw foreign(path);
     if (asInteger(fields.format_number, '"format_number"', 1) > FORMAT_NUMBER)
       throw newer(fields.version, path);
     return {

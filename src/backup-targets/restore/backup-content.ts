@@ -1,7 +1,10 @@
 import { gzip } from '../../backup/file/gzip.ts';
+import { inParallel } from '../calls/in-parallel.ts';
+import type { TargetError } from '../calls/target-error.ts';
 import { AT_ONCE } from '../calls/task-pool.ts';
 import type { PartStore } from '../content/part-store.ts';
-import type { TargetManifest } from '../manifest/target-manifest.ts';
+import { isOfBackup } from '../manifest/backup-list.ts';
+import { partsOf, type TargetManifest } from '../manifest/target-manifest.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -66,4 +69,19 @@ export async function downloadFile(
     size = 0;
   }
   return new Blob([...blobs, ...pieces], { type: 'application/gzip' });
+}
+
+/** Downloads and checks all parts of a backup. @returns what is wrong with each that is damaged. */
+export async function damageOf(manifest: TargetManifest, parts: PartStore): Promise<TargetError[]> {
+  const each = new Map(partsOf(manifest).map((part) => [part[0], part]));
+  const found = await inParallel([...each.values()], (part) =>
+    parts.get(part).then(
+      () => [],
+      (error: unknown) => {
+        if (isOfBackup(error)) return [error];
+        throw error;
+      },
+    ),
+  );
+  return found.flat();
 }

@@ -1,11 +1,11 @@
 import type { DatabaseClient } from '../../client/database-client.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
-import { TargetError } from '../calls/target-error.ts';
-import type { TargetManifest } from '../manifest/target-manifest.ts';
-import { writeManifest } from '../manifest/target-manifest.ts';
+import { isOfBackup } from '../manifest/backup-list.ts';
+import { partsOf, type TargetManifest, writeManifest } from '../manifest/target-manifest.ts';
+import type { StoredNote } from '../manifest/target-notes.ts';
 import { manifestPath, newBackupName } from '../manifest/target-paths.ts';
-import type { OwnBackups } from './expire-backups.ts';
 import { isSameContent } from './framing.ts';
+import type { OwnBackups } from './own-backups.ts';
 import { type UploadProgress, upload } from './upload.ts';
 
 /** What a run has done. */
@@ -25,31 +25,49 @@ export async function backUp(
   { clock, random }: { readonly clock: Clock; readonly random: () => number },
   progress: (progress: UploadProgress) => void,
 ): Promise<BackupRun> {
-  const { calls, list, parts, database, device } = own;
-  const created_at = clock.now();
-  const { content, documents, ...counts } = await upload(await db.exportAll(), parts, progress);
-  const newest = await readNewest(own);
-  if (newest && isSameContent(newest.manifest, { content }))
-    return { name: newest.name, documents, unchanged: true, ...counts };
-  const name = newBackupName(created_at, random);
-  const manifest = { database: db.name, device, created_at, documents, content };
+  const { calls, list, parts, notes, database, device } = own;
+  const created_at = Math.max(clock.now(), 0);
+  const paths = await list.paths();
+  const found = await notes.read();
+  const listed = await parts.list();
+  const suspect = new Set(found.flatMap(({ unused, damaged }) => [...unused, ...damaged]));
+  const { content, documents, ...counts } = await upload(
+    await db.exportAll(),
+    parts,
+    { listed, suspect },
+    progress,
+  );
+  const named = new Set(partsOf({ content }).map(([hash]) => parts.path(hash)));
+  // Before the manifest: what it names must not be removed on an older word.
+  for (const note of found) if (isOver(note, named, listed)) await notes.remove(note.path);
+
+  const newest = paths.find((path) => path.device === device);
+  const last = own.newest.read();
+  if (last !== undefined) list.expect({ device, name: last });
+  // One that is older than the last run's is no measure: the list lags.
+  if (newest && (last === undefined || newest.name >= last)) {
+    const read = await list.tryRead(newest);
+    if (!isOfBackup(read) && isSameContent(read, { content })) {
+      own.newest.write(newest.name);
+      return { name: newest.name, documents, unchanged: true, ...counts };
+    }
+  }
+  const latest = [paths[0]?.name ?? '', last ?? ''].sort()[1];
+  const name = newBackupName(created_at, random, latest || undefined);
+  const manifest: TargetManifest = { database: db.name, device, created_at, documents, content };
   await calls.put(manifestPath(database, device, name), await writeManifest(manifest));
   await list.read({ device, name });
+  list.expect({ device, name });
+  own.newest.write(name);
   return { name, documents, unchanged: false, ...counts };
 }
 
-/** The newest backup of this device, if it can be read. */
-async function readNewest({
-  list,
-  device,
-}: OwnBackups): Promise<{ readonly name: string; readonly manifest: TargetManifest } | undefined> {
-  const [path] = await list.paths(device);
-  if (!path) return undefined;
-  try {
-    return { name: path.name, manifest: await list.read(path) };
-  } catch (error) {
-    // A damaged one is as good as none; a target that cannot be reached is not.
-    if (error instanceof TargetError && error.code !== 'target_unreachable') return undefined;
-    throw error;
-  }
+/** Whether a note says nothing that is right any more: its parts were stored again, or are gone. */
+function isOver(
+  { unused, damaged }: StoredNote,
+  named: ReadonlySet<string>,
+  listed: ReadonlySet<string>,
+): boolean {
+  if (unused.length > 0) return unused.some((path) => named.has(path));
+  return damaged.every((path) => named.has(path) || !listed.has(path));
 }

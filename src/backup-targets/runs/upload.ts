@@ -20,6 +20,14 @@ export interface Uploaded extends UploadProgress {
   readonly documents: number;
 }
 
+/** What a target has, as far as it says. */
+export interface Reusable {
+  /** Paths that it lists. */
+  readonly listed: ReadonlySet<string>;
+  /** Paths that are not to be used again: damaged parts, and those that may be removed. */
+  readonly suspect: ReadonlySet<string>;
+}
+
 /**
  * Stores the parts of an export that a target lacks, a few at a time.
  *
@@ -28,9 +36,10 @@ export interface Uploaded extends UploadProgress {
 export async function upload(
   file: ReadableStream<Uint8Array>,
   parts: PartStore,
+  { listed, suspect }: Reusable,
   progress: (progress: UploadProgress) => void,
 ): Promise<Uploaded> {
-  const known = await parts.list();
+  const sent = new Set<string>();
   const content: (string | PartRef)[] = [];
   const counts = { uploaded_bytes: 0, reused_bytes: 0, sent_bytes: 0 };
   const pool = new TaskPool();
@@ -45,15 +54,16 @@ export async function upload(
       const { part } = piece;
       const hash = await sha256(part);
       content.push([hash, part.length]);
-      if (known.has(hash)) {
+      const path = parts.path(hash);
+      if (sent.has(path) || (listed.has(path) && !suspect.has(path))) {
         counts.reused_bytes += part.length;
         progress({ ...counts });
         continue;
       }
-      known.add(hash);
+      sent.add(path);
       await pool.add(async () => {
-        const sent = await parts.put(hash, part);
-        counts.sent_bytes += sent;
+        const length = await parts.put(hash, part);
+        counts.sent_bytes += length;
         counts.uploaded_bytes += part.length;
         progress({ ...counts });
       });
@@ -66,14 +76,18 @@ export async function upload(
   return { ...counts, content, documents };
 }
 
-/** A copy of this browser profile, say, has the same name and may have removed a part meanwhile. */
+/**
+ * A copy of this browser profile, say, has the same name and may have removed a part meanwhile. A list that lags is no reason
+ * to fail: what it leaves out is read.
+ */
 async function checkAllThere(
   content: readonly (string | PartRef)[],
   parts: PartStore,
 ): Promise<void> {
-  const stored = await parts.list();
+  const listed = await parts.list();
   for (const piece of content) {
-    if (typeof piece === 'string' || stored.has(piece[0])) continue;
+    if (typeof piece === 'string' || listed.has(parts.path(piece[0]))) continue;
+    if (await parts.has(piece[0])) continue;
     const message = `The target lost a part that was stored (${piece[0]}). Run the backup again.`;
     throw new TargetError('target_damaged', message, { place: piece[0] });
   }
