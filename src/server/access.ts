@@ -41,7 +41,7 @@ export interface Access {
   readonly canWrite: ((id: string, wire: unknown) => Promise<boolean>) | undefined;
 }
 
-/** Is told of a filter that failed. */
+/** Gets the error of a filter. */
 export type OnFilterFailure = (error: ServerError) => void;
 
 const FULL: Access = { canRead: undefined, canWrite: undefined };

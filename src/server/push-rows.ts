@@ -8,6 +8,9 @@ import { ABSENT, type Store, type StoredRow, type StoreResult, type StoreRow } f
 /** How often rows are checked anew that others change between the check and the push. */
 const ATTEMPTS = 8;
 
+/** Rows whose documents are in memory at once: a small request may name large ones. */
+const CHECKED_AT_ONCE = 50;
+
 const rejected = (reason: string): WireResult => ({ rejected: { reason } });
 const NOT_ALLOWED = rejected('You may not write this document.');
 const TOO_BUSY: WireResult = {
@@ -81,11 +84,11 @@ class Push {
     // Nobody replaces what is hidden from him, though the pull tells its id and version.
     const mayReplace = async (id: string, document: unknown) =>
       (!canRead || (await canRead(id, document))) && mayMake(id, document);
-    const ids = rows.map(({ id }) => id);
-    const stored = new Map<string, StoredRow>();
-    for (const row of await this.#store.read(this.#collection, ids)) stored.set(row.id, row);
     const checked: (StoreRow | undefined)[] = [];
-    for (const row of rows) {
+    let stored = new Map<string, StoredRow>();
+    for (const [index, row] of rows.entries()) {
+      if (index % CHECKED_AT_ONCE === 0)
+        stored = await this.#stored(rows.slice(index, index + CHECKED_AT_ONCE));
       const { id, key, document } = row;
       const present = stored.get(id);
       // A retry is answered as the first time, whatever became of the document and the user since.
@@ -96,6 +99,12 @@ class Push {
       checked.push(allowed ? { ...row, seen: present?.version ?? ABSENT } : undefined);
     }
     return checked;
+  }
+
+  async #stored(rows: readonly StoreRow[]): Promise<Map<string, StoredRow>> {
+    const ids = rows.map(({ id }) => id);
+    const stored = await this.#store.read(this.#collection, ids);
+    return new Map(stored.map((row) => [row.id, row]));
   }
 
   /** What the user may see of a result. */

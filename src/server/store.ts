@@ -59,7 +59,8 @@ export interface Store {
 
   /**
    * Makes each row or refuses it, by the rules of `Remote`; the results are in the order of the rows. All accepted rows
-   * become visible at once.
+   * become visible at once. Documents in the results have about 1 MB; a row whose document would be more is rejected with
+   * `retry`.
    */
   push(collection: string, rows: readonly StoreRow[]): Promise<readonly StoreResult[]>;
 
@@ -84,3 +85,14 @@ export const KEYS = 8;
 
 /** Bytes of documents after which a page of changes ends. */
 export const PAGE_BYTES = 1_000_000;
+
+/** Bytes of the largest document that clients take: their answers have at most 16 MB. */
+export const DOCUMENT_BYTES = 15_000_000;
+
+/** The answer to a row whose document would not fit: the page pulls, and sends it again. */
+export const ANSWER_FULL: StoreResult = {
+  rejected: { reason: 'Too many documents have changed: the others come by a pull.', retry: true },
+};
+
+/** Why a document is in no answer. */
+export const TOO_LARGE = 'The document of the server is too large.';

@@ -77,6 +77,34 @@ test('rows with documents that cannot be stored are rejected, each with its reas
   expect(Object.prototype).not.toHaveProperty('admin');
 });
 
+test('a small push gets no large answer', async () => {
+  const handler = createHandler({ store: memory(), authorize: () => ({ write: () => true }) });
+  const text = 'x'.repeat(450_000);
+  await ask(handler, 'orders', 'push', { rows: [wire('a', { text })] });
+  const rows = Array.from({ length: 1000 }, () => wire('a', {}));
+  const answer = await handler(request(URL_OF('orders', 'push'), { rows }));
+  const body = await answer.text();
+  expect(body.length).toBeLessThan(2_000_000);
+  const { results } = JSON.parse(body);
+  expect(results.filter(({ conflict }: any) => conflict)).toHaveLength(3);
+  expect(results.filter(({ rejected }: any) => rejected?.retry)).toHaveLength(997);
+});
+
+test('few documents are in memory at once while rows are checked', async () => {
+  const store = memory();
+  const asked: number[] = [];
+  const { read } = store;
+  store.read = (collection, ids) => {
+    asked.push(ids.length);
+    return read.call(store, collection, ids);
+  };
+  const handler = createHandler({ store, authorize: () => ({ write: () => true }) });
+  const rows = Array.from({ length: 120 }, (_, index) => wire(`${index}`, {}));
+  const { results } = await ask(handler, 'orders', 'push', { rows });
+  expect(results.every(({ version }: any) => version)).toBe(true);
+  expect(asked).toEqual([50, 50, 20]);
+});
+
 /** A store whose watch ends with the signal alone. */
 function waitingStore() {
   const waiting: AbortSignal[] = [];

@@ -38,6 +38,51 @@ export function storeContract(name: string, store: () => Store): void {
   };
 
   describe(`the store ${name}`, () => {
+    test('answers to conflicts, and to pushes that come again, have about 1 MB', async () => {
+      const orders = anyCollection();
+      const ids = Array.from({ length: 6 }, (_, index) => `${index}`);
+      const text = 'é'.repeat(150_000);
+      const first = ids.map((id) => row(id, text));
+      const made = await push(orders, ...first);
+      const later = { rejected: { reason: expect.any(String), retry: true } };
+      const [conflict] = await push(orders, row('0', 2));
+      const conflicts = await push(orders, ...ids.map((id) => row(id, 2)));
+      expect(conflicts).toEqual([
+        conflict,
+        ...Array(3).fill({ conflict: expect.objectContaining({ document: expect.anything() }) }),
+        ...[later, later],
+      ]);
+      // What needs no document is answered behind them too.
+      const base = versionOf(made[5]);
+      const mixed = await push(orders, ...Array(100).fill(row('0', 2)), row('5', text, { base }));
+      expect(mixed.filter((one) => 'rejected' in one)).toHaveLength(96);
+      expect(mixed[100]).toEqual({ version: expect.any(String) });
+      const others = ids.slice(0, 5).map((id, at) => row(id, text, { base: versionOf(made[at]) }));
+      await push(orders, ...others);
+      const again = await push(orders, ...first);
+      expect(again.slice(0, 4)).toMatchObject(Array(4).fill({ document: { value: text } }));
+      expect(again.slice(4)).toEqual([later, later]);
+    });
+
+    test('a document that no client could take is left out, and named', async () => {
+      const orders = anyCollection();
+      const value = 'x'.repeat(15_000_000);
+      const [, made] = await push(orders, row('a', 1), row('large', value), row('z', 1));
+      const rejected = [{ id: 'large', reason: expect.any(String) }];
+      const page = await pull(orders);
+      // Its bytes end the page.
+      expect(page).toMatchObject({ changes: [{ id: 'a' }], rejected, more: true });
+      expect(await pull(orders, page.checkpoint)).toMatchObject({
+        ...{ changes: [{ id: 'z' }], more: false },
+      });
+      const [refused] = await push(orders, row('large', 2));
+      expect(refused).toEqual({ rejected: { reason: rejected[0]?.reason } });
+      const base = versionOf(made);
+      expect(await push(orders, row('large', 2, { base }))).toEqual([
+        { version: expect.any(String) },
+      ]);
+    });
+
     test('has nothing of a collection that nobody has written', async () => {
       const empty = await pull(anyCollection());
       expect(empty).toMatchObject({ changes: [], more: false });

@@ -5,6 +5,7 @@ import {
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
 import type { Refusal } from '../fetching/answer-errors.ts';
+import type { RefusedRow } from '../protocol/remote.ts';
 import type { CouchDocument } from './couch-documents.ts';
 import { isRevision } from './revisions.ts';
 
@@ -26,6 +27,8 @@ export interface ChangesAnswer {
   readonly lastSeq: Sequence;
   /** Left out by older servers. */
   readonly pending: number | undefined;
+  /** Documents that are too large for an answer. */
+  readonly rejected?: readonly RefusedRow[];
 }
 
 /** Result of one edit in `_bulk_docs`. */
@@ -46,6 +49,20 @@ export function readChanges(body: unknown, limit: number): ChangesAnswer {
     lastSeq,
     pending: typeof pending === 'number' ? pending : undefined,
   };
+}
+
+/** A row without its document, which is too large. @throws {Malformed} */
+export function readLarge(body: unknown): ChangesAnswer {
+  const { results } = asObject(body, 'the answer');
+  const rows = asArray(results, '"results"').map((row) => ({
+    ...asObject(row, 'a row'),
+    deleted: true,
+  }));
+  const answer = readChanges({ ...(body as JsonObject), results: rows }, 1);
+  const rejected = answer.rows.map(({ document: { _id: id } }) => ({
+    ...{ id, reason: 'The document is too large.' },
+  }));
+  return { ...answer, rows: [], rejected };
 }
 
 /** @throws {Malformed} */
@@ -88,19 +105,16 @@ export function readPresent(body: unknown, ids: readonly string[]): Map<string, 
   return present;
 }
 
-/** The documents of each id. @throws {Malformed} */
-export function readBodies(body: unknown, ids: ReadonlySet<string>): Map<string, CouchDocument[]> {
-  const bodies = new Map([...ids].map((id) => [id, [] as CouchDocument[]]));
-  for (const item of asArray(asObject(body, 'the answer').results, '"results"')) {
+/** @param ids Of the request. @throws {Malformed} */
+export function readBodies(body: unknown, ids: ReadonlySet<string>): CouchDocument[] {
+  return asArray(asObject(body, 'the answer').results, '"results"').flatMap((item) => {
     const { id, docs } = asObject(item, 'a result');
-    const known = bodies.get(id as string);
-    if (!known) throw new Malformed('a result is of another document');
-    for (const each of asArray(docs, '"docs"')) {
+    if (!ids.has(id as string)) throw new Malformed('a result is of another document');
+    return asArray(docs, '"docs"').flatMap((each) => {
       const { ok } = asObject(each, 'a document');
-      if (ok !== undefined) known.push(readDocument(asObject(ok, 'a document'), id as string));
-    }
-  }
-  return bodies;
+      return ok === undefined ? [] : [readDocument(asObject(ok, 'a document'), id as string)];
+    });
+  });
 }
 
 /** The name of a history. @throws {Malformed} */

@@ -1,11 +1,13 @@
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import { callByHalves } from '../fetching/halves.ts';
+import { batchesOf } from '../fetching/push-batches.ts';
 import { mergeFields } from '../merge/merge-fields.ts';
 import { sameContent } from '../merge/same-content.ts';
-import type { ChangeRow } from './couch-answers.ts';
+import type { ChangeRow, EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
-import { type CouchDocument, fromCouch, toCouch } from './couch-documents.ts';
+import { type CouchDocument, type CouchEdit, fromCouch, toCouch } from './couch-documents.ts';
 import { compareRevisions } from './revisions.ts';
 
 /** A document whose branches can be merged. */
@@ -46,8 +48,10 @@ export async function mergeBranches(
     for (const document of await write(database, mergeable, signal))
       present.set(document._id, document);
   } catch (error) {
-    // A user who may only read gets the winner, as other programs do.
-    const codes = ['remote_unauthorized', 'remote_forbidden', 'remote_refused'];
+    // A user who may only read gets the winner, as other programs do; so do all where a merge is too large.
+    const codes = ['unauthorized', 'forbidden', 'refused', 'too_large'].map(
+      (one) => `remote_${one}`,
+    );
     if (!(error instanceof ReplicationError) || !codes.includes(error.code)) throw error;
   }
   return [...present.values()];
@@ -101,7 +105,7 @@ async function write(
   const edits = open.map(({ winner: { _id, _rev, _attachments }, merged }) =>
     toCouch(_id, merged, { revision: _rev, attachments: _attachments }),
   );
-  const results = edits.length > 0 ? await database.write(edits, signal) : [];
+  const results = await writeAll(database, edits, signal);
   const stale: string[] = [];
   const done = branched.filter(isMerged);
   const written: CouchDocument[] = [];
@@ -116,7 +120,27 @@ async function write(
     losers.map(({ _id, _rev }) => toCouch(_id, undefined, { revision: _rev })),
   );
   // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells of the change.
-  if (deletions.length > 0) await database.write(deletions, signal);
-  written.push(...(await database.present(stale, signal)).values());
-  return written;
+  await writeAll(database, deletions, signal);
+  const newest = await callByHalves(
+    stale,
+    async (ids) => [...(await database.present(ids, signal)).values()],
+    () => [],
+  );
+  return [...written, ...newest];
+}
+
+async function writeAll(
+  database: CouchDatabase,
+  edits: readonly CouchEdit[],
+  signal: AbortSignal,
+): Promise<EditResult[]> {
+  const results: EditResult[] = [];
+  for (const batch of batchesOf(edits.map((wire) => ({ wire }))))
+    results.push(
+      ...(await database.write(
+        batch.map(({ wire }) => wire),
+        signal,
+      )),
+    );
+  return results;
 }

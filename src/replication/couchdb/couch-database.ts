@@ -2,6 +2,7 @@ import { nanoid } from 'nanoid';
 import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { RefusedError } from '../fetching/answer-errors.ts';
 import type { Fetcher } from '../fetching/fetcher.ts';
+import { callByHalves } from '../fetching/halves.ts';
 import {
   type ChangesAnswer,
   type EditResult,
@@ -9,6 +10,7 @@ import {
   readChanges,
   readEdits,
   readKnown,
+  readLarge,
   readMark,
   readPresent,
   readRinging,
@@ -63,6 +65,11 @@ export class CouchDatabase {
     return this.#changes(since, query, signal, (body) => readChanges(body, limit));
   }
 
+  /** The next change of all, without its document, which is too large. */
+  largeChange(since: Sequence, signal: AbortSignal): Promise<ChangesAnswer> {
+    return this.#changes(since, { limit: '1' }, signal, readLarge);
+  }
+
   /** Resolves when there is a change, with `false` if the server does not wait any longer. */
   poll(since: Sequence, signal: AbortSignal, onBytes: () => void): Promise<boolean> {
     const query = { feed: 'longpoll', heartbeat: String(HEARTBEAT_MS), limit: '1' };
@@ -86,22 +93,32 @@ export class CouchDatabase {
   }
 
   /**
-   * The bodies of revisions of documents, by id. Those that the database does not have any more are left out.
+   * The bodies of revisions of documents, by id. Those that the database does not have any more are left out, and those that
+   * are too large.
    *
    * @param revs Whether they have their histories, `_revisions`.
+   * @param onLarge Gets the ids of those that are too large.
    */
   async bodies(
     revisions: readonly { readonly id: string; readonly rev: string }[],
     signal: AbortSignal,
-    { revs = false }: { readonly revs?: boolean } = {},
+    { revs = false, onLarge }: { readonly revs?: boolean; onLarge?: (id: string) => void } = {},
   ): Promise<ReadonlyMap<string, readonly CouchDocument[]>> {
-    if (revisions.length === 0) return new Map();
-    return this.#call(
-      `/_bulk_get${revs ? '?revs=true' : ''}`,
-      { docs: revisions },
-      signal,
-      (body) => readBodies(body, new Set(revisions.map(({ id }) => id))),
+    const found = new Map<string, CouchDocument[]>(revisions.map(({ id }) => [id, []]));
+    const ids = new Set(found.keys());
+    const documents = await callByHalves(
+      revisions,
+      (docs) =>
+        this.#call(`/_bulk_get${revs ? '?revs=true' : ''}`, { docs }, signal, (body) =>
+          readBodies(body, ids),
+        ),
+      ({ id }) => {
+        onLarge?.(id);
+        return [];
+      },
     );
+    for (const one of documents) found.get(one._id)?.push(one);
+    return found;
   }
 
   async #mark(signal: AbortSignal): Promise<string> {

@@ -1,7 +1,8 @@
+import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import { blameless } from '../fetching/answer-errors.ts';
+import { blameless, OversizedAnswer } from '../fetching/answer-errors.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import { sameContent } from '../merge/same-content.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
@@ -36,14 +37,23 @@ const FINAL: ReadonlySet<string> = new Set([
   'document_too_large',
 ]);
 
+/** The documents in conflict are too many for one answer. */
+const LATER: PushResult = {
+  rejected: { reason: 'Too many documents have changed: the others come by a pull.', retry: true },
+};
+const TOO_LARGE: PushResult = { rejected: { reason: "The server's document is too large." } };
+
 /** Pushes rows by compare-and-set of their revisions; one result for each. */
 export async function pushRows(
   database: CouchDatabase,
   rows: readonly LocalChange[],
   signal: AbortSignal,
 ): Promise<PushResult[]> {
-  const attachments = await findAttachments(database, rows, signal);
-  const { sendable, results } = encodeRows(rows, (row) => encode(row, attachments.get(row.id)));
+  const { attachments, unread } = await findAttachments(database, rows, signal);
+  const { sendable, results } = encodeRows(rows, (row) => {
+    if (unread.has(row.id)) throw new TooLong();
+    return encode(row, attachments.get(row.id));
+  });
   const stale: Sendable[] = [];
   for (const batch of batchesOf(sendable))
     for (const [at, made] of (await write(database, batch, signal)).entries()) {
@@ -59,32 +69,55 @@ export async function pushRows(
         results[one.index] = { rejected: { reason, ...(retry && { retry }) } };
       }
     }
-  const rowsLeft = stale.map(({ row }) => row);
-  const present = await database.present(
-    rowsLeft.map(({ id }) => id),
-    signal,
-  );
-  const made = await findMade(database, rowsLeft, present, signal);
-  for (const { index, row } of stale)
-    results[index] = compare(row, present.get(row.id), made.get(row.id));
+  const conflicting = stale.map(({ row }) => row);
+  const { asked, present } = await presentOf(database, conflicting, signal);
+  const made = await findMade(database, asked, present ?? new Map(), signal);
+  for (const { index, row } of stale) {
+    if (!asked.includes(row)) results[index] = LATER;
+    else if (!present) results[index] = TOO_LARGE;
+    else results[index] = compare(row, present.get(row.id), made.get(row.id));
+  }
   return results;
 }
 
 /**
- * The stubs of the attachments of documents that have some: an update without them deletes them.
+ * The stubs of the attachments of documents that have some: an update without them deletes them. `unread` has the ids of
+ * documents that are too large for an answer.
  */
 async function findAttachments(
   database: CouchDatabase,
   rows: readonly LocalChange[],
   signal: AbortSignal,
-): Promise<Map<string, unknown>> {
+): Promise<{ readonly attachments: Map<string, unknown>; readonly unread: Set<string> }> {
   const revisions = rows.flatMap(({ id, base, document }) =>
     document && hasAttachments(base) ? [{ id, rev: revisionOf(base) as string }] : [],
   );
-  const found = new Map<string, unknown>();
-  for (const [id, [body]] of await database.bodies(revisions, signal))
-    if (isPlainObject(body?._attachments)) found.set(id, body._attachments);
-  return found;
+  const attachments = new Map<string, unknown>();
+  const unread = new Set<string>();
+  const bodies = await database.bodies(revisions, signal, { onLarge: (id) => unread.add(id) });
+  for (const [id, [body]] of bodies)
+    if (isPlainObject(body?._attachments)) attachments.set(id, body._attachments);
+  return { attachments, unread };
+}
+
+/** The documents that rows conflict with, of as many rows as one answer takes; `present` is missing where one is too large. */
+async function presentOf(
+  database: CouchDatabase,
+  rows: readonly LocalChange[],
+  signal: AbortSignal,
+): Promise<{
+  readonly asked: readonly LocalChange[];
+  readonly present: ReadonlyMap<string, CouchDocument> | undefined;
+}> {
+  for (let asked = rows; ; asked = asked.slice(0, Math.ceil(asked.length / 2))) {
+    const ids = asked.map(({ id }) => id);
+    try {
+      return { asked, present: await database.present(ids, signal) };
+    } catch (error) {
+      if (!(error instanceof OversizedAnswer)) throw error;
+      if (asked.length === 1) return { asked, present: undefined };
+    }
+  }
 }
 
 /** @throws {ValueError} for what CouchDB cannot take; {TooLong} */

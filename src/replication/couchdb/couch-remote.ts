@@ -62,7 +62,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     // Before the changes: the next pull notices a database that is created anew in between.
     const database = await this.#database.identity(signal);
     const answer = await this.#changes(0, limit, signal);
-    const first = await this.#page(answer, { since: 0, database }, limit, signal);
+    const first = await this.#page(answer, { since: 0, database }, signal);
     return { ...first, ...(after !== undefined && { reset: true }) };
   }
 
@@ -113,24 +113,23 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       throw error;
     }
     // Behind the changes, so that these are of the database that is seen; once for all pages.
-    if (!this.#hasMore(answer, limit) && !(await this.#isSame(checkpoint, signal)))
-      return undefined;
-    return this.#page(answer, checkpoint, limit, signal);
+    if (!hasMore(answer) && !(await this.#isSame(checkpoint, signal))) return undefined;
+    return this.#page(answer, checkpoint, signal);
   }
 
   async #page(
     answer: ChangesAnswer,
     before: CouchCheckpoint,
-    limit: number,
     signal: AbortSignal,
   ): Promise<PulledPage<CouchCheckpoint>> {
     const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
-    const more = this.#hasMore(answer, limit);
+    const more = hasMore(answer);
     const last = documents.at(-1);
     // The last page compares what the first one has seen.
     const newest = last && ([last._id, last._rev] as const);
     const seen = (more && before.seen) || newest || before.seen;
     const { changes, rejected } = readable(documents);
+    rejected.push(...(answer.rejected ?? []));
     return {
       changes,
       ...(rejected.length > 0 && { rejected }),
@@ -141,11 +140,6 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       },
       more,
     };
-  }
-
-  #hasMore({ count, pending }: ChangesAnswer, limit: number): boolean {
-    if (count === 0) return false;
-    return pending === undefined ? count >= Math.min(limit, this.#limit) : pending > 0;
   }
 
   /** Whether a checkpoint is of the history that the database has now. */
@@ -177,19 +171,30 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     for (;;) {
       const asked = Math.min(limit, this.#limit);
       try {
-        return await this.#database.changes(since, asked, signal);
+        const answer = await this.#database.changes(since, asked, signal);
+        // It was halved for a few large ones.
+        if (asked < limit) this.#limit = 2 * asked;
+        const { count, pending = count < asked ? 0 : 1 } = answer;
+        return { ...answer, pending };
       } catch (error) {
-        if (!(error instanceof OversizedAnswer) || asked === 1) throw error;
+        if (!(error instanceof OversizedAnswer)) throw error;
+        if (asked === 1) return this.#database.largeChange(since, signal);
         this.#limit = Math.ceil(asked / 2);
       }
     }
   }
 }
 
+/** Whether there are more changes; older servers do not say how many. */
+function hasMore({ count, pending = 1 }: ChangesAnswer): boolean {
+  return count > 0 && pending > 0;
+}
+
 /** One that no collection can hold must not stop all others. */
-function readable(
-  documents: readonly CouchDocument[],
-): Required<Pick<PulledPage<unknown>, 'changes' | 'rejected'>> {
+function readable(documents: readonly CouchDocument[]): {
+  readonly changes: RemoteChange[];
+  readonly rejected: RefusedRow[];
+} {
   const [changes, rejected]: [RemoteChange[], RefusedRow[]] = [[], []];
   for (const document of documents)
     try {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/scheduling/clock.ts';
-import { blameless, RefusedError } from '../fetching/answer-errors.ts';
+import { blameless, OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
+import { callByHalves } from '../fetching/halves.ts';
 import { LongPoll } from '../fetching/long-poll.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import {
@@ -44,6 +45,8 @@ export class HttpRemote implements Remote<string> {
         readPullAnswer(body, limit),
       );
     } catch (error) {
+      if (error instanceof OversizedAnswer && limit > 1)
+        return this.pull(after, { limit: Math.ceil(limit / 2), signal });
       // Another server has this URL now.
       const isForeign =
         error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';
@@ -55,7 +58,12 @@ export class HttpRemote implements Remote<string> {
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
     const { sendable, results } = encodeRows(rows, toWireRow);
     for (const batch of batchesOf(sendable)) {
-      const made = await this.#push(batch, signal);
+      // Rows that come again have their keys: the server answers them as at first.
+      const made = await callByHalves(
+        batch,
+        (rows) => this.#push(rows, signal),
+        () => [{ rejected: { reason: "The server's document is too large." } }],
+      );
       for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
     }
     return results;

@@ -6,7 +6,7 @@ import {
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
 import { asId, asToken, documentField } from './http-fields.ts';
-import type { LocalChange, PulledPage, PushResult, RemoteChange } from './remote.ts';
+import type { LocalChange, PulledPage, PushResult, RefusedRow, RemoteChange } from './remote.ts';
 import { decodeDocument, type WireDocument } from './wire-documents.ts';
 
 /** A {@link RemoteChange} as JSON. */
@@ -24,6 +24,8 @@ export interface PullAnswer {
   readonly checkpoint: string;
   readonly more: boolean;
   readonly reset?: true;
+  /** Documents that are too large for an answer. */
+  readonly rejected?: readonly RefusedRow[];
 }
 
 /** A {@link PushResult} as JSON. */
@@ -55,7 +57,7 @@ const MAX_REASON = 1000;
  * @throws {Malformed}
  */
 export function readPullAnswer(body: unknown, limit: number): PulledPage<string> {
-  const { changes, checkpoint, more, reset } = asObject(body, 'the answer');
+  const { changes, checkpoint, more, reset, rejected = [] } = asObject(body, 'the answer');
   const list = asArray(changes, '"changes"');
   if (list.length > limit) throw new Malformed('"changes" has more than were requested');
   if (typeof more !== 'boolean') throw new Malformed('"more" is not true or false');
@@ -65,7 +67,13 @@ export function readPullAnswer(body: unknown, limit: number): PulledPage<string>
     checkpoint: asToken(checkpoint, '"checkpoint"'),
     more,
     ...(reset && { reset }),
+    rejected: asArray(rejected, '"rejected"').map(readRejected),
   };
+}
+
+function readRejected(value: unknown): RefusedRow {
+  const { id, reason } = asObject(value, 'a rejected row');
+  return { id: asId(id), reason: asString(reason, '"reason"').slice(0, MAX_REASON) };
 }
 
 /**

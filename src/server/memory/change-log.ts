@@ -10,6 +10,8 @@ export interface MemoryRow {
   readonly versions: readonly string[];
   /** JSON, so that nobody shares its objects; `undefined`: deleted. */
   readonly json: string | undefined;
+  /** Of the JSON in UTF-8. */
+  readonly bytes: number;
 }
 
 /** The newest state of each document, in the order of the changes. */
@@ -43,7 +45,7 @@ export class ChangeLog {
       if (this.#rows.get(row.id) !== row) continue;
       if (rows.length === limit || bytes >= PAGE_BYTES) return { rows, more: true };
       rows.push(row);
-      bytes += row.json?.length ?? 0;
+      bytes += row.bytes;
     }
     return { rows, more: false };
   }

@@ -3,11 +3,15 @@ import type { WireDocument } from '../../replication/protocol/wire-documents.ts'
 import { formatCheckpoint, parseCheckpoint, randomHex, START } from '../checkpoint.ts';
 import {
   ABSENT,
+  ANSWER_FULL,
+  DOCUMENT_BYTES,
   KEYS,
+  PAGE_BYTES,
   type Store,
   type StoredRow,
   type StoreResult,
   type StoreRow,
+  TOO_LARGE,
 } from '../store.ts';
 import { Waiters } from '../waiters.ts';
 import { ChangeLog, type MemoryRow } from './change-log.ts';
@@ -52,14 +56,26 @@ class StoreInMemory implements MemoryStore {
     const { rows, more } = log?.after(start, limit) ?? { rows: [], more: false };
     const seq = (more ? rows.at(-1)?.seq : log?.newest) ?? 0;
     const checkpoint = formatCheckpoint({ epoch, seq });
-    return { changes: rows.map(toChange), checkpoint, more, ...(reset && { reset }) };
+    const isLarge = ({ bytes }: MemoryRow) => bytes > DOCUMENT_BYTES;
+    const large = rows.filter(isLarge);
+    return {
+      changes: rows.filter((row) => !isLarge(row)).map(toChange),
+      ...{ checkpoint, more, ...(reset && { reset }) },
+      ...(large.length > 0 && { rejected: large.map(({ id }) => ({ id, reason: TOO_LARGE })) }),
+    };
   }
 
   async push(name: string, rows: readonly StoreRow[]): Promise<StoreResult[]> {
     const collection = this.#collections.get(name) ?? { epoch: randomHex(8), log: new ChangeLog() };
     const { log } = collection;
     const random = randomHex(6);
-    const results = rows.map((row) => pushOne(log, row, random));
+    let bytes = 0;
+    const results = rows.map((row) => {
+      const result = pushOne(log, row, random, bytes);
+      if ('conflict' in result || ('document' in result && result.document))
+        bytes += log.get(row.id)?.bytes ?? 0;
+      return result;
+    });
     if (log.newest > 0) this.#collections.set(name, collection);
     this.#waiters.ring(name, log.newest);
     return results;
@@ -91,17 +107,22 @@ class StoreInMemory implements MemoryStore {
   }
 }
 
-function pushOne(log: ChangeLog, row: StoreRow, random: string): StoreResult {
+/** @param bytes Of the documents in the results before. */
+function pushOne(log: ChangeLog, row: StoreRow, random: string, bytes: number): StoreResult {
   const { id, base = ABSENT, key, document, seen } = row;
   const present = log.get(id);
   const before = present?.keys.indexOf(key) ?? -1;
-  if (present && before >= 0) return madeBefore(present, before);
+  if (present && before >= 0) return madeBefore(present, before, bytes);
   const version = present?.version ?? ABSENT;
   if (seen !== undefined && seen !== version) return { stale: true };
   const gone = present?.json === undefined;
   if (document === undefined && gone) return { version };
   if (base !== version && !(base === ABSENT && gone)) {
-    return { conflict: present ? toChange(present) : { id, version, deleted: true } };
+    return (
+      refusalOf(present, bytes) ?? {
+        conflict: present ? toChange(present) : { id, version, deleted: true },
+      }
+    );
   }
   const seq = log.newest + 1;
   const made = `${seq}-${random}`;
@@ -111,7 +132,7 @@ function pushOne(log: ChangeLog, row: StoreRow, random: string): StoreResult {
     seq,
     keys: [key, ...(present?.keys ?? [])].slice(0, KEYS),
     versions: [made, ...(present?.versions ?? [])].slice(0, KEYS),
-    json: document && JSON.stringify(document),
+    ...sized(document && JSON.stringify(document)),
   });
   return { version: made };
 }
@@ -120,10 +141,24 @@ function pushOne(log: ChangeLog, row: StoreRow, random: string): StoreResult {
  * A repeated push. If the document was deleted since, the answer is the one of the first time: the deletion comes with
  * the next pull.
  */
-function madeBefore({ version, versions, json }: MemoryRow, index: number): StoreResult {
+function madeBefore(row: MemoryRow, index: number, bytes: number): StoreResult {
+  const { version, versions, json } = row;
   const made = versions[index] as string;
   if (index === 0 || json === undefined) return { version: made };
-  return { version, document: parse(json), made };
+  return refusalOf(row, bytes) ?? { version, document: parse(json), made };
+}
+
+/** The result that stands for one with a document which does not fit. */
+function refusalOf(row: MemoryRow | undefined, bytes: number): StoreResult | undefined {
+  if (!row || row.bytes === 0) return undefined;
+  if (row.bytes > DOCUMENT_BYTES) return { rejected: { reason: TOO_LARGE } };
+  return bytes >= PAGE_BYTES ? ANSWER_FULL : undefined;
+}
+
+const encoder = new TextEncoder();
+
+function sized(json: string | undefined): Pick<MemoryRow, 'json' | 'bytes'> {
+  return { json, bytes: json === undefined ? 0 : encoder.encode(json).length };
 }
 
 function toChange({ id, version, keys, json }: MemoryRow): WireChange {

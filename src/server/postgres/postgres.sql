@@ -84,6 +84,16 @@ create or replace function cairn_change(
     || coalesce(',"document":' || body::text, ',"deleted":true') || '}';
 $function$;
 
+-- The result that stands for one with a document which does not fit behind so many bytes; null: it fits.
+create or replace function cairn_refusal(bytes int, size int) returns json language sql immutable as $function$
+  select case
+    when size > 15000000 then json_build_object('rejected', json_build_object(
+      'reason', 'The document of the server is too large.'))
+    when size > 0 and bytes >= 1000000 then json_build_object('rejected', json_build_object(
+      'reason', 'Too many documents have changed: the others come by a pull.', 'retry', true))
+  end;
+$function$;
+
 -- The number of a checkpoint; null: it belongs to another history.
 create or replace function cairn_seq_of(collection text, checkpoint text) returns bigint
 language plpgsql stable as $function$
@@ -114,13 +124,16 @@ declare
   start bigint := coalesce(cairn_seq_of(cairn_pull.collection, coalesce(after, '0.0')), -1);
   most int := least(greatest("limit", 1), 1000);
   changes text;
+  large text;
   last bigint;
   more boolean;
 begin
   select coalesce(string_agg(cairn_change(p.id, p.version, p.keys, p.body), ',' order by p.seq)
-      filter (where p.fits), ''),
+      filter (where p.fits and p.size <= 15000000), ''),
+    string_agg('{"id":' || to_json(p.id) || ',"reason":"The document of the server is too large."}', ',')
+      filter (where p.fits and p.size > 15000000),
     max(p.seq) filter (where p.fits), coalesce(bool_or(not p.fits), false)
-  into changes, last, more
+  into changes, large, last, more
   from (
     select r.*, row_number() over numbered <= most
       and sum(r.size) over numbered - r.size < 1000000 as fits
@@ -134,7 +147,7 @@ begin
   if not more then last := newest; end if;
   return '{"changes":[' || changes
     || '],"checkpoint":"' || cairn_epoch(cairn_pull.collection, last) || '.' || last
-    || '","more":' || more || case when start < 0 then ',"reset":true}' else '}' end;
+    || '","more":' || more || coalesce(',"rejected":[' || large || ']', '') || case when start < 0 then ',"reset":true}' else '}' end;
 end $function$;
 
 -- Whether a pull after the checkpoint returns something.
@@ -176,6 +189,7 @@ declare
   place int;
   result json;
   results json[] := '{}';
+  bytes int := 0; -- of the documents in the results
 begin
   select c.seq into last from cairn_collections c
     where c.collection = cairn_push.collection for update;
@@ -200,7 +214,10 @@ begin
       made := present.versions[place];
       if place = 1 or present.body is null then
         result := json_build_object('version', made);
+      elsif cairn_refusal(bytes, present.size) is not null then
+        result := cairn_refusal(bytes, present.size);
       else
+        bytes := bytes + present.size;
         result := json_build_object('version', held, 'document', present.body, 'made', made);
       end if;
     elsif pushed.seen <> held then
@@ -209,9 +226,14 @@ begin
       result := json_build_object('version', held);
     elsif coalesce(pushed.base, '0') <> held
         and not (coalesce(pushed.base, '0') = '0' and present.body is null) then
-      result := json_build_object('conflict', case when present.id is null
-        then json_build_object('id', pushed.id, 'version', '0', 'deleted', true)
-        else cairn_change(present.id, present.version, present.keys, present.body)::json end);
+      if cairn_refusal(bytes, present.size) is not null then
+        result := cairn_refusal(bytes, present.size);
+      else
+        bytes := bytes + coalesce(present.size, 0);
+        result := json_build_object('conflict', case when present.id is null
+          then json_build_object('id', pushed.id, 'version', '0', 'deleted', true)
+          else cairn_change(present.id, present.version, present.keys, present.body)::json end);
+      end if;
     else
       last := last + 1;
       made := last || '-' || random;

@@ -27,7 +27,7 @@ describe('couchdb() and what its checkpoint belongs to', () => {
   test.each([
     ['with other documents', ['x', 'y', 'z']],
     ['with the same document as the last one, and others', ['x', 'last', 'y', 'z']],
-  ])('a database that was made again at once %s', async (_, ids) => {
+  ])('a database that was created anew at once %s', async (_, ids) => {
     const a = device();
     await database.write([{ _id: 'gone' }, { _id: 'last' }]);
     await a.settled();

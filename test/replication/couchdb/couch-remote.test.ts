@@ -157,7 +157,7 @@ describe('push()', () => {
   ])(
     'a push that made a revision of a document that is deleted by now: %s',
     async (key, results) => {
-      // PouchDB fails where a revision is made again that a deleted document has had.
+      // PouchDB fails where a deleted document would get a revision of its past.
       const answers: Answers = {
         _bulk_docs: [{ id: 'a', error: 'conflict', reason: '' }],
         _all_docs: {

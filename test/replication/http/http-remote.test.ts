@@ -44,6 +44,21 @@ describe('pull()', () => {
     await refused.toMatchObject({ code: 'answer_invalid', place: `${url}/pull` });
   });
 
+  test('asks for fewer where they are too large together, and takes what the server rejects', async () => {
+    const limits: number[] = [];
+    const fetch: RemoteFetch = async (_, { body }) => {
+      const { limit } = JSON.parse(body as string);
+      limits.push(limit);
+      const document = { _id: 'a', text: 'x'.repeat(9e6) };
+      const rejected = [{ id: 'b', reason: 'too large' }];
+      return jsonAnswer({ ...page, changes: Array(limit).fill({ ...good, document }), rejected });
+    };
+    expect(await pullOf(fetch)).toMatchObject({
+      ...{ changes: [{ id: 'a' }], rejected: [{ id: 'b', reason: 'too large' }] },
+    });
+    expect(limits).toEqual([2, 1]);
+  });
+
   test('begins anew where another server has the URL, which does not know the checkpoint', async () => {
     const bodies: unknown[] = [];
     const fetch: RemoteFetch = async (_, { body }) => {
@@ -107,6 +122,29 @@ describe('push()', () => {
     const rows = ['a', 'b', 'c', 'd', 'e'].map(large);
     expect(await http({ url, fetch }).push(rows, ask)).toHaveLength(5);
     expect(counts).toEqual([2, 2, 1]);
+  });
+
+  test('rows whose answers are too large together are sent again, and one alone is rejected', async () => {
+    const counts: number[] = [];
+    const fetch: RemoteFetch = async (_, { body }) => {
+      const { rows } = JSON.parse(body as string);
+      counts.push(rows.length);
+      const conflictOf = ({ id }: { id: string }) => ({
+        conflict: {
+          id,
+          version: '2',
+          document: { _id: id, text: 'x'.repeat(id === 'b' ? 17e6 : 5e6) },
+        },
+      });
+      return jsonAnswer({ results: rows.map(conflictOf) });
+    };
+    const rows = ['a', 'b', 'c', 'd'].map((id) => row(id));
+    expect(await http({ url, fetch }).push(rows, ask)).toMatchObject([
+      { conflict: { id: 'a' } },
+      { rejected: { reason: expect.stringContaining('too large') } },
+      ...[{ conflict: { id: 'c' } }, { conflict: { id: 'd' } }],
+    ]);
+    expect(counts).toEqual([4, 2, 1, 1, 2]);
   });
 
   test('a route that is missing is no fault of the rows', async () => {
