@@ -15,6 +15,11 @@ export function formatSpan(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
+/** How many a second; undefined before the first, when there is no time to divide by. */
+export function formatRate(count: number, ms: number | undefined): string | undefined {
+  return count > 0 && ms ? formatNumber(Math.round((count / ms) * 1000)) : undefined;
+}
+
 /** `512 B`, `14 kB`, `2.4 MB` */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -19,8 +19,12 @@ const ALLOWED: Readonly<Record<keyof DevtoolsOptions, readonly unknown[]>> = {
   theme: ['light', 'dark', 'system'],
 };
 
+/** The docked panels, by the name of their database. */
+const docked = new Map<string, HTMLElement>();
+
 /**
- * Docks `<cairn-devtools>` to the window: a button in the corner that opens the panel.
+ * Docks `<cairn-devtools>` to the window: a button in the corner that opens the panel. Docked again for a database of the same
+ * name, by an effect or a module that ran twice, it takes the place of the one before.
  *
  * @returns a function that removes them.
  * @throws {OptionError} with the option, the given value and the allowed ones.
@@ -49,6 +53,8 @@ export function mountDevtools(
   element.toggleAttribute('collapsed', readPreferences().collapsed ?? !open);
   if (theme) element.setAttribute('theme', theme);
   element.database = database;
+  docked.get(database.name)?.remove();
+  docked.set(database.name, element);
   document.body.append(element);
   return () => element.remove();
 }

@@ -239,6 +239,16 @@ test('an element takes its database early or late, another one, or none; a wrong
   expect(() => mountDevtools(db, { position: 'top' } as never)).toThrow('"bottom" or "right"');
 });
 
+test('mounted twice for one database, there is one button', async () => {
+  const first = mountDevtools(db);
+  unmount = mountDevtools(db, { open: true });
+  expect(document.querySelectorAll('cairn-devtools')).toHaveLength(1);
+  // The first effect is cleaned up later.
+  first();
+  expect(document.querySelectorAll('cairn-devtools')).toHaveLength(1);
+  await until(() => expect(find('.told').textContent).toContain('of 120'));
+});
+
 test('axe finds nothing in any tab, in light and dark', async () => {
   await mounted();
   for (const theme of ['light', 'dark']) {

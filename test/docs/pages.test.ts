@@ -169,7 +169,9 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
 });
 
 test('the sizes in the docs equal the limits of the size check', () => {
-  const [client, worker] = sizeChecks.map(({ limit }) => limit.replace(' kB', ''));
+  const [client, worker] = ['client, before its first call', 'worker'].map((part) =>
+    sizeChecks.find(({ name }) => name === part)?.limit.replace(' kB', ''),
+  );
   for (const page of ['README.md', 'docs/index.md', 'docs/guides/performance.md'])
     expect(found(/loads (\S+) kB (?:\(gzip\) )?before its first call/, page), page).toEqual([
       client,
@@ -228,3 +230,13 @@ describe('the figures in README are medians of docs/benchmarks/10000.json', () =
 function found(pattern: RegExp, page: string): string[] {
   return [...(pattern.exec(readText(page)) ?? [])].slice(1);
 }
+
+test.each(['docs/index.md', 'docs/get-started.md'])(
+  '%s: says how to install, and its first code fits its column in a window of 1280 px',
+  (page) => {
+    const text = readText(page);
+    expect(text).toContain('```sh\nnpm install cairndb\n```');
+    const code = /^```ts\n(.*?)^```/ms.exec(text)?.[1] ?? '';
+    expect(Math.max(...code.split('\n').map((line) => line.length))).toBeLessThanOrEqual(78);
+  },
+);

@@ -3,7 +3,7 @@ import { cities } from '../../database/database.ts';
 import openSource from '../../database/recipes/open.ts?raw';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { Figure, Figures } from '../../parts/figure.tsx';
-import { formatNumber, formatSpan } from '../../parts/format.ts';
+import { formatNumber, formatRate, formatSpan } from '../../parts/format.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { useLive } from '../../parts/use-live.ts';
@@ -64,7 +64,7 @@ function ImportFigures({ count }: { count: number }) {
       />
       <Figure
         label="Stored per second"
-        value={state ? formatNumber(Math.round((documents / ms) * 1000)) : undefined}
+        value={formatRate(documents, ms)}
         note={state === 'done' ? `all saved after ${formatSpan(ms)}` : ''}
         part="rate"
       />

@@ -14,7 +14,7 @@ const STATES: Readonly<Record<ReplicationState, string>> = {
   needs_auth: 'Needs a login',
   failed: 'Failed',
   paused: 'Paused',
-  elsewhere: 'In another tab',
+  elsewhere: 'Opening', // each device is of this page alone: until it has found that out
   stopped: 'Stopped',
 };
 

@@ -1,4 +1,3 @@
-import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** What a replicated collection tells its replica. */
@@ -20,9 +19,7 @@ export interface ReplicaTracker {
   /** Saves what its log alone has to save. */
   save(): Promise<void>;
   /** Ends timers and writes. */
-  leave(): Promise<void>;
-  /** Goes on after that. */
-  resume(): void;
-  /** What removes it from storage. */
-  removal(): StorageOperation[];
+  stop(): Promise<void>;
+  /** Removes it from storage. */
+  drop(): Promise<void>;
 }

@@ -286,15 +286,11 @@ export class SegmentLog {
    *
    * @param applied Watermarks of the applied changes, saved or not.
    */
-  async drop(
-    applied: readonly Watermark[],
-    left?: LeftBackup,
-    beside: readonly StorageOperation[] = [],
-  ): Promise<void> {
+  async drop(applied: readonly Watermark[], left?: LeftBackup): Promise<void> {
     const { storage } = this.#options;
     const drop = await dropOperations(storage, this.#live, this.#writer.last, applied, left);
     try {
-      await this.write(drop, beside);
+      await this.write(drop);
     } catch (error) {
       if (!(await isDropped(storage, this.name))) throw error;
     }
