@@ -61,7 +61,7 @@ describe('after an answer was lost', () => {
     await device.orders.insert({ _id: 'o', count: 1 });
     await device.settled();
     await loseAnswer(device, () => device.orders.patch('o', { count: 2 }));
-    remote.edit('o', { count: 3 });
+    remote.write('o', { count: 3 });
     connect();
     device.sync.resume();
     await device.settled();

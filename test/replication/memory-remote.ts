@@ -29,6 +29,8 @@ export class MemoryRemote implements Remote<number> {
   stored: (document: object) => object = (document) => document;
   /** Decides whether a row is refused. */
   refuse: (row: LocalChange) => string | undefined = () => undefined;
+  /** Whether it sends the keys of pushes, only keeps them, or knows none. */
+  keys: 'sent' | 'kept' | 'none' = 'sent';
   epoch = 1;
   #last = EPOCH;
   #rings = new Set<() => void>();
@@ -42,7 +44,7 @@ export class MemoryRemote implements Remote<number> {
       .sort((a, b) => a.place - b.place);
     const page = changes.slice(0, limit);
     return {
-      changes: page.map(({ change }) => structuredClone(change)),
+      changes: page.map(({ change }) => this.#sendable(change)),
       checkpoint: page.at(-1)?.place ?? from,
       more: page.length < changes.length,
       ...(isReset && { reset: true as const }),
@@ -100,16 +102,21 @@ export class MemoryRemote implements Remote<number> {
     const reason = this.refuse(row);
     if (reason) return { rejected: { reason } };
     const known = this.rows.get(row.id);
-    if (known?.keys.includes(row.key)) {
+    if (this.keys !== 'none' && known?.keys.includes(row.key)) {
       const { version, document } = known.change;
       return known.change.key === row.key || !document ? { version } : { version, document };
     }
     const isNew = !known?.change.document;
     if (row.base === undefined ? !isNew : known?.change.version !== row.base)
-      return { conflict: structuredClone(known?.change as RemoteChange) };
+      return { conflict: this.#sendable(known?.change as RemoteChange) };
     const document = row.document && this.stored(row.document);
     const version = this.#put({ ...row, document }, known?.keys ?? []);
     return document === row.document ? { version } : { version, document: document as object };
+  }
+
+  #sendable(change: RemoteChange): RemoteChange {
+    const { key, ...rest } = structuredClone(change);
+    return this.keys === 'sent' && key !== undefined ? { ...rest, key } : rest;
   }
 
   #put({ id, document, key }: LocalChange, keys: readonly string[]): string {

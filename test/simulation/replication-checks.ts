@@ -8,7 +8,7 @@ import {
   shown,
   type Written,
 } from './replication-log.ts';
-import { tokensIn } from './replication-tokens.ts';
+import { tokensIn, writerOf } from './replication-tokens.ts';
 
 /** What is to be known of a server. */
 export interface CheckedServer {
@@ -68,7 +68,14 @@ export class ReplicationChecker {
   }
 
   problems(): string[] {
-    return [...this.#lost(), ...this.#undeleted(), ...this.#twice(), ...this.#falseConflicts()];
+    return [
+      ...this.#lost(),
+      ...this.#returned(),
+      ...this.#undeleted(),
+      ...this.#twice(),
+      ...this.#falseConflicts(),
+      ...this.#echoes(),
+    ];
   }
 
   /** Values that are gone, and nothing says why. */
@@ -118,6 +125,59 @@ export class ReplicationChecker {
     return came !== undefined && (came < later.to || isReapplied);
   }
 
+  /** Values that were replaced or removed where they were written, are there, and nothing says why. */
+  *#returned(): Generator<string> {
+    const { changes, restores, hasLoaded } = this.#log;
+    if (restores.length > 0 || hasLoaded) return;
+    for (const change of changes)
+      for (const { id, field, token } of change.writes) {
+        const isThere = tokensIn(this.#documents.get(id)).includes(token);
+        if (!isThere || change.status !== 'acknowledged' || this.#server.late.has(id)) continue;
+        if (change.isStale || this.#log.mayBeReplayed(change)) continue;
+        const later = changes.find(
+          (other) =>
+            other.browser === change.browser &&
+            other.from > change.to &&
+            isKept(other) &&
+            other.overwrites.some((one) => isOf(one, id, field)),
+        );
+        if (later && !this.#isBroughtBack(id, token)) yield `${token} of ${id} came back`;
+      }
+  }
+
+  #isBroughtBack(ofId: string, token: string): boolean {
+    const has = (document: object | undefined) => tokensIn(document).includes(token);
+    return (
+      this.#contents.some(({ rejected }) => rejected.has(ofId)) ||
+      this.#decided.some(
+        ({ id, local, remote, result }) =>
+          id === ofId && has(result) && !(has(local) && has(remote)),
+      )
+    );
+  }
+
+  /** Conflicts of a browser with a value that it has written itself. */
+  *#echoes(): Generator<string> {
+    const madeAt = new Map(
+      this.#log.changes.flatMap(({ writes, from }) =>
+        writes.map(({ token }) => [token, from] as const),
+      ),
+    );
+    for (const { browser, conflict, isPlain } of this.#log.conflicts) {
+      const { id, local, remote, result } = conflict as Conflict<Record<string, unknown>>;
+      if (!isPlain || !local || !remote || this.#server.late.has(id)) continue;
+      // An edit elsewhere has kept what was deleted here, and was made anew.
+      if (this.#decided.some((one) => one.id === id && (!one.local || !one.remote))) continue;
+      for (const field of ['x', 'y']) {
+        const [mine, theirs] = [local[field], remote[field]].map(String) as [string, string];
+        const isOwn = writerOf(mine) === browser && writerOf(theirs) === browser;
+        if (!isOwn || mine === theirs || result?.[field] === mine) continue;
+        if ((madeAt.get(theirs) ?? 0) < (madeAt.get(mine) ?? 0))
+          yield `${field} of ${id}: ${mine} conflicts with ${theirs}, of the same browser`;
+      }
+    }
+  }
+
   /** Deleted documents that are there, and nothing says why. */
   *#undeleted(): Generator<string> {
     for (const change of this.#log.changes) {
@@ -132,8 +192,10 @@ export class ReplicationChecker {
           ({ local, remote, ...conflict }) => conflict.id === id && (!local || !remote),
         ) ||
         this.#log.changes.some(
-          ({ creates, status, to }) =>
-            status !== 'refused' && to > from && (creates === 'all' || creates.includes(id)),
+          (one) =>
+            one.status !== 'refused' &&
+            (one.to > from || this.#log.mayBeReplayed(one)) &&
+            (one.creates === 'all' || one.creates.includes(id)),
         );
       if (!isExplained) yield `${id} was deleted and is there`;
     }

@@ -96,7 +96,7 @@ export class ReplicationClient {
   change(ids: readonly string[]): Promise<void> {
     const { random } = this.site.browser.world;
     const id = random.pick(ids);
-    const kind = random.below(12);
+    const kind = random.below(14);
     if (kind === 0) return this.insert([id]);
     if (kind === 1) return this.insert([1, 2, 3].map(() => this.#token().replace(/^t:|!$/g, 'm')));
     if (kind < 5) return this.#set(id, random.chance(0.5) ? 'x' : 'y');
@@ -104,6 +104,8 @@ export class ReplicationClient {
     if (kind === 8) return this.#replace(id);
     if (kind === 9) return this.#delete(id);
     if (kind === 10) return this.#archive(id, random.chance(0.7));
+    if (kind === 11) return this.#upsert(id);
+    if (kind === 12) return this.#makeAnew(id);
     return this.#together(id, random.pick(ids));
   }
 
@@ -136,6 +138,23 @@ export class ReplicationClient {
     const parts = { writes: writesOf(document), overwrites: [{ id, field: undefined }] };
     const run = async () => (await this.orders.update(id, document)) !== undefined;
     return this.#change(`update ${id} ${document.x}`, parts, run);
+  }
+
+  #upsert(id: string): Promise<void> {
+    const document = this.#whole(id);
+    const parts = {
+      writes: writesOf(document),
+      overwrites: [{ id, field: undefined }],
+      creates: [id],
+    };
+    const run = async () => (await this.orders.upsert(document)) !== undefined;
+    return this.#change(`upsert ${id} ${document.x}`, parts, run);
+  }
+
+  /** Deletes a document and inserts another in its place. */
+  async #makeAnew(id: string): Promise<void> {
+    const deleted = this.#delete(id);
+    await Promise.all([deleted, this.insert([id])]);
   }
 
   #delete(id: string): Promise<void> {
@@ -187,7 +206,10 @@ export class ReplicationClient {
       ({ tab, status }) => tab === this.tab && status === 'acknowledged',
     );
     await this.tab.db.save();
-    for (const change of before) change.isSaved = true;
+    for (const change of before) {
+      change.isSaved = true;
+      change.savedAt = Math.min(change.savedAt, log.mark());
+    }
   }
 
   async settle(timeout?: number): Promise<void> {
@@ -230,7 +252,9 @@ export class ReplicationClient {
   }
 
   #whole(_id: string): Order & { readonly _id: string } {
-    return { _id, x: this.#token(), y: this.#token(), l: [this.#token()] };
+    // What was there before must not come back.
+    const isShort = this.site.browser.world.random.chance(0.3);
+    return { _id, x: this.#token(), ...(!isShort && { y: this.#token(), l: [this.#token()] }) };
   }
 
   #environment(): Environment {
@@ -252,10 +276,10 @@ export class ReplicationClient {
   }
 }
 
-function writesOf({ _id: id, x = '', y = '', l = [] }: Order & { readonly _id: string }) {
+function writesOf({ _id: id, x, y, l = [] }: Order & { readonly _id: string }) {
   return [
-    { id, field: 'x', token: x },
-    { id, field: 'y', token: y },
+    ...(x ? [{ id, field: 'x', token: x }] : []),
+    ...(y ? [{ id, field: 'y', token: y }] : []),
     ...l.map((token) => ({ id, field: 'l', token })),
   ];
 }

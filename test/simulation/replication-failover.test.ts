@@ -9,7 +9,10 @@ import { World } from './world.ts';
 /** A browser whose tabs replicate. */
 function replicating(seed = 1) {
   const world = new World(seed);
-  const habits = { commit: 0, page: 500, repeats: false, changes: false, refuses: false };
+  const habits = {
+    ...{ commit: 0, page: 500, repeats: false, changes: false, refuses: false },
+    keys: 'sent' as const,
+  };
   const server = new ReplicationServer(world.random, habits);
   const network = new ReplicationNetwork(world, server, true);
   const site = { number: 0, browser: simulateBrowser(world), network };

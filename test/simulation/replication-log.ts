@@ -29,6 +29,7 @@ export interface Change {
   to: number;
   status: ChangeStatus;
   isSaved: boolean;
+  savedAt: number;
   /** Whether a leader acknowledged it that did not know yet that it had been frozen, and replaced. */
   isStale: boolean;
 }
@@ -95,6 +96,7 @@ export class ReplicationLog {
         to: Number.POSITIVE_INFINITY,
         status: 'open',
         isSaved: false,
+        savedAt: Number.POSITIVE_INFINITY,
         isStale: false,
       },
     };
@@ -108,8 +110,8 @@ export class ReplicationLog {
   }
 
   /** Whether a tab may have frozen with a change that was not durable: it replays the change as it wakes up. */
-  mayBeReplayed({ tab, to, isSaved }: Change): boolean {
-    return !isSaved && this.#freezes.some((one) => one.tab === tab && one.at > to);
+  mayBeReplayed({ tab, to, savedAt }: Change): boolean {
+    return this.#freezes.some((one) => one.tab === tab && one.at > to && one.at < savedAt);
   }
 
   /** The server is a client that nobody ends. */

@@ -79,13 +79,14 @@ export class ReplicationNetwork {
       push: (rows, { signal }) => {
         // Serialised when it is sent.
         const sent = structuredClone(rows);
+        const sentAt = server.newest;
         const answered = this.onPushed(tab, sent);
         const results = this.#request<PushResult[]>(tab, signal, (isLate, answer) =>
           server.begin(sent, (first) =>
             answer(() => {
               if (sent.length > this.mostRows)
                 throw new ReplicationError('remote_too_large', 'Too large.');
-              return server.push(sent, isLate, first);
+              return server.push(sent, isLate, first, sentAt);
             }),
           ),
         );

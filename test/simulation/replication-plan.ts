@@ -16,6 +16,8 @@ export interface RunPlan {
   readonly rings: boolean;
   /** How many networks do not fail. */
   readonly calm: number;
+  /** Whether most answers to pushes are lost. */
+  readonly mute: boolean;
   /** Whether tabs end and freeze. */
   readonly crashes: boolean;
   /** Whether the server goes back to older copies. */
@@ -53,9 +55,11 @@ export function planOf(random: Random): RunPlan {
       repeats: random.chance(0.3),
       changes: random.chance(0.2),
       refuses,
+      keys: random.pick(['sent', 'sent', 'kept', 'none'] as const),
     },
     rings: random.chance(0.6),
     calm: random.chance(0.2) ? 1 : 0.2,
+    mute: random.chance(0.3),
     crashes: random.chance(0.6),
     restores: random.chance(0.25),
     loads: random.chance(0.2),

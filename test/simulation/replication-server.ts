@@ -38,6 +38,8 @@ export interface ServerHabits {
   readonly changes: boolean;
   /** Whether it refuses documents with a poisoned value. */
   readonly refuses: boolean;
+  /** Whether it sends the keys of pushes, only keeps them, or knows none. */
+  readonly keys: 'sent' | 'kept' | 'none';
 }
 
 /** A server in memory that follows the rules of `Remote` and nothing else; notes what clients do. */
@@ -109,7 +111,7 @@ export class ReplicationServer {
     const more = page.length < news.length;
     const last = more ? (page.at(-1) as Row).place : horizon;
     return {
-      changes: structuredClone([...again, ...page, ...again].map(({ change }) => change)),
+      changes: [...again, ...page, ...again].map(({ change }) => this.#sendable(change)),
       checkpoint: `${this.restores}.${last}`,
       more,
       ...(reset && { reset }),
@@ -126,22 +128,38 @@ export class ReplicationServer {
     const { restores } = this;
     this.#open.add(first);
     this.#later(this.#random.between(0, this.#habits.commit), () => {
-      this.#open.delete(first);
-      // A restore has rolled it back.
-      commit(restores === this.restores ? first : Number.NaN);
+      // A restore has rolled it back, and gives its number to another.
+      const isOpen = restores === this.restores;
+      if (isOpen) this.#open.delete(first);
+      commit(isOpen ? first : Number.NaN);
       this.#ring();
     });
   }
 
-  /** @param first Its first number. */
+  /** The number of the newest change. */
+  get newest(): number {
+    return this.#last;
+  }
+
+  /**
+   * @param first Its first number.
+   * @param sentAt {@link newest} when it was sent: a document that was deleted since is made anew by it.
+   */
   push(
     rows: readonly LocalChange[],
     isLate = false,
     first = this.#take(rows.length),
+    sentAt = first,
   ): PushResult[] {
     if (Number.isNaN(first)) throw new ReplicationError('remote_failed', 'Rolled back.');
     return rows.map((row, index) =>
-      structuredClone(this.#accept(structuredClone(row), isLate, first + index)),
+      structuredClone(
+        this.#accept(
+          structuredClone(row),
+          isLate || (this.#rows.get(row.id)?.place ?? 0) > sentAt,
+          first + index,
+        ),
+      ),
     );
   }
 
@@ -194,15 +212,26 @@ export class ReplicationServer {
   #accept(row: LocalChange, isLate: boolean, place: number): PushResult {
     const { id, base, key, document } = row;
     const known = this.#rows.get(id);
-    const [, made] = known?.keys.find(([name]) => name === key) ?? [];
+    const knows = this.#habits.keys !== 'none';
+    const [, made] = (knows && known?.keys.find(([name]) => name === key)) || [];
     if (known && made !== undefined) return repeated(known, made, this.#habits.changes);
     if (this.#habits.refuses && isPoisoned(document)) return { rejected: { reason: 'poison' } };
     const isGone = !known?.change.document;
     if (!document && isGone) return { version: known?.change.version ?? ABSENT };
     const isNext = base === undefined ? isGone : known?.change.version === base;
-    if (!isNext) return { conflict: known?.change ?? { id, version: ABSENT, document: undefined } };
-    if (this.#seen.has(key)) this.violations.push(`${key} was applied twice`);
+    if (!isNext)
+      return {
+        conflict: known
+          ? this.#sendable(known.change)
+          : { id, version: ABSENT, document: undefined },
+      };
+    if (knows && this.#seen.has(key)) this.violations.push(`${key} was applied twice`);
     return this.#put(row, known, isLate, place);
+  }
+
+  #sendable(change: RemoteChange): RemoteChange {
+    const { key, ...rest } = structuredClone(change);
+    return this.#habits.keys === 'sent' && key !== undefined ? { ...rest, key } : rest;
   }
 
   #put(row: LocalChange, known: Row | undefined, isLate: boolean, place: number): PushResult {

@@ -127,6 +127,7 @@ export class ReplicationSimulation {
       weather.slowness = random.between(5, 400);
       for (const kind of ['lost', 'unanswered', 'doubled', 'late', 'refused'] as const)
         if (random.chance(0.5)) weather[kind] = random.between(0, 0.3);
+      if (this.#plan.mute) weather.unanswered = random.between(0.3, 0.9);
       if (random.chance(0.2)) network.mostRows = 1 + random.below(3);
       if (random.chance(0.3)) browser.storage.weather.slowness = random.between(3, 100);
     }

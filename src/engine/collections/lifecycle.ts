@@ -116,40 +116,19 @@ export class CollectionLifecycle {
   }
 
   *drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
-    const { availability, settings, records, saves, events } = this.#context;
-    const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
+    const { availability, settings, records, saves, replica } = this.#context;
     if (!enabled) throw dropDisabled(settings.name);
     if (availability.isGone) availability.check();
-    const kept = backup ? yield* wait(backups.keepAlone()) : undefined;
-    sweep?.stop();
-    yield backups.stop();
-    yield indexes.closed();
-    yield checkpoints.stop();
+    const kept = backup ? yield* wait(this.#parts.backups.keepAlone()) : undefined;
     yield saves.part();
-    yield saves.leave();
-    // Earlier requests still read from storage.
-    yield queue.passed();
-    try {
-      yield records.log.drop(records.applied.watermarks, kept);
-      yield this.#context.replica?.drop() ?? Promise.resolve();
-    } catch (error) {
-      saves.resume();
-      backups.resume();
-      checkpoints.resume();
-      indexes.opened();
-      sweep?.start();
-      throw error;
-    }
-    this.retention?.stop();
-    availability.error = dropped(settings.name);
-    lives.fail(availability.error);
-    events.released(records.applied.watermarks);
+    yield* this.#leave(dropped(settings.name), () =>
+      records.log.drop(records.applied.watermarks, kept, replica?.removal()),
+    );
     return true;
   }
 
   *rename(to: string): Coroutine<undefined> {
-    const { availability, settings, storage, durability, records, saves, events } = this.#context;
-    const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
+    const { availability, settings, storage, durability, records, saves } = this.#context;
     availability.check();
     yield saves.flush();
     yield this.#context.replica?.save() ?? Promise.resolve();
@@ -158,18 +137,29 @@ export class CollectionLifecycle {
       await records.log.resolveDoubt();
       await records.log.write();
     });
-    sweep?.stop();
-    yield backups.stop();
-    yield indexes.closed();
-    yield checkpoints.stop();
-    yield saves.leave();
-    yield this.#context.replica?.stop() ?? Promise.resolve();
-    yield queue.passed();
-    const { watermarks } = records.applied;
+    yield* this.#leave(renamed(settings.name, to), () =>
+      renameStored({ storage, durability }, settings.name, to, records.applied.watermarks),
+    );
+    return undefined;
+  }
+
+  /** Ends all other writes, then the collection by one of its own. If that fails, everything goes on. */
+  *#leave(why: Error, write: () => Promise<void>): Coroutine<void> {
+    const { availability, records, saves, replica, events } = this.#context;
+    const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
     try {
-      yield renameStored({ storage, durability }, settings.name, to, watermarks);
+      sweep?.stop();
+      yield backups.stop();
+      yield indexes.closed();
+      yield checkpoints.stop();
+      // At once: none of the two is saved without the other.
+      yield Promise.all([saves.leave(), replica?.leave()]);
+      // Earlier requests still read from storage.
+      yield queue.passed();
+      yield write();
     } catch (error) {
       saves.resume();
+      replica?.resume();
       backups.resume();
       checkpoints.resume();
       indexes.opened();
@@ -177,10 +167,9 @@ export class CollectionLifecycle {
       throw error;
     }
     this.retention?.stop();
-    availability.error = renamed(settings.name, to);
-    lives.fail(availability.error);
-    events.released(watermarks);
-    return undefined;
+    availability.error = why;
+    lives.fail(why);
+    events.released(records.applied.watermarks);
   }
 
   /** Writes what the next opening is faster by. */
@@ -197,7 +186,7 @@ export class CollectionLifecycle {
     await this.#parts.backups.stop();
     await this.#parts.checkpoints.stop();
     await this.#context.saves.stop();
-    await this.#context.replica?.stop();
+    await this.#context.replica?.leave();
   }
 
   /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */

@@ -2,6 +2,7 @@ import type { Snapshot } from '../../backup/snapshot.ts';
 import { putSnapshots, readSnapshots } from '../../backup/stored-snapshots.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
+import { removalOf } from '../../storage/log/drop-operations.ts';
 import { type Manifest, noManifest, putManifest } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
 import {
@@ -48,11 +49,11 @@ export async function renameStored(
     const operations: StorageOperation[] = [
       putManifest({ ...(main as Manifest), ...watermarks }),
       ...(await moveSnapshots(target.storage, from, to)),
-      ...removal(from),
+      ...removalOf(from),
       tombstone(main as Manifest, from, applied),
     ];
     if (beside)
-      operations.push(putManifest(beside), ...removal(replica[0]), noManifest(replica[0]));
+      operations.push(putManifest(beside), ...removalOf(replica[0]), noManifest(replica[0]));
     await target.storage.write(operations, target.durability);
   } catch (error) {
     // A write that failed may be stored nevertheless. If this read fails too, the tombstone keeps the copy from counting.
@@ -70,7 +71,7 @@ async function undo(
   before: Manifest | undefined,
   cause: unknown,
 ): Promise<never> {
-  const operations = [...removal(to), ...removal(replica), noManifest(replica)];
+  const operations = [...removalOf(to), ...removalOf(replica), noManifest(replica)];
   operations.push(before ? putManifest(before) : noManifest(to));
   // If this fails, a tombstone stays, and goes in time with its segments.
   await storage.write(operations, durability).catch(() => undefined);
@@ -95,7 +96,7 @@ async function copy(
     ...emptied(manifest, to, before?.watermarks),
     kept_until: before?.kept_until ?? 0,
   };
-  await storage.write([putManifest(room), ...removal(to)], durability);
+  await storage.write([putManifest(room), ...removalOf(to)], durability);
   const keys = await storage.keys('segments', [from]);
   for (let at = 0; at < keys.length; at += AT_ONCE) {
     const some = keys.slice(at, at + AT_ONCE);
@@ -137,12 +138,6 @@ async function moveSnapshots(
   const { whole, lost } = await readSnapshots(storage, from);
   const moved = whole.map((snapshot): Snapshot => ({ ...snapshot, collection: to }));
   return putSnapshots(to, { whole: moved, lost });
-}
-
-function removal(name: string): StorageOperation[] {
-  return (['segments', 'bodies', 'snapshots'] as const).map((store) => ({
-    ...{ type: 'deletePrefix', store, prefix: [name] },
-  }));
 }
 
 function tombstone(

@@ -20,6 +20,12 @@ export interface OpenReplica extends ReplicaState {
   readonly opening: string;
 }
 
+/**
+ * A push whose answer is not known, with what was sent; `null`: a deletion. The state is left out while the document is as
+ * it was sent. The key is kept without the name of the replica.
+ */
+export type Push = readonly [key: string, state?: RecordState | null];
+
 /** A document that differs from the server's, as far as the replica knows. */
 export interface LocalRow {
   readonly id: string;
@@ -31,6 +37,8 @@ export interface LocalRow {
   readonly state: RecordState | undefined;
   /** Why the server refused it. */
   readonly refused: string | undefined;
+  /** Pushes without an answer that were based on that version, oldest first: the server has made one of them at most. */
+  readonly pushes: readonly Push[];
 }
 
 /** A state of the server to be applied. */
@@ -49,7 +57,8 @@ export interface RemoteRow {
 /** The server's answer to a row that was pushed. */
 export interface PushedRow {
   readonly id: string;
-  readonly sent: RecordState | undefined;
+  /** Of the {@link Push}. */
+  readonly key: string;
   /** Of the accepted row. */
   readonly version?: string | undefined;
   /** The accepted state, where the server has another than was sent. */
@@ -88,7 +97,7 @@ export interface ReplicaOperations {
     ask: { readonly report?: unknown; readonly asks?: boolean };
     reply: ReplicaReport;
   };
-  /** Lists changes that are saved and were not pushed. */
+  /** Lists changes that are saved and were not pushed. What is listed counts as pushed, with an answer that is not known. */
   replicaChanges: {
     ask: RoundPart & {
       readonly limit: number;

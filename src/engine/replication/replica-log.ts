@@ -1,9 +1,9 @@
-import { type Body, decode, encode } from '../../codec/body.ts';
+import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import type { RecordState } from '../protocol/replica-protocol.ts';
+import type { Push, RecordState } from '../protocol/replica-protocol.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import { SaveSchedule } from '../saving/save-schedule.ts';
@@ -15,6 +15,7 @@ const HAS_BASE = 32;
 
 /** Keys of entries begin with this: an id may be anything. */
 const ENTRY = 'd';
+const PUSHES = 'p';
 const STATE = 's';
 
 /** What a replica knows of a document beyond its record. */
@@ -28,8 +29,8 @@ export interface Entry {
 }
 
 /**
- * The log of a replica, beside the one of its collection: entries of documents that differ from the server's, and the
- * replica's state. Both are saved together.
+ * The log of a replica, beside the one of its collection: entries of documents that differ from the server's, pushes
+ * without an answer, and the replica's state. Both are saved together.
  */
 export class ReplicaLog {
   readonly saves: SaveSchedule;
@@ -57,36 +58,17 @@ export class ReplicaLog {
   }
 
   async open(): Promise<void> {
-    await this.#read();
-    await this.#records.bodies.load();
-  }
-
-  /** Opens it empty. */
-  async clear(): Promise<void> {
-    await this.#read();
-    const { log } = this.#records;
-    if (!log.exists) return;
-    await log.drop([]);
-    this.#records.take(new FoldedRecords([], true));
-  }
-
-  async #read(): Promise<void> {
-    const { log } = this.#records;
+    const { log, bodies } = this.#records;
     const folded = new FoldedRecords([], true);
     await log.open({ take: (segment, hashes) => folded.fold(segment, hashes) });
     folded.finish(log.segments);
     this.#records.take(folded);
+    await bodies.load();
   }
 
   /** As {@link SegmentLog.recordTakeover}. */
   recordTakeover(): Promise<void> {
     return this.saves.alone(() => this.#records.log.recordTakeover());
-  }
-
-  /** Removes it from storage. */
-  async drop(): Promise<void> {
-    await this.saves.leave();
-    await this.#records.log.drop([]);
   }
 
   get state(): unknown {
@@ -117,7 +99,22 @@ export class ReplicaLog {
   }
 
   delete(id: string): void {
-    const record = this.#records.get(ENTRY + id);
+    this.#delete(ENTRY + id);
+  }
+
+  /** The pushes of a document without an answer, oldest first. */
+  pushes(id: string): readonly Push[] {
+    const record = this.#records.get(PUSHES + id);
+    return record ? (peek(record.body as Body) as Push[]) : [];
+  }
+
+  setPushes(id: string, pushes: readonly Push[]): void {
+    if (pushes.length === 0) this.#delete(PUSHES + id);
+    else this.#put(PUSHES + id, 0, undefined, encode(pushes, 'pushes'), undefined);
+  }
+
+  #delete(key: string): void {
+    const record = this.#records.get(key);
     if (record) this.#records.delete(record);
   }
 
@@ -126,9 +123,9 @@ export class ReplicaLog {
     return this.#records.get(ENTRY + id)?.segment !== 0;
   }
 
-  /** The ids of all entries. */
-  *ids(): Generator<string> {
-    for (const key of this.#records.keys()) if (key.startsWith(ENTRY)) yield key.slice(1);
+  /** The ids of all entries; of documents with pushes. */
+  *ids(kind: 'd' | 'p' = ENTRY): Generator<string> {
+    for (const key of this.#records.keys()) if (key.startsWith(kind)) yield key.slice(1);
   }
 
   #put(

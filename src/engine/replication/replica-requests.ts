@@ -70,7 +70,8 @@ export class ReplicaRequests {
     const { records, saves, newId } = this.#context;
     const replica = new Replica(this.#context);
     // A crash may have left the log of an earlier one.
-    yield replica.log.clear();
+    yield this.#remove(replica);
+    yield replica.log.open();
     replica.begin({
       remote,
       replica: newId(21),
@@ -109,23 +110,29 @@ export class ReplicaRequests {
       if (records.get(id)?.segment !== 0 && replica.log.isSaved(id)) ids.push(id);
     }
     const { pending } = replica.standing;
-    return { rows: yield* this.#rows(replica, ids), pending };
+    const rows = yield* this.#rows(replica, ids, !refused);
+    // A crash behind the push must not forget it.
+    if (!refused) yield replica.save();
+    return { rows, pending };
   }
 
   /** The documents, with the versions that they derive from. */
-  *#rows(replica: Replica, ids: readonly string[]): Coroutine<LocalRow[]> {
+  *#rows(replica: Replica, ids: readonly string[], arePushed = false): Coroutine<LocalRow[]> {
     const { records } = this.#context;
     const found = ids.map((id) => records.get(id));
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
     const rows: LocalRow[] = [];
     for (const [index, id] of ids.entries()) {
       const record = found[index];
+      const state = record && stateOf(record, bodies.next().value as Body);
+      if (arePushed) replica.pushing(id, state);
       rows.push({
         id,
         version: replica.versionOf(id, record),
         base: yield* this.#baseOf(replica, id),
-        state: record && stateOf(record, bodies.next().value as Body),
+        state,
         refused: replica.refusal(id),
+        pushes: replica.log.pushes(id),
       });
     }
     return rows;
@@ -176,30 +183,22 @@ export class ReplicaRequests {
   }
 
   *#pushed(replica: Replica, rows: readonly PushedRow[]): Coroutine<undefined> {
-    const local = yield* this.#rows(
-      replica,
-      rows.map(({ id }) => id),
-    );
     const refused: [id: string, reason: string][] = [];
     const outcomes: Outcome[] = [];
-    for (const [index, row] of rows.entries()) {
-      const { id, sent, version, stored } = row;
-      const { state } = local[index] as LocalRow;
-      const isAsSent = sameState(state, sent);
-      if (row.refused !== undefined) {
-        if (isAsSent) refused.push([id, row.refused]);
+    for (const { id, key, version, stored, refused: reason } of rows) {
+      const push = replica.log.pushes(id).find(([known]) => known === key);
+      if (!push) continue;
+      const isAsSent = push[1] === undefined;
+      const base = push[1] ?? undefined;
+      if (reason !== undefined) {
+        if (isAsSent) refused.push([id, reason]);
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
       // Changes of the server that are not here yet: a push with the old version brings them as a conflict.
       else if (stored)
-        replica.enter(id, {
-          version: (local[index] as LocalRow).version,
-          isDirty: true,
-          base: sent,
-        });
-      else if (isAsSent && !state) replica.equals(id);
-      else if (isAsSent) replica.enter(id, { version, isDirty: false, base: undefined });
-      else replica.enter(id, { version, isDirty: true, base: sent });
+        replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
+      else if (isAsSent && !this.#context.records.get(id)) replica.equals(id);
+      else replica.enter(id, { version, isDirty: !isAsSent, base });
     }
     replica.applying(() => applyRows(this.#context, replica, outcomes));
     replica.refuse(refused);
@@ -221,7 +220,13 @@ export class ReplicaRequests {
     yield saves.flush();
     yield saves.alone(() => records.log.recordReplication(false));
     this.#use(undefined);
-    yield replica.drop();
+    yield replica.leave();
+    yield this.#remove(replica);
     return undefined;
+  }
+
+  #remove(replica: Replica): Promise<void> {
+    const { storage, durability } = this.#context;
+    return storage.write(replica.removal(), durability);
   }
 }

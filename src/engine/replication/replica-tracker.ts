@@ -1,3 +1,4 @@
+import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** What a replicated collection tells its replica. */
@@ -19,7 +20,9 @@ export interface ReplicaTracker {
   /** Saves what its log alone has to save. */
   save(): Promise<void>;
   /** Ends timers and writes. */
-  stop(): Promise<void>;
-  /** Removes it from storage. */
-  drop(): Promise<void>;
+  leave(): Promise<void>;
+  /** Goes on after that. */
+  resume(): void;
+  /** What removes it from storage. */
+  removal(): StorageOperation[];
 }

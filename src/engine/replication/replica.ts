@@ -1,12 +1,24 @@
 import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { hiddenName } from '../../storage/collection-name.ts';
+import type { StorageOperation } from '../../storage/drivers/driver.ts';
+import { removalOf } from '../../storage/log/drop-operations.ts';
+import { noManifest } from '../../storage/log/manifest.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
-import type { ReplicaReport, ReplicaState } from '../protocol/replica-protocol.ts';
+import type {
+  Push,
+  RecordState,
+  ReplicaReport,
+  ReplicaState,
+} from '../protocol/replica-protocol.ts';
 import type { Request } from '../protocol/requests.ts';
-import { run } from '../scheduling/coroutine.ts';
+import { type Coroutine, run } from '../scheduling/coroutine.ts';
 import { stateOf } from './record-states.ts';
 import { type Entry, ReplicaLog } from './replica-log.ts';
 import type { ReplicaTracker } from './replica-tracker.ts';
+
+/** Pushes of a document that are kept: a server remembers so many keys. */
+const MOST_PUSHES = 8;
 
 /** Characters of a replica's name that its versions begin with: those of an earlier replica do not count. */
 const TAG_LENGTH = 6;
@@ -41,8 +53,8 @@ export class Replica implements ReplicaTracker {
   /** Names this opening of the collection. */
   readonly opening: string;
   #report: unknown;
-  /** Documents without a version that may have been pushed. */
-  readonly #mayBeThere = new Set<string>();
+  /** What the last push of a document has sent, while it has not changed since, by id. */
+  readonly #sent = new Map<string, RecordState | undefined>();
   /** Versions that are bases and have to be read first, by id. */
   readonly #unread = new Map<string, StoredRecord>();
 
@@ -63,13 +75,24 @@ export class Replica implements ReplicaTracker {
       if (this.log.get(id)?.isDirty) this.dirty.add(id);
       else this.dirty.delete(id);
     }
+    await run(this.#findSent());
     const { replicated } = this.#context.records.log;
     if (this.state.replacement !== replicated) this.#forget(replicated);
   }
 
+  *#findSent(): Coroutine<void> {
+    const { records } = this.#context;
+    for (const id of this.log.ids('p')) {
+      const record = records.get(id);
+      if (this.log.pushes(id).at(-1)?.[1] === undefined)
+        this.#sent.set(id, record && stateOf(record, yield* records.bodies.of(record)));
+    }
+  }
+
   /** A crash came between a replacement and its entry: every document is compared with the server's. */
   #forget(replacement: number): void {
-    for (const id of [...this.#context.records.keys(), ...this.log.ids()]) this.#markNew(id);
+    for (const id of [...this.#context.records.keys(), ...this.log.ids()])
+      this.enter(id, { version: undefined, isDirty: true, base: undefined });
     this.state = { ...this.state, replacement, checkpoint: undefined };
   }
 
@@ -143,16 +166,17 @@ export class Replica implements ReplicaTracker {
   note(id: string, before: StoredRecord | undefined): void {
     if (this.#isApplying) return;
     this.accept(id);
+    this.#keepSent(id);
     if (this.log.get(id)?.isDirty) return;
     const version = this.versionOf(id, before);
     if (version === undefined) {
-      this.#noteNew(id, before);
+      this.#noteNew(id);
       return;
     }
     const body = before?.body;
     if (before && body === undefined) this.#readLater(id, before);
     const base = before && body !== undefined ? stateOf(before, body) : undefined;
-    this.enter(id, { version, isDirty: true, base });
+    this.enter(id, { version, isDirty: true, base }, false);
   }
 
   expire(id: string): boolean {
@@ -177,6 +201,7 @@ export class Replica implements ReplicaTracker {
   /** That is no local change, as each device migrates its documents by itself; what is gone stays on the server. */
   noteMigration(migrated: readonly StoredRecord[]): void {
     const { records } = this.#context;
+    for (const id of [...this.#sent.keys()]) this.#keepSent(id);
     for (const { key } of migrated) if (!records.get(key)) this.equals(key);
   }
 
@@ -190,12 +215,44 @@ export class Replica implements ReplicaTracker {
     }
   }
 
-  /** Enters a document that differs from its record's version, or from the server's. */
-  enter(id: string, entry: Entry): void {
+  /**
+   * Enters a document that differs from its record's version, or from the server's.
+   *
+   * @param isAnswered Whether none of its pushes can be made any more.
+   */
+  enter(id: string, entry: Entry, isAnswered = true): void {
+    if (isAnswered) this.#forgetPushes(id);
     this.log.put(id, entry);
     if (entry.isDirty) this.dirty.add(id);
     else this.#clean(id);
     this.#link();
+  }
+
+  /** Notes that a document is pushed: the same state again has the same key. To be saved before it is sent. */
+  pushing(id: string, state: RecordState | undefined): void {
+    if (this.#sent.has(id)) return;
+    const pushes: Push[] = [...this.log.pushes(id), [this.#context.newId(12)]];
+    // The first push is the likeliest one that the server has made.
+    if (pushes.length > MOST_PUSHES) pushes.splice(1, 1);
+    this.log.setPushes(id, pushes);
+    this.#sent.set(id, state);
+  }
+
+  /** Notes what the last push has sent: the document changes. */
+  #keepSent(id: string): void {
+    if (!this.#sent.has(id)) return;
+    const state = this.#sent.get(id) ?? null;
+    this.#sent.delete(id);
+    this.log.setPushes(
+      id,
+      this.log.pushes(id).map(([key, sent = state]) => [key, sent]),
+    );
+    this.#link();
+  }
+
+  #forgetPushes(id: string): void {
+    this.log.setPushes(id, []);
+    this.#sent.delete(id);
   }
 
   #clean(id: string): void {
@@ -205,6 +262,7 @@ export class Replica implements ReplicaTracker {
 
   /** The document equals the version in its record, or is gone on both sides. */
   equals(id: string): void {
+    this.#forgetPushes(id);
     this.log.delete(id);
     this.#clean(id);
     this.#unread.delete(id);
@@ -235,29 +293,27 @@ export class Replica implements ReplicaTracker {
     return this.log.saves.flush();
   }
 
-  stop(): Promise<void> {
-    return this.log.saves.stop();
+  leave(): Promise<void> {
+    return this.log.saves.leave();
   }
 
-  drop(): Promise<void> {
-    return this.log.drop();
+  resume(): void {
+    this.log.saves.resume();
+  }
+
+  removal(): StorageOperation[] {
+    const name = hiddenName('replica', this.#context.settings.name);
+    return [...removalOf(name), noManifest(name)];
   }
 
   /** Notes a change of a document that the server has not answered for. */
-  #noteNew(id: string, before: StoredRecord | undefined): void {
-    // Documents that are saved may have been pushed: the answer may be lost, or under way.
-    if (before && before.segment !== 0) this.#mayBeThere.add(id);
+  #noteNew(id: string): void {
     const record = this.#context.records.get(id);
     // A stored record may have a version of an earlier time.
-    if (this.#isOwn(record?.remoteVersion)) this.#markNew(id);
+    const isNew = record ? this.#isOwn(record.remoteVersion) : this.log.pushes(id).length > 0;
+    if (isNew) this.enter(id, { version: undefined, isDirty: true, base: undefined }, false);
     else if (record) this.dirty.add(id);
-    else if (this.#mayBeThere.delete(id)) this.#markNew(id);
     else this.#clean(id);
-  }
-
-  /** This is a new document for the server. */
-  #markNew(id: string): void {
-    this.enter(id, { version: undefined, isDirty: true, base: undefined });
   }
 
   /** Saved together: no change without its entry, no checkpoint without its rows. */
@@ -280,7 +336,7 @@ export class Replica implements ReplicaTracker {
       .then((body) => {
         if (this.#unread.get(id) !== base) return;
         const entry = this.log.get(id) as Entry;
-        this.enter(id, { ...entry, base: stateOf(base, body) });
+        this.enter(id, { ...entry, base: stateOf(base, body) }, false);
       })
       .catch((error: unknown) => events.failed(asCairnError(error)))
       .finally(() => {

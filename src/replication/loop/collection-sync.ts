@@ -225,7 +225,7 @@ export class CollectionSync {
       save: () => channel.send({ op: 'save' }),
       schema: channel.schema,
       pulls: direction !== 'push',
-      sent: (change) => this.#push.sent(change),
+      pushes: direction !== 'pull',
       events: {
         ...this.#events,
         // pause() and resume() meanwhile have asked for another round.

@@ -8,7 +8,7 @@ export interface RemoteChange {
   readonly version: string;
   /** Left out or `null`: deleted, or not visible to this user. */
   readonly document?: object | null | undefined;
-  /** The idempotency key of the push that made this state. */
+  /** The idempotency key of the push that made this state. Without keys, clients know their pushes by content. */
   readonly key?: string;
   /** What of the document is not as it was written, as a clause: told by the event `invalid`. It is stored all the same. */
   readonly defect?: string;
@@ -33,8 +33,11 @@ export interface LocalChange {
 
 /** What the server did with one {@link LocalChange}. */
 export type PushResult =
-  /** Accepted; `document` where the server has another than was pushed, because it or somebody else changed it. */
-  | { readonly version: string; readonly document?: object }
+  /**
+   * Accepted; `document` where the server has another than was pushed, because it or somebody else changed it; `null`
+   * where it was deleted since.
+   */
+  | { readonly version: string; readonly document?: object | null }
   /** `base` is not the server's newest version. */
   | { readonly conflict: RemoteChange }
   /** Refused; with `retry` the same row may be accepted later. */
@@ -66,7 +69,8 @@ export interface PulledPage<Checkpoint> {
  * - **Compare-and-set.** It accepts a row if `base` is its newest version, or if `base` is `undefined` and it has no such
  *   document, or a deleted one. Deleting a document that is deleted or missing is accepted.
  * - **Idempotency.** It remembers with each document the last 8 keys that it accepted. A row whose key is among them was
- *   made before, and is accepted without effect.
+ *   made before, and is accepted without effect, whatever has become of the document since. So clients find out, too, what
+ *   became of a push whose answer was lost.
  * - **Order.** A change that becomes visible later has a later place in the order of `pull`: no reader skips one.
  * - Deleted documents stay as tombstones.
  *

@@ -1,7 +1,8 @@
 import type { RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
-import type { Conflict, Origin } from './conflict-resolution.ts';
+import type { Conflict } from './conflict-resolution.ts';
+import { findAncestors, repeatNew } from './find-ancestors.ts';
 import { invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
@@ -28,12 +29,16 @@ export function readyRows(context: RoundContext, changes: readonly RemoteChange[
 /**
  * Applies states of the server, and resolves those that conflict with local changes. Repeats that where a document changes
  * meanwhile. Reports the conflicts.
+ *
+ * @param unmade Keys of pushes that the server has not made.
+ * @returns whether they are applied: where not, the server has made others meanwhile, and they are to be pulled anew.
  */
 export async function applyRows(
   context: RoundContext,
   { byId, rows: all }: ReadyRows,
   end: PageEnd = {},
-): Promise<void> {
+  unmade = new Set<string>(),
+): Promise<boolean> {
   const conflicts = new Map<string, Conflict | undefined>();
   /** What is stored in the end. */
   const stored = new Map(all.map(({ id, state }) => [id, state]));
@@ -44,8 +49,11 @@ export async function applyRows(
       const found = await context.send({ op: 'replicaApply', rows, ...end });
       if (found.length === 0) {
         reportDefects(context, byId);
-        return reportRefused(context, stored);
+        reportRefused(context, stored);
+        return true;
       }
+      if (await repeatNew(context, found, byId, unmade)) return false;
+      const ancestors = await findAncestors(context, found, byId, unmade);
       const resolved: RemoteRow[] = [];
       for (const local of found) {
         const change = byId.get(local.id);
@@ -54,7 +62,7 @@ export async function applyRows(
         const { row, conflict } = await context.conflicts.resolve(
           change ? rowOf(context, change) : gone,
           local,
-          change && originOf(context, change),
+          ancestors.get(local.id),
         );
         resolved.push(row);
         conflicts.set(local.id, conflict);
@@ -89,12 +97,6 @@ function reportRefused(
     const error = state && schema.refusalOf(codec.toDocument(id, state));
     if (error) events.invalid(id, error);
   }
-}
-
-/** The push of this replica that made a state of the server: the local one derives from it. */
-function originOf(context: RoundContext, change: RemoteChange): Origin | undefined {
-  if (!change.key?.startsWith(`${context.replica}.`)) return undefined;
-  return context.sent(change) ?? 'unknown';
 }
 
 function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {

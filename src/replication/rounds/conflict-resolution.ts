@@ -22,8 +22,14 @@ export interface Resolved {
   readonly conflict: Conflict | undefined;
 }
 
-/** The push that made a state of the server; `unknown` if another page, or an earlier one, has sent it. */
-export type Origin = { readonly state: RecordState | undefined } | 'unknown';
+/** The state that a local one and the server's derive from. */
+export interface Ancestor {
+  readonly state: RecordState | undefined;
+  /** Whether nobody has changed the server's state since: what it adds is the server's own. */
+  readonly isNewest?: boolean;
+  /** Whether it is the likeliest one: neither keys nor answers tell. */
+  readonly isGuess?: boolean;
+}
 
 /** Merges local changes with states of the server. */
 export class ConflictResolution {
@@ -44,30 +50,31 @@ export class ConflictResolution {
   }
 
   /**
-   * @param origin The push of this replica that made the server's state.
+   * @param ancestor The state that both derive from, if it is another than the base.
    * @throws {ReplicationError} `resolver_failed`
    */
-  async resolve(row: RemoteRow, found: LocalRow, origin?: Origin): Promise<Resolved> {
+  async resolve(row: RemoteRow, found: LocalRow, ancestor?: Ancestor): Promise<Resolved> {
     const { id } = row;
     const documentOf = (state: RecordState | undefined) =>
       state && this.#codec.toDocument(id, state);
     const [local, remote] = [documentOf(found.state), documentOf(row.state)];
-    const isUnknown = origin === 'unknown';
-    const known = documentOf(origin && !isUnknown ? origin.state : found.base);
-    const base = isUnknown ? pushedBy(known, local, remote) : known;
+    const base = documentOf(ancestor ? ancestor.state : found.base);
     const resolved = (result: object | undefined, conflict?: Conflict): Resolved => {
       const state = this.#stateOf(id, result, [remote, row.state], [local, found.state]);
       return { row: { ...row, resolution: { seen: found.state, result: state } }, conflict };
     };
     if (sameContent(local, remote)) return resolved(remote);
-    const isKnown = origin !== undefined || found.base !== undefined;
+    if (ancestor?.isNewest && !local) return resolved(local);
+    const isKnown = ancestor !== undefined || found.base !== undefined;
+    const isGuess = ancestor?.isGuess === true;
     if (isKnown && sameContent(base, remote)) return resolved(local);
-    if (isKnown && sameContent(base, local)) return resolved(remote);
+    if (isKnown && !isGuess && sameContent(base, local)) return resolved(remote);
     const states = { id, base, local, remote };
     if (!this.#resolver) {
       const { result, lost } = mergeFields(base, local, remote);
-      const isConflict = lost.length > 0 || !local || !remote;
-      return resolved(result, isConflict ? this.#conflict(states, result) : undefined);
+      const isLost = isGuess && replaces(documentOf(found.base), local, result);
+      const isTold = isLost || lost.length > 0 || !local || !remote;
+      return resolved(result, isTold ? this.#conflict(states, result) : undefined);
     }
     const result = await this.#decide(states);
     return resolved(result, this.#conflict(states, result));
@@ -108,16 +115,8 @@ export class ConflictResolution {
   }
 }
 
-/**
- * The state that was pushed, as far as the server's tells: the server adds fields to those that were sent, and hardly
- * changes them.
- */
-function pushedBy(
-  base: object | undefined,
-  local: object | undefined,
-  remote: object | undefined,
-): object | undefined {
-  if (!local || !remote) return remote;
-  const isSent = (key: string) => Object.hasOwn(local, key) || Object.hasOwn(base ?? {}, key);
-  return Object.fromEntries(Object.entries(remote).filter(([key]) => isSent(key)));
+/** Whether a result lacks a local change: a wrong guess must not lose it without a word. */
+function replaces(base?: object, local?: object, result?: object): boolean {
+  const both = mergeFields(base, local, result);
+  return both.lost.length > 0 || !sameContent(both.result, result);
 }

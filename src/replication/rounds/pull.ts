@@ -39,7 +39,7 @@ export async function pull(context: RoundContext, stored: string | undefined): P
     }
     const isKept = !ids || !more;
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
-    await applyRows(context, rows, end);
+    if (!(await applyRows(context, rows, end))) return pull(context, from);
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept) from = next;

@@ -109,7 +109,7 @@ function checkResult(result: PushResult, id: string): void {
     if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
   } else if (!isVersion(result.version))
     throw invalid('it was accepted without a version, which is a string', id);
-  else if (result.document !== undefined && !isDocument(result.document, id))
+  else if (result.document && !isDocument(result.document, id))
     throw invalid('it is no object with that _id', id);
 }
 

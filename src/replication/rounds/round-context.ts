@@ -1,22 +1,13 @@
 import type { HandleRequest } from '../../collection/calls/sender.ts';
 import type { CollectionSchema } from '../../collection/schema/collection-schema.ts';
-import type { RecordState, ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
+import type { ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import type { StateCodec } from '../documents/states.ts';
-import type { RemoteChange } from '../protocol/remote.ts';
 import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 
 /** The operations of the engine that a round uses. */
 type Operation = keyof ReplicaOperations;
-
-/** What was pushed of a document. */
-export interface Sent {
-  readonly key: string;
-  /** The version that it was based on. */
-  readonly version: string | undefined;
-  readonly state: RecordState | undefined;
-}
 
 /** What a round works with. */
 export interface RoundContext {
@@ -33,8 +24,8 @@ export interface RoundContext {
   save(): Promise<unknown>;
   /** Whether a round pulls before it pushes. */
   readonly pulls: boolean;
-  /** The push that made a state of the server, if this page has sent it and has no answer. */
-  sent(change: RemoteChange): Sent | undefined;
+  /** Whether a round pushes. */
+  readonly pushes: boolean;
   /** Of this page's collection. */
   readonly schema: CollectionSchema | undefined;
   readonly events: RoundEvents;

@@ -32,23 +32,23 @@ export async function dropOperations(
   known.merge(applied);
   const empty = live.makeManifest([], last, known);
   const { name, watermarks } = empty;
-  const snapshots = deleteAll('snapshots', name);
   if (left) {
     const stored = await storage.keys('segments', [name]);
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
     const tombstone: Manifest = { ...empty, dropped: true };
     return [
-      ...[snapshots, ...left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
+      deleteAll('snapshots', name),
+      ...[...left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
       putManifest(tombstone),
     ];
   }
   const tombstone: Manifest = { ...empty, dropped: true, kept_until: known.keptUntil };
-  return [
-    snapshots,
-    deleteAll('segments', name),
-    deleteAll('bodies', name),
-    watermarks ? putManifest(tombstone) : noManifest(name),
-  ];
+  return [...removalOf(name), watermarks ? putManifest(tombstone) : noManifest(name)];
+}
+
+/** Removes all of a log but its manifest. */
+export function removalOf(name: string): StorageOperation[] {
+  return (['segments', 'bodies', 'snapshots'] as const).map((store) => deleteAll(store, name));
 }
 
 /** Whether a failed drop was stored nevertheless; `false` if a read fails, too. */

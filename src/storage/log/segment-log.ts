@@ -286,11 +286,15 @@ export class SegmentLog {
    *
    * @param applied Watermarks of the applied changes, saved or not.
    */
-  async drop(applied: readonly Watermark[], left?: LeftBackup): Promise<void> {
+  async drop(
+    applied: readonly Watermark[],
+    left?: LeftBackup,
+    beside: readonly StorageOperation[] = [],
+  ): Promise<void> {
     const { storage } = this.#options;
     const drop = await dropOperations(storage, this.#live, this.#writer.last, applied, left);
     try {
-      await this.write(drop);
+      await this.write(drop, beside);
     } catch (error) {
       if (!(await isDropped(storage, this.name))) throw error;
     }

@@ -12,8 +12,8 @@ export function openingJournals(
     const reading = encryption.readJournals(name);
     const journals = reading.catch((): RecoveryRecord[] => []);
     const begin = () => start({ ...term, journals }, events);
-    const engine = await begin().catch(async (error: unknown) => {
-      if (await encryption.isOutdated(name)) return begin();
+    const engine = await begin().catch(async (error: { code?: string }) => {
+      if (error.code === 'key_wrong' && (await encryption.isOutdated(name))) return begin();
       throw error;
     });
     const replay = () =>

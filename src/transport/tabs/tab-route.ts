@@ -143,6 +143,7 @@ function welcomed(
     const wait = () => {
       cancel = clock.after(WELCOME_MS, () => fail(silent(WELCOME_MS / 1000)));
     };
+    let isAsked = false;
     let hasProven = false;
     const answer = async (challenge: Uint8Array): Promise<void> => {
       if (!prove) throw keyMissing();
@@ -158,7 +159,9 @@ function welcomed(
       const { data } = event;
       if (data === READY) return hasProven || !prove ? end(resolve) : fail(notEncrypted());
       if (data?.[PROOF] === false) return fail(keyRefused());
-      if (data?.[CHALLENGE]) answer(data[CHALLENGE]).catch(fail);
+      if (!data?.[CHALLENGE] || isAsked) return;
+      isAsked = true;
+      answer(data[CHALLENGE]).catch(fail);
     }) as EventListener;
     channel.addEventListener('message', listener);
     wait();

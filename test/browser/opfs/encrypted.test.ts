@@ -80,6 +80,29 @@ test.each<Kind>(files ? ['indexeddb', 'opfs'] : ['indexeddb'])(
   },
 );
 
+test('beside an open client of the page another key is key_wrong, and no key is key_missing', async () => {
+  const name = newName();
+  const { db, people } = open(name, 'indexeddb');
+  await people.insert({ n: 0 });
+  const [wrong, right] = [
+    open(name, 'indexeddb', new Uint8Array(32).fill(2)),
+    open(name, 'indexeddb'),
+  ];
+  const plain = connect({ name });
+  await expect(wrong.people.insert({ n: 1 })).rejects.toEqual(code('key_wrong'));
+  await expect(plain.ready).rejects.toEqual(code('key_missing'));
+  expect(await right.people.count()).toBe(1);
+  await changePassword({
+    ...{ name, storage: 'indexeddb', key },
+    new_key: { password: 'new' },
+  });
+  await expect(open(name, 'indexeddb').db.ready).rejects.toEqual(code('key_wrong'));
+  const changed = open(name, 'indexeddb', { password: 'new' });
+  expect(await changed.people.count()).toBe(1);
+  await Promise.all([right.db.close(), changed.db.close()]);
+  await db.destroy();
+});
+
 if (files) {
   test('an encrypted database moves to files and back, and its key with it', async () => {
     const name = newName();

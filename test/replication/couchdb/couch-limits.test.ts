@@ -18,7 +18,7 @@ const MEGABYTE = 1024 * 1024;
 const text = (megabytes: number) => 'x'.repeat(megabytes * MEGABYTE);
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
 
-describe('what is too large for one answer', () => {
+describe('documents that are larger than one answer', () => {
   let device: Device | undefined;
   afterEach(async () => {
     await device?.close();

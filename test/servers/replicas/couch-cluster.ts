@@ -34,6 +34,21 @@ export class CouchCluster implements RealServer {
     return new Map(all.map((couch) => [couch._id, fromCouch(couch).document as object]));
   }
 
+  async neighbour(collection: string, id: string, token: string): Promise<boolean> {
+    const database = await this.#database(collection);
+    try {
+      const found = (await database.documents()).find(({ _id }) => _id === id);
+      if (!found) return false;
+      const { _conflicts: _, ...document } = found;
+      const [{ error }] = await database.write([{ ...document, s: token }]);
+      return error === undefined;
+    } catch (error) {
+      // The server restarts: whether it has written is not known.
+      if (error instanceof TypeError) return false;
+      throw error;
+    }
+  }
+
   /** Revisions are made of what they contain: the same push twice is one revision. */
   async appliedTwice(): Promise<string[]> {
     return [];

@@ -22,6 +22,12 @@ export interface RealServer {
   fail(failures: readonly Failure[]): void;
   /** Resolves when it is there again; no failure is due any more. */
   recovered(): Promise<void>;
+  /**
+   * Another program adds a value to a document, in the field `s`, and keeps what it does not know.
+   *
+   * @returns whether it was there, and nobody else has changed it meanwhile.
+   */
+  neighbour?(collection: string, id: string, token: string): Promise<boolean>;
   /** Pushes that took effect twice. */
   appliedTwice(collection: string): Promise<string[]>;
 }

@@ -5,7 +5,7 @@ import {
   ReplicationChecker,
 } from '../../simulation/replication-checks.ts';
 import { ReplicationLog } from '../../simulation/replication-log.ts';
-import { tokensIn } from '../../simulation/replication-tokens.ts';
+import { tokenOf, tokensIn } from '../../simulation/replication-tokens.ts';
 import { DocumentReplica } from './document-replica.ts';
 import { FlakyNetwork } from './flaky-network.ts';
 import { KeyValueReplica } from './key-value-replica.ts';
@@ -28,6 +28,9 @@ export class ReplicaStory {
   readonly #lost = new Set<string>();
   readonly #ids: readonly string[];
   readonly #trace: (line: string) => void;
+  /** Whether another program writes documents too. */
+  #hasNeighbour = false;
+  #neighbours = 0;
 
   constructor(server: RealServer, name: string, seed: number) {
     this.#server = server;
@@ -54,6 +57,8 @@ export class ReplicaStory {
     const random = this.#random;
     const count = 2 + random.below(3);
     const Kind = random.chance(0.6) ? DocumentReplica : KeyValueReplica;
+    // It knows no keys and values.
+    this.#hasNeighbour = Kind === DocumentReplica;
     for (let number = 0; number < count; number++) {
       let network!: FlakyNetwork;
       const remote = await this.#server.remote(this.#collection, (fetch) => {
@@ -77,6 +82,7 @@ export class ReplicaStory {
       const replica = random.pick(this.#replicas);
       if (random.chance(0.7)) replica.change(this.#ids);
       else await this.#disturb(replica);
+      if (this.#hasNeighbour && random.chance(0.1)) await this.#neighbour();
       // Requests get on their way between steps, now more and now less.
       for (let turns = random.below(6) ** 2; turns > 0; turns--) await turn();
     }
@@ -96,6 +102,14 @@ export class ReplicaStory {
       network.heal();
       sync.resume();
     }
+  }
+
+  async #neighbour(): Promise<void> {
+    const id = this.#random.pick(this.#ids);
+    const token = tokenOf('neighbour', ++this.#neighbours, false);
+    const isMade = await this.#server.neighbour?.(this.#collection, id, token);
+    this.#trace(`neighbour ${id} ${token}: ${isMade}`);
+    if (isMade) this.#log.addedByServer(id, token);
   }
 
   async #reload(replica: Replica): Promise<void> {

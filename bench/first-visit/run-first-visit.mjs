@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { launchChromium } from '../../tools/browsers/chromium.mjs';
+import { ROOT } from '../../tools/setup.mjs';
+import { summarize } from '../page/statistics.mjs';
+import { buildIfStale } from '../shared/build.mjs';
+import { wholeNumber } from '../shared/whole-number.mjs';
+
+const FOLDER = `${ROOT}node_modules/.cache/cairn-bench/first-visit`;
+const PAGES = fileURLToPath(new URL('page', import.meta.url));
+/** To this one the others are compared. */
+const BASE = 'dexie';
+const APPS = ['cairn-worker', 'cairn-thread', BASE, 'rxdb'];
+
+/**
+ * How a visit loads: milliseconds before each answer of the server, whether the browser may keep files, and how many times
+ * slower the processor of the page is.
+ *
+ * @typedef {{ title: string, latency: number, cached: boolean, slower: number }} Circumstances
+ */
+
+/** Those without a cache come first: what a browser has kept it goes on using. @type {readonly Circumstances[]} */
+const CIRCUMSTANCES = [
+  { title: 'no cache, 0 ms', latency: 0, cached: false, slower: 1 },
+  { title: 'no cache, 20 ms', latency: 20, cached: false, slower: 1 },
+  { title: 'no cache, 100 ms', latency: 100, cached: false, slower: 1 },
+  { title: 'warm cache', latency: 0, cached: true, slower: 1 },
+  { title: 'warm cache, processor 4 times slower', latency: 0, cached: true, slower: 4 },
+];
+
+/** Each app by itself, as its author would build it. */
+async function buildApps() {
+  for (const app of APPS) {
+    await build({
+      root: PAGES,
+      configFile: false,
+      base: './',
+      logLevel: 'error',
+      resolve: { alias: { cairndb: `${ROOT}dist/cairndb.js` } },
+      worker: { format: 'es' },
+      build: {
+        outDir: join(FOLDER, app),
+        emptyOutDir: true,
+        reportCompressedSize: false,
+        rollupOptions: { input: join(PAGES, `${app}.html`) },
+      },
+    });
+  }
+}
+
+/** @type {Record<string, string>} */
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript' };
+
+/** Serves the apps by HTTP/1.1. The circumstances of the answers can be exchanged. */
+async function serveApps() {
+  /** @type {Circumstances} */
+  let current = { title: '', latency: 0, cached: false, slower: 1 };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const type = TYPES[extname(pathname)];
+    const send = () => {
+      if (!type) return response.writeHead(404).end();
+      const keep = current.cached && type !== 'text/html' ? 'max-age=3600, immutable' : 'no-store';
+      response.writeHead(200, { 'content-type': type, 'cache-control': keep });
+      return response.end(readFileSync(join(FOLDER, pathname)));
+    };
+    if (current.latency > 0) setTimeout(send, current.latency);
+    else send();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: (/** @type {string} */ app) => `http://127.0.0.1:${port}/${app}/${app}.html`,
+    use: (/** @type {Circumstances} */ next) => {
+      current = next;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * One visit in a new page.
+ *
+ * @param {Awaited<ReturnType<typeof launchChromium>>} chromium
+ * @param {string} url
+ * @param {number} slower
+ */
+async function visit(chromium, url, slower) {
+  const page = await chromium.newPage();
+  try {
+    if (slower > 1) {
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setCPUThrottlingRate', { rate: slower });
+    }
+    await page.goto(url);
+    await page.waitForFunction(() => 'visited' in globalThis, undefined, { timeout: 120_000 });
+    const visited = await page.evaluate(() => {
+      const { visited } = /** @type {any} */ (globalThis);
+      const files = performance.getEntriesByType('resource').length;
+      return { ...visited, files };
+    });
+    if (visited.found === 0) throw new Error(`${url} found nothing: its figures would be wrong.`);
+    return visited;
+  } finally {
+    await page.close();
+  }
+}
+
+/** @param {string[]} args `--rounds N`, `--size N` */
+export async function runFirstVisit(args) {
+  const option = (/** @type {string} */ name, /** @type {number} */ otherwise) => {
+    const at = args.indexOf(`--${name}`);
+    return at < 0 ? otherwise : wholeNumber(args[at + 1] ?? '', `--${name}`);
+  };
+  const rounds = option('rounds', 7);
+  const size = option('size', 10_000);
+  buildIfStale();
+  await buildApps();
+  const server = await serveApps();
+  const chromium = await launchChromium();
+  try {
+    for (const app of APPS) await visit(chromium, `${server.url(app)}?fill=${size}`, 1);
+    console.log(
+      `First answer, ${size} documents, ms from navigation (from the script), medians of ${rounds}\n`,
+    );
+    console.log(`| | ${APPS.map((app) => `${app} | / ${BASE}`).join(' | ')} |`);
+    console.log(`|---|${APPS.map(() => '--:|--:').join('|')}|`);
+    for (const circumstances of CIRCUMSTANCES) {
+      server.use(circumstances);
+      console.log(await rowOf(circumstances, { chromium, server, rounds }));
+    }
+  } finally {
+    await chromium.close();
+    server.close();
+  }
+}
+
+/**
+ * @param {Circumstances} circumstances
+ * @param {{ chromium: Awaited<ReturnType<typeof launchChromium>>, server: Awaited<ReturnType<typeof serveApps>>, rounds: number }} run
+ */
+async function rowOf({ title, slower }, { chromium, server, rounds }) {
+  /** @type {Map<string, any[]>} */
+  const visits = new Map(APPS.map((app) => [app, []]));
+  // The first two fill the cache, with the compiled code too.
+  for (let round = -2; round < rounds; round++) {
+    for (const app of APPS) {
+      const visited = await visit(chromium, server.url(app), slower);
+      if (round >= 0) visits.get(app)?.push(visited);
+    }
+  }
+  const of = (/** @type {string} */ app, /** @type {(visited: any) => number} */ what) =>
+    summarize((visits.get(app) ?? []).map(what)).median;
+  const base = of(BASE, ({ answer }) => answer);
+  const cells = APPS.map((app) => {
+    const answer = of(app, (visited) => visited.answer);
+    const script = of(app, (visited) => visited.answer - visited.script);
+    return `${answer.toFixed(0)} (${script.toFixed(0)}), ${of(app, ({ files }) => files)} files | ${(answer / base).toFixed(2)}`;
+  });
+  return `| ${title} | ${cells.join(' | ')} |`;
+}

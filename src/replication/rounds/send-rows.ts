@@ -1,0 +1,61 @@
+import type {
+  LocalRow,
+  Push,
+  PushedRow,
+  RecordState,
+} from '../../engine/protocol/replica-protocol.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import type { LocalChange, PushResult } from '../protocol/remote.ts';
+import type { RemoteCalls } from './remote-calls.ts';
+import type { RoundContext } from './round-context.ts';
+
+/** A push as the server gets it. */
+export function changeOf({ codec, replica }: RoundContext, row: LocalRow, push: Push): LocalChange {
+  const { id, version } = row;
+  const state = sentBy(push, row);
+  const document = state && codec.toDocument(id, state);
+  return { id, base: version, document, key: `${replica}.${push[0]}` };
+}
+
+/** What a push of a document has sent. */
+export function sentBy([, sent]: Push, { state }: LocalRow): RecordState | undefined {
+  return sent === undefined ? state : (sent ?? undefined);
+}
+
+/** What the engine notes of an accepted row, which is the last push of its document. */
+export function acceptedRow(
+  { codec }: RoundContext,
+  { id, pushes }: LocalRow,
+  { version, document }: Extract<PushResult, { readonly version: string }>,
+): PushedRow {
+  const [key] = pushes.at(-1) as Push;
+  if (document === undefined) return { id, key, version };
+  const state = document ? codec.toState(document as never) : undefined;
+  return { id, key, version, stored: { state } };
+}
+
+/**
+ * Pushes rows, in halves where the server refuses them together: one that it does not accept must not block the others.
+ *
+ * @param tooLarge Called when they are too large together.
+ */
+export async function sendRows(
+  remote: RemoteCalls,
+  rows: readonly LocalChange[],
+  tooLarge: () => void = () => undefined,
+): Promise<readonly PushResult[]> {
+  if (rows.length === 0) return [];
+  try {
+    return await remote.push(rows);
+  } catch (error) {
+    const code = error instanceof ReplicationError ? error.code : undefined;
+    if (code !== 'remote_refused' && code !== 'remote_too_large') throw error;
+    if (rows.length === 1) return [{ rejected: { reason: (error as Error).message } }];
+    if (code === 'remote_too_large') tooLarge();
+    const half = Math.ceil(rows.length / 2);
+    return [
+      ...(await sendRows(remote, rows.slice(0, half), tooLarge)),
+      ...(await sendRows(remote, rows.slice(half), tooLarge)),
+    ];
+  }
+}
