@@ -94,12 +94,12 @@ export class DatabaseCalls {
   }
 
   async persist(): Promise<boolean | 'unsupported'> {
-    return (await storageManager()?.persist?.()) ?? 'unsupported';
+    return (await asked(storageManager()?.persist?.())) ?? 'unsupported';
   }
 
   async estimate(): Promise<StorageUse> {
     const [estimate, collections] = await Promise.all([
-      storageManager()?.estimate?.(),
+      asked(storageManager()?.estimate?.()),
       this.#channel.send({ op: 'usage' }) satisfies Promise<readonly CollectionUsage[]>,
     ]);
     const { usage = 'unsupported', quota = 'unsupported' } = estimate ?? {};
@@ -111,7 +111,9 @@ export class DatabaseCalls {
     if (kind === 'memory') return 'memory';
     if (kind === 'files') return 'persistent';
     const persisted =
-      kind === 'indexeddb' || kind === 'opfs' ? await storageManager()?.persisted?.() : undefined;
+      kind === 'indexeddb' || kind === 'opfs'
+        ? await asked(storageManager()?.persisted?.())
+        : undefined;
     if (persisted === undefined) return 'unsupported';
     return persisted ? 'persistent' : 'best_effort';
   }
@@ -120,4 +122,9 @@ export class DatabaseCalls {
 /** Missing in insecure contexts and in Node; browsers, pages and workers differ in its methods. */
 function storageManager(): Partial<StorageManager> | undefined {
   return typeof navigator === 'undefined' ? undefined : navigator.storage;
+}
+
+/** The answer of the storage manager, which rejects in an opaque origin, such as a sandboxed frame. */
+function asked<T>(answer: Promise<T> | undefined): Promise<T | undefined> | undefined {
+  return answer?.catch(() => undefined);
 }

@@ -24,10 +24,11 @@ export interface DecodedBody {
  * Checks, copies and encodes a value in one step.
  *
  * @param root Name of the value in errors, such as `document`.
+ * @param takesBases As in {@link capture}.
  * @throws {ValueError} with the path of a value that cannot be stored.
  */
-export function encode(value: unknown, root: string): Body {
-  return encodeAndCopy(value, root).body;
+export function encode(value: unknown, root: string, takesBases = false): Body {
+  return encodeCaptured(capture(value, root, takesBases));
 }
 
 /** Encodes a value and returns a copy for the caller: cheaper than decoding the body. */

@@ -1,5 +1,5 @@
 import { ValueError } from '../errors/value-error.ts';
-import { isPlainObject, type Tag, tagOf } from './kinds.ts';
+import { baseOf, isPlainObject, isRevoked, nameOf, type Tag, tagOf } from './kinds.ts';
 import { toPlatformBlob } from './platform-blob.ts';
 
 /**
@@ -25,6 +25,8 @@ interface Trail {
   readonly keys: (string | number)[];
   readonly parents: object[];
   json: boolean;
+  /** Whether a subclass counts as its base, which it comes back as: where nothing is stored. */
+  readonly takesBases: boolean;
 }
 
 /**
@@ -32,10 +34,11 @@ interface Trail {
  * return another value after the check.
  *
  * @param root Name of the value in errors, such as `document`.
+ * @param takesBases Whether a subclass of a built-in counts as its base, as in criteria.
  * @throws {ValueError} for functions, symbols, class instances, cycles, `__proto__`.
  */
-export function capture(value: unknown, root: string): Captured {
-  const trail: Trail = { root, keys: [], parents: [], json: true };
+export function capture(value: unknown, root: string, takesBases = false): Captured {
+  const trail: Trail = { root, keys: [], parents: [], json: true, takesBases };
   const copy = take(value, trail, 0);
   return { copy, json: trail.json };
 }
@@ -73,6 +76,7 @@ function takeObject(value: object, trail: Trail, depth: number): unknown {
       throw refused('value_cyclic', trail, depth, 'contains itself; store an id instead.');
     }
   }
+  if (isRevoked(value)) throw unsupported(trail, depth, 'a revoked proxy');
   trail.parents[depth] = value;
   if (Array.isArray(value)) return takeArray(value, trail, depth);
   if (isPlainObject(value)) return takePlain(value, trail, depth);
@@ -136,12 +140,15 @@ function takePlain(
 }
 
 function takeBuiltIn(value: object, trail: Trail, depth: number): unknown {
-  const tag = tagOf(value);
+  const tag = trail.takesBases ? baseOf(value) : tagOf(value);
   const held = contentOf(value, tag);
   if (!held) {
-    const what = tag ? 'an unreadable' : 'an instance of';
-    const { constructor: Class } = value as { constructor?: { name?: unknown } };
-    throw unsupported(trail, depth, `${what} ${Class?.name || 'a class'}`);
+    const { constructor: Class } = value as { constructor?: { name?: string } };
+    // A minifier leaves a letter or two of a name.
+    const name = Class?.name?.slice(2) ? Class.name : 'a class';
+    const base = !tag && baseOf(value) && nameOf(value);
+    const remedy = base ? `, a subclass of ${base} (write new ${base}(value))` : '';
+    throw unsupported(trail, depth, `${tag ? 'an unreadable' : 'an instance of'} ${name}${remedy}`);
   }
   if (tag === 'Map') {
     const entries = (held as [unknown, unknown][]).map(([key, item]) => {
@@ -168,17 +175,20 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
       case 'Set':
         return [...(value as Set<unknown>)];
       case 'ArrayBuffer':
-        return (value as ArrayBuffer).slice(0);
+        return new Uint8Array(value as ArrayBuffer).slice().buffer;
       case 'View': {
         // Only the bytes of the view: its buffer may be far larger.
         const view = value as ArrayBufferView;
         const { buffer } = new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice();
-        return new (view.constructor as new (buffer: ArrayBuffer) => ArrayBufferView)(buffer);
+        // The class of this realm.
+        const View = (globalThis as unknown as Views)[nameOf(view)] as Views[string];
+        return new View(buffer);
       }
       case 'Blob':
       case 'File':
         // Immutable, so the copy shares it. A Blob that cannot be cloned would make every save fail.
-        return (value as Blob).size >= 0 ? value : undefined;
+        if (!((value as Blob).size >= 0)) return undefined;
+        return value instanceof Blob ? value : structuredClone(value);
       case undefined:
         return toPlatformBlob(value);
     }
@@ -187,6 +197,8 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
   }
   return undefined;
 }
+
+type Views = Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>>;
 
 function unsupported(trail: Trail, depth: number, what: string): ValueError {
   return refused(

@@ -4,6 +4,7 @@
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
+  if (isRevoked(value)) return false;
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === Object.prototype || prototype === null) return true;
   return (
@@ -11,6 +12,15 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
     Object.hasOwn(prototype, 'isPrototypeOf') &&
     !Object.hasOwn(value, Symbol.toStringTag)
   );
+}
+
+/** Whether a value is a proxy that has ended, such as a finished draft of Immer: it throws at anything. */
+export function isRevoked(value: unknown): boolean {
+  try {
+    return Array.isArray(value) && false;
+  } catch {
+    return true;
+  }
 }
 
 /** A built-in type that can be stored. */
@@ -31,9 +41,21 @@ const tags: ReadonlySet<string> = new Set<Tag>([
  * silently turn into their base class. Compares names, as `instanceof` fails across realms.
  */
 export function tagOf(value: object): Tag | undefined {
-  const name = Object.prototype.toString.call(value).slice(8, -1);
+  const name = nameOf(value);
   // Its own `constructor`, if it has one: with fake timers a Date is of a subclass that says it is none.
-  if ((value.constructor as { name?: string } | undefined)?.name !== name) return undefined;
+  const own = (value.constructor as { name?: string } | undefined)?.name;
+  // A Buffer of Node is taken as its bytes.
+  return own === name || (own === 'Buffer' && name === 'Uint8Array') ? baseOf(value) : undefined;
+}
+
+/** The built-in type that an object is of, or of a subclass of. */
+export function baseOf(value: object): Tag | undefined {
+  const name = nameOf(value);
   if (ArrayBuffer.isView(value)) return 'View';
   return tags.has(name) ? (name as Tag) : undefined;
+}
+
+/** The name of a built-in class, also for a subclass. */
+export function nameOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
 }

@@ -1,5 +1,5 @@
 import { copy } from '../../codec/capture.ts';
-import { isPlainObject } from '../../codec/kinds.ts';
+import { isPlainObject, isRevoked } from '../../codec/kinds.ts';
 import { isAbortSignal } from '../options/option-checks.ts';
 
 /**
@@ -20,7 +20,7 @@ export function copyList(documents: unknown): unknown {
 
 /** Whether an option is used by reference: a function, an AbortSignal. */
 function isLive(option: unknown): boolean {
-  return typeof option === 'function' || isAbortSignal(option);
+  return typeof option === 'function' || (!isRevoked(option) && isAbortSignal(option));
 }
 
 function tryCopy(value: unknown): unknown {

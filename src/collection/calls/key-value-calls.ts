@@ -180,7 +180,7 @@ function recordOf(key: Key): string {
 }
 
 function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {
-  const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params');
+  const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params', true);
   const copied = peek(criteria);
   refuseForeignPatterns(copied, '');
   return { criteria, mayHang: holdsPattern(copied) || undefined };

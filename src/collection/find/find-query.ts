@@ -86,7 +86,7 @@ function pageEnd(document: { readonly _id: string }, order: object | undefined):
   const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
   // In the same order the values at the time of the page count, in another the document's own.
   if (end.rank !== undefined && sort === JSON.stringify(order)) return { id, ...end };
-  const body = encode(isPlainObject(document) ? document : {}, 'after');
+  const body = encode(isPlainObject(document) ? document : {}, 'after', true);
   return { id, rank: end.rank, body };
 }
 

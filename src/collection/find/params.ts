@@ -13,7 +13,7 @@ export function copyCriteria(criteria: unknown): object {
     );
   }
   try {
-    return capture(criteria, 'params').copy as object;
+    return capture(criteria, 'params', true).copy as object;
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
     throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });

@@ -2,14 +2,17 @@ import { StorageError } from '../../errors/storage-error.ts';
 
 /**
  * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is a
- * QuotaExceededError or an UnknownError with a telling message, a lost connection an UnknownError in
+ * QuotaExceededError, an UnknownError with a telling message, or Chromium's DataError for Blobs, a lost connection an UnknownError in
  * WebKit and an InvalidStateError elsewhere.
  */
 export function storageErrorOf(cause: unknown, doing: string): StorageError {
   if (cause instanceof StorageError) return cause;
   const { name, message } = cause as { name?: string; message?: string };
   const said = `IndexedDB failed while ${doing} (${name}: ${message}).`;
-  if (name === 'QuotaExceededError' || /NO_SPACE|disk (is )?full/i.test(message ?? '')) {
+  if (
+    name === 'QuotaExceededError' ||
+    /NO_SPACE|disk (is )?full|Failed to write blobs/i.test(message ?? '')
+  ) {
     return new StorageError(
       'storage_full',
       `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
