@@ -129,3 +129,29 @@ test.each([false, true])('a drop waits for earlier reads, caching: %s', async (c
   expect(await asked[1]).toHaveLength(1000);
   await again.close();
 });
+
+test.each(['before', 'after'] as const)(
+  'save() during a drop that fails %s its write has saved what was there, or rejects',
+  async (when) => {
+    const driver = faultyDriver(memoryDriver(), true);
+    const { client } = openClient(driver);
+    const notes = new client.Collection<{ n: number }>(documents);
+    await notes.ready;
+    await notes.insert({ _id: 'a', n: 1 });
+    driver.inject({ call: 'write', when, times: 1 });
+    driver.inject({ call: 'getMany', when, times: 9 });
+    const dropping = notes.Drop().then(
+      () => 'dropped',
+      () => 'failed',
+    );
+    const saving = client.save();
+    expect(client.status.unsaved).toBe(1);
+    const dropped = await dropping;
+    driver.heal();
+    await saving;
+    // The process ends here.
+    driver.crash();
+    const reopened = new (openClient(driver).client.Collection)<{ n: number }>(documents);
+    expect([dropped, await reopened.count()]).toEqual(['failed', 1]);
+  },
+);

@@ -12,6 +12,8 @@ import { sweepTombstones } from './tombstones.ts';
 export class OpenCollections {
   readonly #environment: EngineEnvironment;
   readonly #byName = new Map<string, HostedCollection>();
+  /** Those being dropped, which come back where that fails. */
+  readonly #leaving = new Set<HostedCollection>();
   /** By name, what must end before a collection of the name opens: a drop, or an import while it is not open. */
   readonly #ahead = new Map<string, Promise<unknown>>();
   /** Settles when the tombstones of outlived drops are removed. */
@@ -29,12 +31,16 @@ export class OpenCollections {
   get backlog(): Backlog {
     let unsaved = 0;
     let since = Number.POSITIVE_INFINITY;
-    for (const { records } of this.#byName.values()) {
+    for (const { records } of this.#all) {
       unsaved += records.unsaved;
       since = Math.min(since, records.unsavedSince ?? since);
     }
     const unsaved_since = since === Number.POSITIVE_INFINITY ? undefined : new Date(since);
     return { unsaved, unsaved_since };
+  }
+
+  get #all(): ReadonlySet<HostedCollection> {
+    return new Set([...this.#byName.values(), ...this.#leaving]);
   }
 
   /** The collection of these settings, opened if it is not open. */
@@ -103,9 +109,9 @@ export class OpenCollections {
     this.#environment.events.sendChanges();
   }
 
-  /** Saves every collection. Rejects with the first failure, after all have been tried. */
+  /** Saves every collection, and waits for drops. Rejects with the first failure, after all have been tried. */
   async save(): Promise<void> {
-    const saves = Array.from(this.#byName.values(), (collection) => collection.flush());
+    const saves = Array.from(this.#all, (collection) => collection.flush());
     for (const result of await Promise.allSettled(saves)) {
       if (result.status === 'rejected') throw result.reason;
     }
@@ -132,6 +138,9 @@ export class OpenCollections {
   #noteDrop(collection: HostedCollection, drop: Promise<unknown>): void {
     const { name } = collection.settings;
     if (this.#byName.get(name) === collection) this.#byName.delete(name);
+    this.#leaving.add(collection);
+    const ends = () => void this.#leaving.delete(collection);
+    drop.then(ends, ends);
     // A drop that fails leaves the collection as it was. One that was constructed meanwhile does not open: two of
     // one name would overwrite each other's segments.
     const ended = drop.catch((error: unknown) => {
