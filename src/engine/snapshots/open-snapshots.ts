@@ -49,11 +49,11 @@ export class OpenSnapshots {
     this.#histories.clear();
   }
 
-  /** Ends the oldest: too much was changed since. */
-  expireOldest(): void {
+  /** Ends those of a time before a change: too much was changed since. */
+  expireBefore(at: number): void {
     for (const snapshot of this.#open) {
+      if (snapshot.at >= at) return;
       this.release(snapshot);
-      return;
     }
   }
 

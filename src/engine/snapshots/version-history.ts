@@ -18,8 +18,11 @@ export interface NotedChange {
 
 /** A version that was replaced; `before` is `undefined` where the record did not exist. */
 interface ReplacedVersion extends Pick<NotedChange, 'at' | 'before'> {
+  readonly key: string;
   /** The version of the record that was replaced before this one. */
-  readonly earlier: ReplacedVersion | undefined;
+  earlier: ReplacedVersion | undefined;
+  /** The one that was replaced after it. */
+  later: ReplacedVersion | undefined;
 }
 
 /** The changes of a collection since the oldest open snapshot, with the versions that they replaced. */
@@ -27,7 +30,9 @@ export class VersionHistory {
   readonly #snapshots: OpenSnapshots;
   readonly #pin: () => () => void;
   readonly #isBeingSaved: (record: StoredRecord) => boolean;
-  #changes: NotedChange[] = [];
+  readonly #changes: NotedChange[] = [];
+  /** The versions that they replaced, in the same order. */
+  readonly #versions: ReplacedVersion[] = [];
   /** The version of each record that was replaced last: a read of one record does not go through all changes. */
   readonly #replaced = new Map<string, ReplacedVersion>();
   #trimAt = FEW;
@@ -95,13 +100,15 @@ export class VersionHistory {
     return first;
   }
 
-  /** Forgets the changes that no open snapshot needs. */
+  /** Forgets the changes that no open snapshot needs; goes through these alone. */
   trim(): void {
     const { oldest } = this.#snapshots;
-    this.#changes = this.#changes.filter(({ at }) => at > oldest);
+    takeUntil(this.#changes, oldest);
+    for (const { key, later } of takeUntil(this.#versions, oldest)) {
+      if (later) later.earlier = undefined;
+      else this.#replaced.delete(key);
+    }
     this.#trimAt = Math.min(MOST, Math.max(FEW, 2 * this.#changes.length));
-    this.#replaced.clear();
-    for (const change of this.#changes) this.#noteReplaced(change);
     if (this.#changes.length > 0) return;
     this.#unpin?.();
     this.#unpin = undefined;
@@ -113,21 +120,28 @@ export class VersionHistory {
       this.#unpin ??= this.#pin();
     const change = { at: this.#snapshots.tick(this), records, before };
     this.#changes.push(change);
-    this.#noteReplaced(change);
+    for (const { key } of records ?? []) {
+      const earlier = this.#replaced.get(key);
+      const version = { key, at: change.at, before, earlier, later: undefined };
+      if (earlier) earlier.later = version;
+      this.#replaced.set(key, version);
+      this.#versions.push(version);
+    }
     if (this.#changes.length >= this.#trimAt) this.#trimFull();
     return change.at;
   }
 
-  #noteReplaced({ at, records, before }: NotedChange): void {
-    for (const { key } of records ?? [])
-      this.#replaced.set(key, { at, before, earlier: this.#replaced.get(key) });
-  }
-
   #trimFull(): void {
     this.trim();
-    while (this.#changes.length >= MOST) {
-      this.#snapshots.expireOldest();
-      this.trim();
-    }
+    const excess = this.#changes.at(-MOST);
+    if (!excess) return;
+    this.#snapshots.expireBefore(excess.at);
+    this.trim();
   }
+}
+
+/** Takes out what comes first, up to a time. */
+function takeUntil<T extends Pick<NotedChange, 'at'>>(list: T[], time: number): T[] {
+  const left = list.findIndex(({ at }) => at > time);
+  return list.splice(0, left < 0 ? list.length : left);
 }
