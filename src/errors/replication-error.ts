@@ -29,7 +29,7 @@ export type ReplicationErrorCode =
   | 'remote_failed'
   /** The answer is not what the protocol says. */
   | 'answer_invalid'
-  /** Another program has lost or changed what stands for a value outside JSON; only told by the event `invalid`. */
+  /** Another program has lost or changed what stands for a value outside JSON, only told by the event `invalid`. */
   | 'value_lost';
 
 /** Details of a {@link ReplicationError}. */
