@@ -16,7 +16,7 @@ export default defineConfig({
         background_color: '#f6f5f1',
         icons: [{ src: 'icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
       },
-      workbox: { globPatterns: ['**/*.{js,css,html,svg}'] },
+      workbox: { globPatterns: ['**/*.{js,css,html,svg}'], globIgnores: ['**/thread-*.js'] },
     }),
   ],
 });
