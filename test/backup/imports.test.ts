@@ -225,3 +225,18 @@ test('a label has a maximum length', async () => {
   });
   await client.close();
 });
+
+test('a merge that a unique index refuses names both documents', async () => {
+  const { client } = openClient(memoryDriver());
+  const options = { type: 'DOCUMENT_BASED', indexes: [{ fields: 'code', unique: true }] } as const;
+  const source = new client.Collection<{ code: string }>({ ...options, name: 'source' });
+  await source.insert({ _id: 'of the file', code: 'x' });
+  const file = await fileOf({ client, things: source as never });
+  const target = new client.Collection<{ code: string }>({ ...options, name: 'target' });
+  await target.insert({ _id: 'there', code: 'x' });
+  const error = await rejection(target.importBackup(file, { mode: 'merge' }));
+  expect(error).toMatchObject({ code: 'unique_violation' });
+  expect(error.message).toContain('"of the file"');
+  expect(error.message).toContain('"there"');
+  await client.close();
+});

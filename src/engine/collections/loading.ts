@@ -114,8 +114,13 @@ export class Loading {
         this.#context.events,
       );
     this.#fill();
-    if (indexes.all.some(({ refuses }) => refuses))
-      for (const record of list) indexes.checkUnique(record);
+    for (const slot of indexes.all) {
+      for (const record of slot.refuses ? list : []) {
+        const duplicate = indexes.duplicateOf(slot, record);
+        // Of both: either may be the one that the caller can change.
+        if (duplicate) throw indexes.violation(slot, duplicate);
+      }
+    }
   }
 
   #fill(): void {
