@@ -141,7 +141,7 @@ export default [
   {
     name: 'hooks of all frameworks, once a component subscribes',
     path: 'dist/subscribed.js',
-    limit: '2.4 kB',
+    limit: '2.5 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

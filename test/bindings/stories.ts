@@ -420,6 +420,38 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
       expect(await orders.get(lamp!._id)).toMatchObject({ item: 'lamp', _updated: false });
     });
 
+    test('a spread of the draft undoes nothing, and a conflict is shown', async () => {
+      const { _id } = await orders.insert({ item: 'vase', price: 10 });
+      const component = render(({ useDraft }, of) =>
+        useDraft(
+          of(() => orders),
+          of(() => _id),
+        ),
+      );
+      await until(component, ({ draft }) => draft?.item === 'vase');
+      last(component).set({ ...last(component).draft, item: 'big vase' });
+      await orders.patch(_id, { price: 20 });
+      await until(component, ({ draft }) => draft.price === 20);
+      expect(last(component).conflicts).toEqual([]);
+      const patch = vi.spyOn(orders, 'patch');
+      await last(component).save();
+      expect(patch.mock.calls).toEqual([[_id, { item: 'big vase' }]]);
+      await until(component, ({ is_dirty }) => !is_dirty);
+      const tags = ['a'];
+      last(component).set({ price: 30, tags });
+      tags.push('b');
+      await orders.patch(_id, { price: 25 });
+      await until(component, ({ conflicts }) => conflicts.includes('price'));
+      expect(last(component)).toMatchObject({
+        conflicts: ['price'],
+        draft: { price: 30, tags: ['a'] },
+      });
+      await last(component).save();
+      await until(component, ({ conflicts, is_saving }) => !is_saving && conflicts.length === 0);
+      expect(await orders.get(_id)).toMatchObject({ item: 'big vase', price: 30, tags: ['a'] });
+      await orders.delete(_id);
+    });
+
     test('a component that is replaced goes on with the query', async () => {
       const counts = watchReaders(orders);
       const first = render(openOrders);

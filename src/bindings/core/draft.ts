@@ -1,3 +1,4 @@
+import { capture } from '../../codec/capture.ts';
 import type { OwnFields, Stamp, Stored } from '../../collection/document-types.ts';
 import { keyOf } from './canonical-key.ts';
 import type { LiveResult, Running } from './hook-result.ts';
@@ -12,8 +13,10 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
   readonly error: Error | undefined;
   /** Whether a changed field differs from the live document. */
   readonly is_dirty: boolean;
+  /** Fields that both the user and somebody else have changed, to different values. `save()` stores the user's. */
+  readonly conflicts: readonly (keyof OwnFields<T>)[];
   readonly is_saving: boolean;
-  /** Changes fields of the draft. */
+  /** Changes fields of the draft, to copies of these values. One that equals the live document is no change. */
   readonly set: (changes: Partial<OwnFields<T>>) => void;
   /**
    * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft. A failure is in
@@ -35,6 +38,8 @@ export function draftOf<T extends object, S extends Stamp>(
 ): Running<DraftResult<T, S>> {
   /** What the user changed. */
   let fields: Fields = {};
+  /** What the live document had in these fields when the user began to change them. */
+  let bases: Fields = {};
   let saves = 0;
   let failure: Error | undefined;
   let notify: (() => void) | undefined;
@@ -56,6 +61,8 @@ export function draftOf<T extends object, S extends Stamp>(
   const save = async () => {
     const { data } = live.view();
     const sent = Object.fromEntries(unlike(data));
+    const before = bases;
+    bases = { ...bases, ...sent };
     saves += 1;
     failure = undefined;
     change(sent);
@@ -66,6 +73,7 @@ export function draftOf<T extends object, S extends Stamp>(
       return stored;
     } catch (error) {
       failure = error as Error;
+      bases = before;
       throw error;
     } finally {
       saves -= 1;
@@ -74,7 +82,19 @@ export function draftOf<T extends object, S extends Stamp>(
   };
 
   const methods = {
-    set: (changes: object) => change({ ...fields, ...changes }),
+    set: (changes: object) => {
+      const { data } = live.view() as { data: Fields | undefined };
+      const next = { ...fields };
+      for (const [name, value] of Object.entries(changes)) {
+        // A spread of the draft names all fields.
+        if (data && isEqual(value, data[name])) delete next[name];
+        else if (!Object.hasOwn(fields, name) || !isEqual(value, fields[name])) {
+          next[name] = copyOf(value);
+          if (data && !Object.hasOwn(fields, name)) bases = { ...bases, [name]: data[name] };
+        }
+      }
+      change(next);
+    },
     save: () => {
       const saved = save();
       // The failure is in `error`: an event handler may drop the promise.
@@ -92,6 +112,15 @@ export function draftOf<T extends object, S extends Stamp>(
     error: failure ?? error,
     is_dirty: unlike(data).length > 0,
     is_saving: saves > 0,
+    conflicts: unlike(data)
+      .map(([name]) => name)
+      .filter(
+        (name) =>
+          saves === 0 &&
+          data &&
+          Object.hasOwn(bases, name) &&
+          !isEqual(bases[name], (data as Fields)[name]),
+      ) as never,
     ...methods,
   });
   let view: DraftResult<T, S>;
@@ -111,6 +140,16 @@ export function draftOf<T extends object, S extends Stamp>(
       return view;
     },
   };
+}
+
+/** Later changes of the caller's value have no effect. */
+function copyOf(value: unknown): unknown {
+  try {
+    return capture(value, 'changes').copy;
+  } catch {
+    // `save` tells why it cannot be stored.
+    return value;
+  }
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

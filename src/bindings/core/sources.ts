@@ -99,6 +99,7 @@ export function draftSource<T extends object, S extends Stamp>(
     status: live.start.status,
     error: undefined,
     is_dirty: false,
+    conflicts: [],
     is_saving: false,
     set: later('set'),
     save: later('save'),

@@ -1,3 +1,4 @@
+import { flushSync } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import { fromStore, toStore } from 'svelte/store';
 import { keep, noteShown, type Shown, type Source, withData } from '../core/hook-result.ts';
@@ -36,11 +37,18 @@ export function useCurrent<R extends object>(make: () => Source<R>): { readonly 
 /** The state of a source with a getter for each field. */
 export function useSource<R extends object>(make: () => Source<R>): Current<R> {
   const state = useCurrent(make);
-  for (const name of Object.keys(make().start)) {
-    Object.defineProperty(state, name, {
-      get: () => state.current[name as keyof R],
-      enumerable: true,
-    });
+  for (const [name, value] of Object.entries(make().start)) {
+    const call = (...args: unknown[]) => {
+      // What is called in the tick of a change belongs to the new arguments.
+      flushSync();
+      return (state.current[name as keyof R] as (...given: unknown[]) => unknown)(...args);
+    };
+    if (typeof value === 'function') Object.assign(state, { [name]: call });
+    else
+      Object.defineProperty(state, name, {
+        get: () => state.current[name as keyof R],
+        enumerable: true,
+      });
   }
   return state as Current<R>;
 }

@@ -23,13 +23,19 @@ export function useSourceRef<R extends object>(make: () => Source<R>): Readonly<
   let isHydrating = Boolean(getCurrentInstance()?.vnode.el);
   let shown: Shown | undefined;
   const source = computed<Source<R>>((before) => keep(before, make()));
-  const state = shallowRef() as ShallowRef<R>;
+  const changed = shallowRef();
   const show = () => {
+    changed.value = {};
+  };
+  // Computed, so that what is read or called in the tick of a change belongs to the new arguments.
+  const state = computed(() => {
+    void changed.value;
     const from = source.value;
     const result = isHydrating ? from.start : from.view();
-    state.value = withData(result, from, shown);
+    const filled = withData(result, from, shown);
     shown = noteShown(from, result, shown);
-  };
+    return filled;
+  });
   watch(
     source,
     (from, _, onCleanup) => {
