@@ -16,7 +16,7 @@ const BLOB_PIECE = 4 * 2 ** 20;
  *
  * @throws {TargetError} `target_damaged` …
  */
-export async function* readContent(
+async function* readContent(
   { content }: TargetManifest,
   parts: PartStore,
 ): AsyncGenerator<Bytes, void> {

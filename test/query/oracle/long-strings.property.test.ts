@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fc, runs } from '../../setup/properties.ts';
 import { definition, type Fields, IndexedWorld } from './indexed-world.ts';
 
-/** Made once: most of the time goes into their making. */
+/** Shared by all runs: most of the time goes into building them. */
 const LONG = [999_999, 1_000_000, 1_000_001, 3_000_000].flatMap((length) =>
   ['a', 'ab', '\uffff'].map((start) => start + 'b'.repeat(length - start.length)),
 );
