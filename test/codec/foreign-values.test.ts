@@ -94,7 +94,10 @@ test('a revoked proxy is a typed error', async () => {
 test('estimate() answers in an opaque origin', async () => {
   const { db } = open();
   const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-  onTestFinished(() => void (before && Object.defineProperty(globalThis, 'navigator', before)));
+  onTestFinished(() => {
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+    else Reflect.deleteProperty(globalThis, 'navigator');
+  });
   const refuse = () => Promise.reject(new TypeError('The operation is not supported.'));
   const storage = { estimate: refuse, persist: refuse, persisted: refuse };
   Object.defineProperty(globalThis, 'navigator', { value: { storage }, configurable: true });
