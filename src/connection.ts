@@ -18,7 +18,7 @@ type MakeEarly = (source: WorkerSource | undefined, settings: DatabaseSettings) 
 export function connectBy(options: ConnectOptions, makeEarly?: MakeEarly): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
   // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
-  const hasWorker = () => worker ?? globalThis.Worker;
+  const hasWorker = () => worker ?? 'Worker' in globalThis;
   const early = makeEarly?.(worker, database);
   const open = async (settings: DatabaseSettings) => {
     if (!hasWorker()) return (await loadThread()).connectInThread(settings);

@@ -5,7 +5,8 @@ import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
-import type { ClientStatus, EventName, Listener } from '../collection/events.ts';
+import { Emitter } from '../collection/emitter.ts';
+import type { ClientStatus, EventMap, EventName, Listener } from '../collection/events.ts';
 import type { SlowQueryEvent } from '../collection/inspection/slow-query.ts';
 import { KeyValueCollection } from '../collection/key-value-collection.ts';
 import { parseCollectionOptions } from '../collection/options/collection-options.ts';
@@ -20,11 +21,15 @@ import { type DatabaseSettings, UNKNOWN_STATUS } from '../transport/channel/chan
 import { closedError } from '../transport/channel/closed-error.ts';
 import type { Connect } from '../transport/channel/engine-access.ts';
 import { serverRuntime } from '../transport/platform/server-runtime.ts';
-import { ClientEmitter } from './client-emitter.ts';
 import type { DatabaseCalls } from './database-calls.ts';
 import type { DatabaseClient } from './database-client.ts';
 import type { DatabaseStorage } from './database-storage.ts';
 import { loadDatabaseCalls, loadedDatabaseCalls } from './load-database-calls.ts';
+
+const EVENT_NAMES =
+  'status change save index restore migration replication quota error slow_query'.split(
+    ' ',
+  ) as readonly EventName[];
 
 /** A client of a database, over any access to an engine. */
 export class BaseClient implements DatabaseClient, CollectionOwner {
@@ -34,7 +39,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
   readonly #preload: (() => Promise<unknown>) | undefined;
-  readonly #emitter = new ClientEmitter();
+  readonly #emitter = new Emitter<EventMap>(EVENT_NAMES);
   readonly #types = new Map<string, CollectionSettings['type']>();
   readonly #orders = new Map<string, CallOrder>();
   /** Handles that open with the first call. */
@@ -238,7 +243,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   /** Resolves when all calls so far have sent their changes. */
   async #earlierCalls(): Promise<void> {
     await Promise.all(
-      Array.from(this.#orders.values(), (order) => order.enter(() => Promise.resolve())),
+      Array.from(this.#orders.values(), (order) => order.enter(async () => undefined)),
     );
   }
 

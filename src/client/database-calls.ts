@@ -18,6 +18,7 @@ import { DATABASE } from '../engine/protocol/database-protocol.ts';
 import { loadFailed } from '../errors/load-failed.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { ValueError } from '../errors/value-error.ts';
+import { askStorage } from '../transport/platform/storage-manager.ts';
 import type { StorageStatus, StorageUse } from './database-storage.ts';
 
 /** Calls about the whole database; their code loads with the first of them. */
@@ -94,12 +95,12 @@ export class DatabaseCalls {
   }
 
   async persist(): Promise<boolean | 'unsupported'> {
-    return (await asked(storageManager()?.persist?.())) ?? 'unsupported';
+    return (await askStorage('persist')) ?? 'unsupported';
   }
 
   async estimate(): Promise<StorageUse> {
     const [estimate, collections] = await Promise.all([
-      asked(storageManager()?.estimate?.()),
+      askStorage('estimate'),
       this.#channel.send({ op: 'usage' }) satisfies Promise<readonly CollectionUsage[]>,
     ]);
     const { usage = 'unsupported', quota = 'unsupported' } = estimate ?? {};
@@ -111,20 +112,8 @@ export class DatabaseCalls {
     if (kind === 'memory') return 'memory';
     if (kind === 'files') return 'persistent';
     const persisted =
-      kind === 'indexeddb' || kind === 'opfs'
-        ? await asked(storageManager()?.persisted?.())
-        : undefined;
+      kind === 'indexeddb' || kind === 'opfs' ? await askStorage('persisted') : undefined;
     if (persisted === undefined) return 'unsupported';
     return persisted ? 'persistent' : 'best_effort';
   }
-}
-
-/** Missing in insecure contexts and in Node; browsers, pages and workers differ in its methods. */
-function storageManager(): Partial<StorageManager> | undefined {
-  return typeof navigator === 'undefined' ? undefined : navigator.storage;
-}
-
-/** The answer of the storage manager, which rejects in an opaque origin, such as a sandboxed frame. */
-function asked<T>(answer: Promise<T> | undefined): Promise<T | undefined> | undefined {
-  return answer?.catch(() => undefined);
 }

@@ -1,6 +1,8 @@
 import type { CollectionOwner } from '../collection/collection-owner.ts';
+import type { Emitter } from '../collection/emitter.ts';
+import type { EventMap } from '../collection/events.ts';
 import type { CairnError } from '../errors/cairn-error.ts';
-import type { ClientEmitter } from './client-emitter.ts';
+import { askStorage } from '../transport/platform/storage-manager.ts';
 
 /** Use of the quota from which on the event is emitted. */
 const NEAR = 0.8;
@@ -12,7 +14,7 @@ const CHECK_INTERVAL_MS = 10_000;
 const watched = new WeakSet<object>();
 
 /** Checks the quota after saves and emits the event `quota`. Loaded with the first listener. */
-export function watchQuota(client: CollectionOwner, listeners: ClientEmitter): void {
+export function watchQuota(client: CollectionOwner, listeners: Emitter<EventMap>): void {
   if (watched.has(client)) return;
   watched.add(client);
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -20,15 +22,12 @@ export function watchQuota(client: CollectionOwner, listeners: ClientEmitter): v
     const now = performance.now();
     if (!listeners.has('quota') || (!full && now - checkedAt < CHECK_INTERVAL_MS)) return;
     checkedAt = now;
-    const manager = typeof navigator === 'undefined' ? undefined : navigator.storage;
-    const { usage, quota } = (await manager?.estimate?.()) ?? {};
+    const { usage, quota } = (await askStorage('estimate')) ?? {};
     if (usage === undefined || quota === undefined) return;
     if (full || usage >= quota * NEAR) listeners.emit('quota', { usage, quota });
   };
-  // After a failed estimate the next save checks again.
-  const start = (full: boolean) => void check(full).catch(() => undefined);
-  client.on('save', () => start(false));
+  client.on('save', () => void check(false));
   client.on('error', ({ error }) => {
-    if ((error as Partial<CairnError>).code === 'storage_full') start(true);
+    if ((error as Partial<CairnError>).code === 'storage_full') void check(true);
   });
 }

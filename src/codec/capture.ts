@@ -193,7 +193,9 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
         return toPlatformBlob(value);
     }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    // What has the name of a Blob alone cannot be cloned.
+    const { name } = error as Error;
+    if (!(error instanceof TypeError) && name !== 'DataCloneError') throw error;
   }
   return undefined;
 }

@@ -59,3 +59,11 @@ export function baseOf(value: object): Tag | undefined {
 export function nameOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
+
+/**
+ * Whether a value is to be awaited. By its method: where a page replaces `Promise`, as zone.js does, async functions return
+ * another class. No value that can be stored has one.
+ */
+export function isPromise<T = unknown>(value: unknown): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function';
+}

@@ -1,5 +1,6 @@
 import type { RecoveryRecord } from '../engine/recovery/recovery-records.ts';
 import { openPageRecord } from '../storage/encryption/page-records.ts';
+import { readKept } from '../transport/platform/page-store.ts';
 import { journalKeys, SEALED_JOURNAL } from '../transport/unload/unload-journal.ts';
 import type { PageKeys } from './page-keys.ts';
 
@@ -11,7 +12,7 @@ import type { PageKeys } from './page-keys.ts';
  */
 export async function openJournals(name: string, keys: PageKeys): Promise<RecoveryRecord[]> {
   const sealed = journalKeys(name).flatMap((key) => {
-    const text = localStorage.getItem(key);
+    const text = readKept(key);
     return text?.startsWith(SEALED_JOURNAL) ? [{ key, text }] : [];
   });
   if (sealed.length === 0) return [];

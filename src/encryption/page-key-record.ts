@@ -16,7 +16,6 @@ export async function isInIndexedDb(name: string): Promise<boolean> {
 }
 
 async function read(name: string, store: StoreName, key: StorageKey): Promise<unknown> {
-  if (typeof indexedDB === 'undefined') return undefined;
   try {
     const database = await openDB(databaseName(name), undefined, {
       // Only the engine creates the database: this would leave it without object stores.

@@ -74,6 +74,7 @@ test('a form says how many changes its journal has', async () => {
   await sealing.seal(recordOf([acknowledged]));
   const record = recordOf([acknowledged, inFlight, large]);
   const counts = () => Array.from(sealing.forms(record, true), (form) => form.journal('notes'));
+  vi.stubGlobal('document', {}); // only pages keep texts
   vi.stubGlobal('localStorage', { setItem: () => undefined });
   expect(counts()).toEqual([1, 2, 0]);
   vi.stubGlobal('localStorage', undefined);

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
-import { ThreadLocks } from '../../transport/leadership/thread-locks.ts';
+import { PageLocks } from '../../transport/platform/page-locks.ts';
+import { keep, readKept, removeKept } from '../../transport/platform/page-store.ts';
 import type { Locks } from '../../transport/platform/platform.ts';
-import { readMark, removeMark, writeMark } from '../../transport/unload/kept-marks.ts';
 
 /** Texts that outlive the page, outside of the database. */
 export interface Memory {
@@ -22,8 +22,8 @@ export interface BackupEnvironment {
 export const pageEnvironment: BackupEnvironment = {
   clock: systemClock,
   random: Math.random,
-  // Node has them from version 24 on.
-  locks: globalThis.navigator?.locks ?? new ThreadLocks(),
+  // Node has some from version 24 on.
+  locks: new PageLocks(),
   memory: pageMemory(),
 };
 
@@ -34,18 +34,18 @@ export const pageEnvironment: BackupEnvironment = {
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
   return {
-    read: (key) => readMark(key) ?? texts.get(key),
+    read: (key) => readKept(key) ?? texts.get(key),
     write(key, value) {
-      writeMark(key, value);
-      if (readMark(key) === value) texts.delete(key);
+      keep(key, value);
+      if (readKept(key) === value) texts.delete(key);
       else {
-        removeMark(key); // an older value
+        removeKept(key); // an older value
         texts.set(key, value);
       }
     },
     remove(key) {
       texts.delete(key);
-      removeMark(key);
+      removeKept(key);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
@@ -73,7 +74,7 @@ export class HandleChannel {
   /** Waits for the result of a call over a sender. Not async, which would cost two more turns of the microtask queue. */
   settle<T>(call: Result<T>): Promise<T> {
     const result = isCoroutine(call) ? run(call) : call;
-    return result instanceof Promise ? result : Promise.resolve(result);
+    return isPromise(result) ? result : Promise.resolve(result);
   }
 
   /** Sends a request, which is the channel's from now on. */

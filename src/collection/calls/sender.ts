@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import type {
   OperationName,
   Operations,
@@ -47,7 +48,7 @@ export function* request<Name extends OperationName>(
 ): Coroutine<ReplyTo<Name>> {
   const reply = sender.send(message);
   // Not `yield* replyOf(reply)`: a generator less for each call.
-  return reply instanceof Promise ? ((yield reply) as ReplyTo<Name>) : reply;
+  return isPromise(reply) ? ((yield reply) as ReplyTo<Name>) : reply;
 }
 
 /** Sends a request; {@link replyOf} waits for its reply, if anything does. */
@@ -57,12 +58,12 @@ export function post<Name extends OperationName>(
 ): ReplyTo<Name> | Promise<ReplyTo<Name>> {
   const reply = sender.send(message);
   // The failure of a reply that nothing awaits must not count as unhandled.
-  if (reply instanceof Promise) reply.catch(() => undefined);
+  if (isPromise(reply)) reply.catch(() => undefined);
   return reply;
 }
 
 export function* replyOf<T>(reply: T | Promise<T>): Coroutine<T> {
-  return reply instanceof Promise ? ((yield reply) as T) : reply;
+  return isPromise(reply) ? ((yield reply) as T) : reply;
 }
 
 export function* pause(sender: Sender): Coroutine<void> {

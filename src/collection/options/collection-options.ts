@@ -238,9 +238,8 @@ const all = { ...common, ...documentOnly };
 export function parseCollectionOptions(options: unknown): HandleSettings {
   const settings = checkOptions(options, all, 'new Collection(options)');
   const given = options as Readonly<Record<string, unknown>>;
-  for (const place of Object.keys(documentOnly)) {
-    // `false` is the default, so it is accepted.
-    if (settings.type === 'KEY_VALUE_BASED' && given[place]) {
+  for (const [place, { fallback }] of Object.entries(documentOnly)) {
+    if (settings.type === 'KEY_VALUE_BASED' && settings[place] !== fallback) {
       const message = `"${place}" is for DOCUMENT_BASED only.`;
       throw new OptionError('option_invalid', message, { place });
     }

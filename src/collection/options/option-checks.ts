@@ -91,10 +91,11 @@ export function checkOptions(
     throw new OptionError('option_unknown', message, { place: option });
   }
   const settings: Record<string, unknown> = {};
-  for (const option in checks) {
-    const { allowed, test, required, fallback } = checks[option] as Check;
+  // Without what another script has added to `Object.prototype`.
+  const given: Record<string, unknown> = { __proto__: null, ...options };
+  for (const [option, { allowed, test, required, fallback }] of Object.entries(checks)) {
     const place = path + option;
-    const value = (options as Record<string, unknown>)[option];
+    const value = given[option];
     settings[option] = value === undefined ? fallback : value;
     if (value === undefined && required) {
       throw new OptionError('option_missing', `"${place}" is required: ${allowed}.`, { place });

@@ -1,4 +1,5 @@
 import type { FileHeader } from '../../backup/file/file-contents.ts';
+import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
@@ -144,7 +145,7 @@ export class HostedCollection implements Executor {
     const perform = () => this.perform(request, reader, key, transaction);
     const take = () => this.#turns.take(request, asking, perform);
     const result = this.#backups.expectParts(request, take);
-    if (result instanceof Promise && 'call' in request) this.#aborts.note(request.call, result);
+    if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
     return result;

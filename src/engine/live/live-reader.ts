@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { LiveNews } from '../protocol/live-protocol.ts';
@@ -151,7 +152,7 @@ export class LiveReader {
     this.#busy = this.#working = true;
     try {
       const running = run(this.#read(this.#reading as Reading, keys));
-      if (running instanceof Promise) running.catch((error: unknown) => this.fail(error));
+      if (isPromise(running)) running.catch((error: unknown) => this.fail(error));
     } catch (error) {
       this.fail(error);
     }

@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
 
 /** The result of a request that is not due after all: it enters the queue again later, and does not hold it meanwhile. */
@@ -40,7 +41,7 @@ export class SerialQueue {
     }
     const result = this.#begin(exclusive, start);
     if (result instanceof Postponed) return result.result;
-    if (exclusive && result instanceof Promise) this.#hold(result);
+    if (exclusive && isPromise(result)) this.#hold(result);
     return result;
   }
 
@@ -54,7 +55,7 @@ export class SerialQueue {
     start: () => Result<T> | Postponed<T>,
   ): T | Promise<T> | Postponed<T> {
     const result = perform(start);
-    if (!exclusive && result instanceof Promise) {
+    if (!exclusive && isPromise(result)) {
       this.#passing ??= new Set();
       const passing = this.#passing;
       const end = () => void passing.delete(result);
@@ -92,7 +93,7 @@ export function enterAll<T>(
   for (const queue of queues) queue.hasChanges = true;
   if (!queues.some(({ busy }) => busy)) {
     const result = run(start());
-    if (result instanceof Promise) for (const queue of queues) void queue.enter(true, () => result);
+    if (isPromise(result)) for (const queue of queues) void queue.enter(true, () => result);
     return result;
   }
   let ahead = queues.length;

@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
 import type { Executor } from '../executor.ts';
 import { changedHandles, isExclusive } from '../protocol/request-kinds.ts';
@@ -68,7 +69,7 @@ export class SessionTransactions implements Executor {
     const outcome = this.importing()?.then(perform) ?? perform();
     const secure = (reply: CommitReply) =>
       reply === 'committed' ? transaction?.secure(this.#client)?.then(() => reply) : undefined;
-    return outcome instanceof Promise
+    return isPromise(outcome)
       ? outcome.then((reply) => secure(reply) ?? reply)
       : (secure(outcome) ?? outcome);
   }

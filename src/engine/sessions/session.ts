@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
@@ -217,7 +218,7 @@ export class Session implements EventReceiver, RecoverySession {
           values[index] = answered;
           this.unfinished.note(executor, request, answered);
         };
-        if (!(value instanceof Promise)) answer(value);
+        if (!isPromise(value)) answer(value);
         else {
           this.unfinished.begin(executor, request, value);
           executing.push(value.then(answer).catch((error: unknown) => fail(index, error)));
@@ -240,8 +241,7 @@ export class Session implements EventReceiver, RecoverySession {
             if (executing.length > 0 && touched.size > 0) collections.settle(touched);
             return replyAfterNews();
           });
-    if (answer instanceof Promise)
-      for (const collection of touched) collection.saves.holdUntil(answer);
+    if (isPromise(answer)) for (const collection of touched) collection.saves.holdUntil(answer);
     return answer;
   }
 

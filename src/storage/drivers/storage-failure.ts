@@ -26,7 +26,10 @@ export function storageErrorOf(cause: unknown, doing: string): StorageError {
       { cause },
     );
   }
-  if (name === 'SecurityError' || (name === 'InvalidStateError' && doing === 'opening')) {
+  if (
+    /^Security|^NotAllowed|^NotSupported/.test(name ?? '') ||
+    (doing === 'opening' && /^InvalidState|^Type/.test(name ?? ''))
+  ) {
     return new StorageError(
       'storage_unavailable',
       `${said} This browser lets no site store data here.`,

@@ -32,13 +32,11 @@ export async function deleteFiles(name: string): Promise<void> {
 
 /** `undefined` where the browser has no files, or no database is in files. */
 async function folderOfAll(): Promise<FileSystemDirectoryHandle | undefined> {
-  const { navigator } = globalThis as Partial<typeof globalThis>;
-  if (typeof navigator?.storage?.getDirectory !== 'function') return undefined;
   try {
     const root = await navigator.storage.getDirectory();
     return await root.getDirectoryHandle(FOLDER);
   } catch {
-    // Without access, as in private modes, nothing was ever stored there.
+    // Without access, as in private modes and frames, nothing was ever stored there.
     return undefined;
   }
 }

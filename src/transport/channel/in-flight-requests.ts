@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import type { NearSession } from '../../engine/near/near-session.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import { isOfCall, isRead, isUrgent } from '../../engine/protocol/request-kinds.ts';
@@ -250,7 +251,7 @@ export class InFlightRequests {
     entry.attempts++;
     try {
       const reply = entry.send(route);
-      if (reply instanceof Promise) {
+      if (isPromise<BatchReply>(reply)) {
         reply.then(
           (late) => this.#settle(entry, route, late),
           (error: unknown) => this.#fail(entry, route, error),

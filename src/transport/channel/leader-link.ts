@@ -37,7 +37,7 @@ export class LeaderLink {
   readonly #client: string;
   readonly #leadership: Leadership;
   readonly #finder: LeaderFinder;
-  readonly #guard: UnloadGuard | undefined;
+  #guard: UnloadGuard | undefined;
   readonly #handles = new OpenHandles();
   readonly #unsaved = new ReplayBuffer();
   #route: Route | undefined;
@@ -167,6 +167,7 @@ export class LeaderLink {
     this.#route = route;
     this.#started = route.started;
     this.#wasUp = true;
+    if (this.#status?.storage === 'memory') this.#dropGuard();
     this.#guard?.begin();
     // Live queries must start anew before the engine reports the changes of retried requests.
     this.#events.up();
@@ -269,7 +270,13 @@ export class LeaderLink {
     this.#ended = true;
     this.#leaveRoute();
     this.replayer.stop();
+    this.#dropGuard();
+  }
+
+  /** Memory ends with the page, and must outlive its stay in the back/forward cache. */
+  #dropGuard(): void {
     this.#guard?.close();
+    this.#guard = undefined;
   }
 
   /** This client, as the unload guard sees it. */

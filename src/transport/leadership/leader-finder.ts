@@ -134,9 +134,13 @@ export class LeaderFinder implements LeadershipMember {
   /** Ends the search. */
   end(): void {
     this.#stopWaiting();
+    this.#leaveAnnouncements();
+    this.#presence.end();
+  }
+
+  #leaveAnnouncements(): void {
     this.#announcements?.close();
     this.#announcements = undefined;
-    this.#presence.end();
   }
 
   elected(engine: LeaderEngine): void {
@@ -174,7 +178,13 @@ export class LeaderFinder implements LeadershipMember {
     this.#announcements ??=
       broadcast && new Announcements(this.#database, broadcast, (said) => this.#receive(said));
     this.#present = this.#presence.begin();
-    this.#present.catch((error: unknown) => this.#events.failed(asCairnError(error)));
+    this.#present.then(
+      () => {
+        // The browser has refused the lock: no tab can know that another lives.
+        if (!this.#platform.broadcast) this.#leaveAnnouncements();
+      },
+      (error: unknown) => this.#events.failed(asCairnError(error)),
+    );
   }
 
   #query(ms: number, queries = QUERIES): void {

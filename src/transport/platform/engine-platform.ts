@@ -1,25 +1,29 @@
 import { systemClock } from '../../engine/scheduling/clock.ts';
 import { indexedDbDriver } from '../../storage/drivers/indexeddb-driver.ts';
-import { ThreadLocks } from '../leadership/thread-locks.ts';
 import type { Broadcast, EnginePlatform, Locks } from './platform.ts';
+import { navigatorObject, platformObject } from './platform-object.ts';
 
-const scope = globalThis as typeof globalThis & { document?: Document };
-const webLocks = (scope.navigator as { locks?: Locks } | undefined)?.locks;
 const driver = indexedDbDriver();
 
-/** The platform of an engine in a worker. */
+/** The platform of an engine in a worker. Its page has the locks by which it leads. */
 export const enginePlatform: EnginePlatform = {
   clock: systemClock,
-  locks: webLocks ?? new ThreadLocks(),
-  // Node has no other tabs.
-  locked: webLocks !== undefined || scope.document === undefined,
-  broadcast:
-    webLocks && typeof BroadcastChannel !== 'undefined'
-      ? (name) => new BroadcastChannel(name) as unknown as Broadcast
-      : undefined,
+  locks: navigatorObject('locks') as Locks,
+  broadcast: openBroadcast(),
   newPorts: () => new MessageChannel(),
   get storage() {
-    return typeof indexedDB === 'undefined' ? undefined : driver;
+    return platformObject('indexedDB') && driver;
   },
   terminable: true,
 };
+
+/** `undefined` where no channel opens. */
+function openBroadcast(): ((name: string) => Broadcast) | undefined {
+  const open = (name: string) => new BroadcastChannel(name) as unknown as Broadcast;
+  try {
+    open('cairn:').close();
+    return open;
+  } catch {
+    return undefined;
+  }
+}

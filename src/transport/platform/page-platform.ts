@@ -2,11 +2,14 @@ import { sharedWorkerSwitchboard } from '../tabs/switchboard.ts';
 import { PageUnloadWriter } from '../unload/recovery-record.ts';
 import { unloadJournals } from '../unload/unload-journal.ts';
 import { enginePlatform } from './engine-platform.ts';
+import { PageLocks } from './page-locks.ts';
 import type { PageLifecycle, Platform } from './platform.ts';
+import { platformObject } from './platform-object.ts';
 import type { UnloadJournals } from './unload-writer.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
+const locks = new PageLocks();
 let clients = 0;
 
 /** For Node, whose pages never end, and which warns when its `localStorage` is accessed. */
@@ -20,8 +23,16 @@ const noJournals: UnloadJournals = {
 
 /** The platform of a client in a page, or in Node. */
 export const pagePlatform: Platform = {
-  ...enginePlatform,
-  terminable: false,
+  clock: enginePlatform.clock,
+  newPorts: enginePlatform.newPorts,
+  locks,
+  get locked() {
+    // Node has no other tabs.
+    return locks.areShared || !scope.document;
+  },
+  get broadcast() {
+    return locks.areShared ? enginePlatform.broadcast : undefined;
+  },
   get storage() {
     return enginePlatform.storage;
   },
@@ -34,12 +45,13 @@ export const pagePlatform: Platform = {
 
 /** In Chromium only: a port is no faster than a BroadcastChannel in Firefox, and slower in WebKit. */
 function hasFastPorts(): boolean {
-  return typeof SharedWorker !== 'undefined' && 'userAgentData' in scope.navigator;
+  const { userAgentData } = (platformObject('navigator') ?? {}) as { userAgentData?: unknown };
+  return platformObject('SharedWorker') !== undefined && userAgentData !== undefined;
 }
 
 /** WebKit's version in `userAgent` never changes, and other engines claim another. */
 function isWebKit(): boolean {
-  return /AppleWebKit\/605/.test(scope.navigator?.userAgent);
+  return /AppleWebKit\/605/.test(platformObject('navigator')?.userAgent ?? '');
 }
 
 function pageLife(): PageLifecycle {

@@ -48,8 +48,6 @@ export interface PageLifecycle {
 export interface EnginePlatform {
   readonly clock: Clock;
   readonly locks: Locks;
-  /** Whether the locks exclude other tabs. */
-  readonly locked: boolean;
   /** Opens a channel to other tabs; `undefined` where there are none. */
   readonly broadcast: ((name: string) => Broadcast) | undefined;
   /** Makes a pair of ports. */
@@ -66,6 +64,8 @@ export interface EnginePlatform {
 
 /** The platform of a page and its clients. */
 export interface Platform extends EnginePlatform {
+  /** Whether the locks exclude other tabs: known once a lock is held. */
+  readonly locked: boolean;
   /** `undefined` without a page. */
   readonly page: PageLifecycle | undefined;
   readonly pageWriting: (database: string) => UnloadWriter;

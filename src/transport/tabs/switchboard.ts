@@ -39,7 +39,7 @@ export const sharedWorkerSwitchboard: Switchboard = {
         brought(port);
       });
       worker?.start();
-    });
+    }, ignore);
     return () => end();
   },
   bring(address, port) {
@@ -66,6 +66,9 @@ async function fileOfWorker(): Promise<WorkerFile | undefined> {
     return undefined; // offline, and not cached: a Blob needs no request
   }
 }
+
+/** Without a script the tabs keep their BroadcastChannel. */
+const ignore = () => undefined;
 
 /** If this fails, the tabs keep their BroadcastChannel. */
 function reach(address: string): MessagePort | undefined {

@@ -90,7 +90,7 @@ export async function hostEngine(
   early.forEach(report);
   const { broadcast } = platform;
   const server =
-    broadcast && shared
+    broadcast && locked && shared
       ? new TabServer(engine, name, leader, platform, broadcast, bring, keyed?.admit)
       : undefined;
   return {

@@ -63,10 +63,7 @@ function chooseDriver(storage: Chosen, { storage: shared }: EnginePlatform): Sto
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();
   if (shared) return shared;
-  if (storage === 'indexeddb')
-    throw unavailable('There is no IndexedDB here; leave `storage` out to use memory.');
-  warnAboutMemory('there is no IndexedDB here');
-  return memoryDriver();
+  throw unavailable('There is no IndexedDB here; leave `storage` out to use memory.');
 }
 
 async function openDriver(
@@ -75,8 +72,8 @@ async function openDriver(
   platform: EnginePlatform,
   damaged: Damaged,
 ): Promise<OpenedStorage> {
-  const driver = chooseDriver(chosen, platform);
   try {
+    const driver = chooseDriver(chosen, platform);
     const storage = await driver.open(name, { damaged });
     return { storage, kind: driver.kind, shared: driver === platform.storage };
   } catch (error) {

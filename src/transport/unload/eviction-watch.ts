@@ -2,7 +2,8 @@ import type { EngineEvents } from '../../engine/protocol/event-protocol.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import type { ChannelEvents } from '../channel/channel.ts';
 import type { Replayer } from '../channel/replayer.ts';
-import { evictedKey, markKey, readMark, removeMark, writeMark } from './kept-marks.ts';
+import { keep, readKept, removeKept } from '../platform/page-store.ts';
+import { evictedKey, markKey } from './kept-marks.ts';
 
 /**
  * Notices that the browser has evicted a database: a mark outside of IndexedDB has the id of the database that held data,
@@ -26,7 +27,7 @@ export class EvictionWatch {
 
   /** Whether the data is evicted, and neither restored nor given up. */
   get isEvicted(): boolean {
-    return readMark(evictedKey(this.#name)) !== undefined;
+    return readKept(evictedKey(this.#name)) !== undefined;
   }
 
   /** The channel is open. */
@@ -41,7 +42,7 @@ export class EvictionWatch {
       this.#storage = (detail as EngineEvents['status']).storage;
       this.#check();
     } else if (type === 'save') this.#mark();
-    else if (type === 'restore') removeMark(evictedKey(this.#name));
+    else if (type === 'restore') removeKept(evictedKey(this.#name));
   }
 
   /** Data in memory, or with a driver of the caller's, is not the browser's to evict. */
@@ -52,9 +53,9 @@ export class EvictionWatch {
   #check(): void {
     if (this.#isChecked || !this.#database || !this.#isBrowsers) return;
     this.#isChecked = true;
-    const held = readMark(this.#key);
+    const held = readKept(this.#key);
     if (held === undefined || held === this.#database) return;
-    writeMark(evictedKey(this.#name), held);
+    keep(evictedKey(this.#name), held);
     this.#found(storageEvicted(this.#name));
   }
 
@@ -62,7 +63,7 @@ export class EvictionWatch {
   #mark(): void {
     if (this.#isMarked || !this.#isChecked || !this.#database) return;
     this.#isMarked = true;
-    writeMark(this.#key, this.#database);
+    keep(this.#key, this.#database);
   }
 }
 

@@ -2,8 +2,9 @@ import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import type { AcknowledgedChange } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
+import { holdStore } from '../platform/page-store.ts';
 import type { UnloadWriter } from '../platform/unload-writer.ts';
-import { holdStorage, unloadJournals } from './unload-journal.ts';
+import { unloadJournals } from './unload-journal.ts';
 
 /** A recovery record as it is written. */
 export interface RecordForm {
@@ -180,7 +181,7 @@ export class PageUnloadWriter implements UnloadWriter {
     const forget = () => {
       if (this.#attempt === attempt) this.close();
     };
-    holdStorage();
+    holdStore();
     try {
       const connection = await openDB(databaseName(this.#database), undefined, {
         // Only the engine creates the database: this would leave it without object stores.

@@ -3,6 +3,7 @@ import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../../engine/recovery/recovery-records.ts';
+import { keep, keptKeys, readKept, removeKept } from '../platform/page-store.ts';
 import type { UnloadJournals } from '../platform/unload-writer.ts';
 import { JOURNAL_ROOM } from './journal-size.ts';
 import { clearMarks } from './kept-marks.ts';
@@ -12,20 +13,6 @@ const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
 
 /** Begins the text of a journal that only the key of the database opens. */
 export const SEALED_JOURNAL = 'sealed ';
-
-let held: Storage | undefined;
-
-/**
- * Keeps a reference to `localStorage`: WebKit returns none to a page that has called `window.close()`, but still writes
- * through an older reference.
- */
-export function holdStorage(): void {
-  try {
-    held ??= localStorage;
-  } catch {
-    // The user forbids it: then there are no journals.
-  }
-}
 
 /**
  * Unload journals are lines of text in `localStorage`, whose writes are synchronous and never wait for IndexedDB. The
@@ -50,8 +37,8 @@ export const unloadJournals: UnloadJournals = {
   read(database) {
     const journals: RecoveryRecord[] = [];
     for (const key of journalKeys(database)) {
-      const text = localStorage.getItem(key) as string;
-      if (text.startsWith(SEALED_JOURNAL)) continue;
+      const text = readKept(key);
+      if (text === undefined || text.startsWith(SEALED_JOURNAL)) continue;
       try {
         const journal = readJournal(text);
         // Under another key `forget` would never find it.
@@ -59,7 +46,7 @@ export const unloadJournals: UnloadJournals = {
           throw new TypeError('another key');
         journals.push(journal);
       } catch (error) {
-        localStorage.removeItem(key);
+        removeKept(key);
         console.warn(
           `cairndb removed a damaged unload journal of "${database}" from localStorage (${error}): ` +
             'another script has written to it.',
@@ -72,11 +59,11 @@ export const unloadJournals: UnloadJournals = {
   forget(database, journals) {
     const keys = journalKeys(database);
     for (const key of journals.map((journal) => journalKey(database, journal)))
-      if (keys.includes(key)) localStorage.removeItem(key);
+      if (keys.includes(key)) removeKept(key);
   },
 
   clear(database) {
-    for (const key of journalKeys(database)) localStorage.removeItem(key);
+    for (const key of journalKeys(database)) removeKept(key);
     clearMarks(database);
   },
 
@@ -92,12 +79,7 @@ export const unloadJournals: UnloadJournals = {
 /** The keys of the journals of a database. */
 export function journalKeys(database: string): string[] {
   const prefix = prefixOf(database);
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-  } catch {
-    // The user forbids it: then there are no journals.
-    return [];
-  }
+  return keptKeys().filter((key) => key.startsWith(prefix));
 }
 
 /**
@@ -116,19 +98,10 @@ export function storeLines(
   let tooMany = lines.length + 1;
   // By bisection.
   for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
-    if (store(key, prefix + lines.slice(0, tried).join('\n'))) fitting = tried;
+    if (keep(key, prefix + lines.slice(0, tried).join('\n'))) fitting = tried;
     else tooMany = tried;
   }
   return fitting;
-}
-
-function store(key: string, text: string): boolean {
-  try {
-    (held ?? localStorage).setItem(key, text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @throws {TypeError} where the text is no journal: an engine that crashed over it would get it again. */

@@ -1,3 +1,4 @@
+import { isPromise } from '../../codec/kinds.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
@@ -113,7 +114,7 @@ export function remoteSession(
     first: FirstSequenceNumbers,
   ): Promise<WireReply> => {
     const reply = session.execute(batch, first);
-    const { values, failures, turn } = reply instanceof Promise ? await reply : reply;
+    const { values, failures, turn } = isPromise(reply) ? await reply : reply;
     return {
       values: values.map((value, index) => documents.reply(batch[index] as Request, value)),
       failures: failures && failuresToWire(failures),

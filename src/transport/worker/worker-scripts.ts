@@ -79,9 +79,11 @@ export function importingWorker(url: string): Worker {
 function fileOf(make: () => Worker): WorkerFile | undefined {
   const { Worker } = globalThis;
   let found: WorkerFile | undefined;
-  globalThis.Worker = function UrlOnly(url: string | URL, options?: WorkerOptions) {
+  const urlOnly = function UrlOnly(url: string | URL, options?: WorkerOptions) {
     found = { url: String(url), type: options?.type };
   } as unknown as typeof Worker;
+  // Not where a page has frozen its globals.
+  if (!Reflect.set(globalThis, 'Worker', urlOnly)) return undefined;
   try {
     make();
     return found;

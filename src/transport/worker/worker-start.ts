@@ -1,5 +1,6 @@
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { Started } from '../channel/channel.ts';
+import { platformObject } from '../platform/platform-object.ts';
 import { serverRuntime } from '../platform/server-runtime.ts';
 import { HELLO, READY } from '../wire/ready.ts';
 import {
@@ -59,7 +60,7 @@ async function launch(
   const runtime = serverRuntime();
   // Their workers keep the process alive until `close()`.
   if (runtime === 'bun' || runtime === 'deno') return undefined;
-  if (typeof Worker === 'undefined') {
+  if (!platformObject('Worker')) {
     if (!runtime) failed('there are no workers here');
     return undefined;
   }
