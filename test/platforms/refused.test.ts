@@ -23,6 +23,8 @@ beforeEach(() => {
 
 afterEach(() => {
   page.restore();
+  // Other files share the modules, which have this page.
+  vi.resetModules();
   vi.restoreAllMocks();
 });
 
