@@ -8,6 +8,7 @@ import { LiveRecords } from './live-records.ts';
 /** A defect of the stored data, found by `verify()`. */
 export interface Defect {
   readonly code:
+    | 'storage_damaged'
     | 'manifest_missing'
     | 'manifest_damaged'
     | 'segment_missing'

@@ -31,6 +31,8 @@ export interface EngineOptions {
   readonly storageReason?: string | undefined;
   /** Whether what is stored is encrypted, for the status. @default false */
   readonly isEncrypted?: boolean | undefined;
+  /** What storage has lost as a whole, found while it was opened. */
+  readonly damage?: readonly CairnError[] | undefined;
   readonly durability: Durability;
   readonly clock: Clock;
   readonly newId: IdGenerator;

@@ -237,12 +237,14 @@ export class CollectionBackups {
     look: (examiner: SegmentVerifier) => Promise<VerificationResult>,
   ): Promise<Verification> {
     const examiner = this.#examiner();
-    const { settings } = this.#context;
+    const { settings, events } = this.#context;
     const { whole, lost } = await this.snapshots.stored();
     const snapshots = [...whole].reverse();
     // Some may be deleted, or expire, meanwhile.
     return this.holding(snapshots, async () => {
-      const verdict = await look(examiner);
+      let verdict = await look(examiner);
+      for (const { message } of events.damage)
+        verdict = withDefect({ code: 'storage_damaged', segment: undefined, message }, verdict);
       const backups: Verification['backups'][number][] = [];
       for (const { name, segments, documents } of snapshots) {
         backups.push({ name, ...(await examiner.verify(segments, documents)) });

@@ -27,6 +27,11 @@ export class CollectionEvents {
     this.#watcher = watcher;
   }
 
+  /** What storage has lost as a whole. */
+  get damage(): readonly CairnError[] {
+    return this.#engine.damage;
+  }
+
   /** @param call Called after each save. */
   whenSaved(call: () => void): void {
     this.#saved = call;

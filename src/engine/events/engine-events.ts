@@ -21,6 +21,8 @@ interface StorageInUse {
   readonly storageKind: string;
   readonly storageReason?: string | undefined;
   readonly isEncrypted?: boolean | undefined;
+  /** What it has lost as a whole, found while it was opened. */
+  readonly damage?: readonly CairnError[] | undefined;
 }
 
 /** The events of an engine, and its status, for all sessions. */
@@ -35,6 +37,8 @@ export class EngineEvents {
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
   #lastError: CairnError | undefined;
+  /** Errors that came before the first client. */
+  #unheard: EngineEvent[] | undefined = [];
   /** The status that was sent last, to send each once. */
   #sent = '';
 
@@ -56,6 +60,11 @@ export class EngineEvents {
     this.#countTabs();
     this.sendStatus();
     return !Array.from(this.#sessions).some(({ client }) => client === session.client);
+  }
+
+  /** What storage has lost as a whole. */
+  get damage(): readonly CairnError[] {
+    return this.#storage.damage ?? [];
   }
 
   emit(event: EngineEvent): void {
@@ -85,7 +94,8 @@ export class EngineEvents {
   noteSave(collection: string, changes: number): void {
     const at = new Date(this.#clock.now());
     this.#lastSave = at;
-    this.#lastError = undefined;
+    // No save brings back what storage has lost.
+    this.#lastError = this.damage[0];
     // Before the event: its listeners see what is unsaved now.
     this.sendStatus();
     if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
@@ -93,8 +103,16 @@ export class EngineEvents {
 
   reportError(error: CairnError, collection?: string): void {
     this.#lastError = error;
-    this.emit({ type: 'error', detail: { collection, error } });
+    const event: EngineEvent = { type: 'error', detail: { collection, error } };
+    this.#unheard?.push(event);
+    this.emit(event);
     this.sendStatus();
+  }
+
+  /** Must be called once a client listens: the first gets what was reported before. */
+  catchUp(session: EventReceiver): void {
+    for (const event of this.#unheard ?? []) session.emit(event);
+    this.#unheard = undefined;
   }
 
   release(watermarks: readonly Watermark[]): void {

@@ -111,6 +111,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** As {@link resumeSession}. */
   resume(opened: OpenedHandles, changes: readonly AcknowledgedChange[], known?: string) {
+    this.context.events.catchUp(this);
     return resumeSession(this, this.context.databaseId, opened, changes, known);
   }
 

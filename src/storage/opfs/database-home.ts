@@ -4,6 +4,7 @@ import type { Storage } from '../drivers/driver.ts';
 import { EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { isMoved, MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
+import { EXTENT_KEY, noteExtent } from './file-extent.ts';
 import { fileDamaged } from './opfs-failure.ts';
 
 /** Where a database is: its files, or IndexedDB with the reason. */
@@ -28,13 +29,14 @@ export async function findHome(
   pages: Storage,
   damaged: (error: StorageError) => void,
 ): Promise<Home> {
-  const keys = [EPOCH_KEY, DATABASE_ID, MOVED_KEY, DESTROYED_KEY];
-  const [stored, newest, marker, destroyed] = await pages.getMany('leadership', keys);
+  const keys = [EPOCH_KEY, DATABASE_ID, MOVED_KEY, DESTROYED_KEY, EXTENT_KEY];
+  const [stored, newest, marker, destroyed, noted] = await pages.getMany('leadership', keys);
   const id = databaseIdOf(newest);
   // `destroy()` could not delete them.
   if (destroyedIds(destroyed).includes(files.id)) await files.clear();
   if (isMoved(marker)) {
     if (files.isEmpty) damaged(fileDamaged('it is missing, with everything that was stored in it'));
+    else files.compareWith(noted);
     if (files.since === 0) await files.settle(marker.epoch, id);
     return { in: 'files' };
   }
@@ -50,6 +52,6 @@ export async function findHome(
     await files.clear();
     await files.settle(epoch + 1, id);
   }
-  await pages.write([movedTo('opfs', files.epoch)], 'strict');
+  await pages.write([movedTo('opfs', files.epoch), noteExtent(files.extent)], 'strict');
   return { in: 'files' };
 }

@@ -8,6 +8,8 @@ import type {
   StoreName,
 } from '../drivers/driver.ts';
 import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from '../drivers/epoch.ts';
+import { ExtentNotes } from './extent-notes.ts';
+import { type FileExtent, missingIn } from './file-extent.ts';
 import type { Entry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
@@ -21,6 +23,8 @@ const HOME_KEY: StorageKey = ['home'];
 
 /** A database in two files, for all that have it open in this thread. Writes wait for each other, reads for writes. */
 export class FileDatabase {
+  /** What IndexedDB notes of the files. */
+  readonly notes = new ExtentNotes(this);
   readonly #files: LogFiles;
   readonly #damaged: (error: StorageError) => void;
   /** The newest write; never rejects. */
@@ -60,6 +64,21 @@ export class FileDatabase {
   /** The id of the database; empty before the data is here. */
   get id(): string {
     return databaseIdOf(this.#log.get('leadership', DATABASE_ID));
+  }
+
+  /** Offset behind the last whole write. */
+  get size(): number {
+    return this.#log.end;
+  }
+
+  get extent(): FileExtent {
+    return { generation: this.#files.generation, length: this.#log.flushed };
+  }
+
+  /** Reports what is missing of what was noted. */
+  compareWith(noted: unknown): void {
+    const missing = missingIn(this.#files.generation, this.#log.end, noted);
+    if (missing && !this.#files.isHeaderLost) this.#damaged(fileDamaged(missing));
   }
 
   /** From now on the data is here. */
@@ -106,6 +125,11 @@ export class FileDatabase {
     return this.#enqueue(() => this.#apply(operations, durability === 'strict'));
   }
 
+  /** Makes all that is written survive a power cut. */
+  flush(): Promise<void> {
+    return this.#enqueue(async () => this.#log.flush());
+  }
+
   /** Removes everything. */
   clear(): Promise<void> {
     return this.#enqueue(async () => this.#files.clear());
@@ -120,7 +144,11 @@ export class FileDatabase {
   async end(error = databaseClosed(), isGone = false): Promise<void> {
     if (!this.#ended) {
       this.#ended = error;
-      this.#closing = this.#last.then(() => this.#files.close(isGone));
+      this.notes.stop();
+      this.#closing = this.#last.then(async () => {
+        this.#files.close(isGone);
+        if (!isGone) await this.notes.now();
+      });
     }
     await (this.#closing ?? this.#last).catch((cause: unknown) => {
       throw fileErrorOf(cause, 'closing');
@@ -158,7 +186,10 @@ export class FileDatabase {
     // Without a turn where nothing is before it.
     const done = this.#waiting === 1 ? begin() : this.#last.then(begin);
     this.#last = done.then(
-      () => this.#tidySoon(),
+      () => {
+        this.#tidySoon();
+        if (!this.#ended) this.notes.soon();
+      },
       () => undefined,
     );
     return done;

@@ -56,7 +56,9 @@ export async function openOpfs(name: string, options: OpfsOptions): Promise<Open
     const home = await settle(files.value.database, pages.value, options);
     if (home.in === 'files') {
       inFiles = true;
-      const storage = new OpfsStorage(files.value.database, pages.value, () => release(name));
+      const { database } = files.value;
+      database.notes.pages.add(pages.value);
+      const storage = new OpfsStorage(database, pages.value, () => release(name));
       return { storage, kind: 'opfs', why: undefined };
     }
     await release(name, home.isMoved);

@@ -50,7 +50,13 @@ export class OpfsStorage implements Storage {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await Promise.all([this.#release(), this.#pages.close()]);
+    try {
+      // The last one notes there how long the file is.
+      await this.#release();
+    } finally {
+      this.#files.notes.pages.delete(this.#pages);
+      await this.#pages.close();
+    }
   }
 
   #in(store: StoreName | undefined): Pick<Storage, 'getMany' | 'list' | 'keys' | 'write'> {

@@ -10,6 +10,7 @@ import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { MOVED_KEY, movedTo } from '../drivers/moved.ts';
 import type { FileDatabase } from './file-database.ts';
+import { forgetExtent, noteExtent } from './file-extent.ts';
 
 const deleteKeyRecord: StorageOperation = {
   ...{ type: 'delete', store: 'leadership', key: ENCRYPTION_KEY },
@@ -43,7 +44,8 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
   await files.write([...leadership, forget], 'strict');
   const since = epochOf(stored) + 1;
   // The key that is left here would be opened by an old password.
-  await pages.write([...emptied(), deleteKeyRecord, movedTo('opfs', since)], 'strict');
+  const moved = [movedTo('opfs', since), noteExtent(files.extent)];
+  await pages.write([...emptied(), deleteKeyRecord, ...moved], 'strict');
   await files.settle(since, databaseIdOf(id));
 }
 
@@ -61,6 +63,7 @@ export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Prom
     yield { type: 'put', store: 'leadership', key: EPOCH_KEY, value };
     yield* putFound([ENCRYPTION_KEY], keyRecord);
     yield { type: 'delete', store: 'leadership', key: MOVED_KEY };
+    yield forgetExtent;
   }
   await pages.write(operations(), 'strict');
 }

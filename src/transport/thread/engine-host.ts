@@ -71,6 +71,7 @@ export async function hostEngine(
     storageKind: kind,
     storageReason: why,
     isEncrypted: keyed !== undefined,
+    damage: [...early],
     durability,
     clock: platform.clock,
     terminable: platform.terminable,

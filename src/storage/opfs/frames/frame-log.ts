@@ -57,6 +57,11 @@ export class FrameLog {
     if (file.getSize() > end) file.truncate(end);
   }
 
+  /** Up to here a power cut takes nothing. */
+  get flushed(): number {
+    return this.#flushed;
+  }
+
   get file(): SyncFile {
     return this.#file;
   }

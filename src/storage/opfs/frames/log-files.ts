@@ -44,6 +44,11 @@ export class LogFiles {
     return this.#log;
   }
 
+  /** Higher after each compaction. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Whether there is something to do between writes. */
   get isUntidy(): boolean {
     return this.#wantsCompaction || this.#log.wantsTable;
