@@ -37,8 +37,8 @@ export class EngineEvents {
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
   #lastError: CairnError | undefined;
-  /** Errors that came before the first client. */
-  #unheard: EngineEvent[] | undefined = [];
+  /** What storage has lost as a whole. */
+  readonly damage: readonly CairnError[];
   /** The status that was sent last, to send each once. */
   #sent = '';
 
@@ -46,6 +46,8 @@ export class EngineEvents {
     this.#storage = storage;
     this.#clock = storage.clock;
     this.#backlog = backlog;
+    this.damage = storage.damage ?? [];
+    this.#lastError = this.damage[0];
   }
 
   add(session: EventReceiver): void {
@@ -60,11 +62,6 @@ export class EngineEvents {
     this.#countTabs();
     this.sendStatus();
     return !Array.from(this.#sessions).some(({ client }) => client === session.client);
-  }
-
-  /** What storage has lost as a whole. */
-  get damage(): readonly CairnError[] {
-    return this.#storage.damage ?? [];
   }
 
   emit(event: EngineEvent): void {
@@ -103,16 +100,8 @@ export class EngineEvents {
 
   reportError(error: CairnError, collection?: string): void {
     this.#lastError = error;
-    const event: EngineEvent = { type: 'error', detail: { collection, error } };
-    this.#unheard?.push(event);
-    this.emit(event);
+    this.emit({ type: 'error', detail: { collection, error } });
     this.sendStatus();
-  }
-
-  /** Must be called once a client listens: the first gets what was reported before. */
-  catchUp(session: EventReceiver): void {
-    for (const event of this.#unheard ?? []) session.emit(event);
-    this.#unheard = undefined;
   }
 
   release(watermarks: readonly Watermark[]): void {

@@ -111,7 +111,9 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** As {@link resumeSession}. */
   resume(opened: OpenedHandles, changes: readonly AcknowledgedChange[], known?: string) {
-    this.context.events.catchUp(this);
+    // It was found before any client listened.
+    for (const error of this.context.events.damage)
+      this.emit({ type: 'error', detail: { collection: undefined, error } });
     return resumeSession(this, this.context.databaseId, opened, changes, known);
   }
 

@@ -71,7 +71,7 @@ export async function hostEngine(
     storageKind: kind,
     storageReason: why,
     isEncrypted: keyed !== undefined,
-    damage: [...early],
+    damage: early,
     durability,
     clock: platform.clock,
     terminable: platform.terminable,
@@ -88,7 +88,6 @@ export async function hostEngine(
     },
   });
   report = (error) => engine.reportError(error);
-  early.forEach(report);
   const { broadcast } = platform;
   const server =
     broadcast && locked && shared
