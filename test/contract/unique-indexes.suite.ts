@@ -90,7 +90,9 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
     test('include archived documents', async () => {
       const things = await users();
       await things.archive('ada');
-      expectViolation(await rejection(things.insert({ email: 'ada@x' })), 'ada@x', 'ada');
+      const error = await rejection(things.insert({ email: 'ada@x' }));
+      expectViolation(error, 'ada@x', 'ada');
+      expect(error.message).toContain('"ada" (archived).');
       await things.unarchive('ada');
       expect(idsOf(await things.filter({ email: 'ada@x' }))).toEqual(['ada']);
     });
@@ -192,6 +194,7 @@ export function uniqueIndexesSuite(fixture: ClientFixture): void {
         for (const call of [broken.ready, broken.count(), broken.insert({}), broken.get('a')]) {
           const error = await rejection(call);
           expect(error).toMatchObject({ code: 'unique_violation', place: 'email' });
+          expect(error.message).toContain('"c" (archived)');
         }
         // In the same client, and after a reload.
         for (let round = 0; round < 2; round++) {

@@ -115,7 +115,9 @@ function attempt<T>(version: number, key: string, action: () => T): T {
 }
 
 function failed(version: number, key: string, why: string, cause?: unknown): MigrationError {
-  const message = `The migration to version ${version} failed at "${key}": ${why.replace(/\.$/, '')}. Nothing was changed.`;
+  // The schema names the document too, and that nothing was stored.
+  const reason = why.replace(/\.?( Nothing was stored\..*)?$/s, '');
+  const message = `The migration to version ${version} failed at "${key}": ${reason}. Nothing was changed.`;
   return migrationFailed(version, message, key, cause);
 }
 

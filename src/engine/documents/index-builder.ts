@@ -180,7 +180,7 @@ export class IndexBuilder {
 
   /** Whether one of the two records still has a key of another. */
   #isDuplicate(slot: IndexSlot): boolean {
-    return (slot.duplicate?.ids ?? []).some((id) => {
+    return (slot.duplicate?.owners ?? []).some(({ key: id }) => {
       const record = this.#store.get(id);
       return record !== undefined && this.#indexes.duplicateOf(slot, record) !== undefined;
     });

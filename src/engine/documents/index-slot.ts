@@ -56,7 +56,7 @@ export class IndexSlot {
   /** Another record with a key of this one. */
   duplicateOf(record: StoredRecord): DuplicateKey | undefined {
     const taken = this.index.owner(this.keyOf(record), record.rank);
-    return taken && { owner: taken[0], ids: [taken[0].key, record.key], key: taken[1] };
+    return taken && { owners: [taken[0], record], key: taken[1] };
   }
 
   put(record: StoredRecord, before: StoredRecord | undefined): void {
@@ -100,8 +100,7 @@ export class IndexSlot {
 
 /** A violation of a unique index. */
 export interface DuplicateKey {
-  readonly owner: StoredRecord;
-  readonly ids: readonly [owner: string, other: string];
+  readonly owners: readonly [owner: StoredRecord, other: StoredRecord];
   readonly key: IndexKey;
 }
 

@@ -1,6 +1,7 @@
 import { ValueError } from '../../errors/value-error.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { ExpiryRules } from '../expiry/expiry-rules.ts';
+import { ARCHIVED } from '../protocol/managed.ts';
 import type { DuplicateKey, IndexSlot } from './index-slot.ts';
 
 /** Another record with a key of this one. One that has expired is removed instead. */
@@ -11,7 +12,7 @@ export function duplicateOf(
 ): DuplicateKey | undefined {
   for (;;) {
     const duplicate = slot.duplicateOf(record);
-    if (!duplicate || !expiry?.evict(duplicate.owner)) return duplicate;
+    if (!duplicate || !expiry?.evict(duplicate.owners[0])) return duplicate;
   }
 }
 
@@ -19,11 +20,11 @@ export function duplicateOf(
 export function refusal(
   collection: string,
   { definition: { name } }: IndexSlot,
-  { key, ids: [id] }: DuplicateKey,
+  { key, owners: [owner] }: DuplicateKey,
 ): ValueError {
   return new ValueError(
     'unique_violation',
-    `The unique index "${name}" of collection "${collection}" already has ${textOf(key)}, in the document with the _id "${id}". Change one, or declare the index without unique.`,
+    `The unique index "${name}" of collection "${collection}" already has ${textOf(key)}, in the document with the _id ${nameOf(owner)}. Change one, or declare the index without unique.`,
     { place: name },
   );
 }
@@ -32,13 +33,18 @@ export function refusal(
 export function violation(
   collection: string,
   { definition: { name } }: IndexSlot,
-  { key, ids: [a, b] }: DuplicateKey,
+  { key, owners: [a, b] }: DuplicateKey,
 ): ValueError {
   return new ValueError(
     'unique_violation',
-    `The index "${name}" of collection "${collection}" cannot be unique: the documents with the _id "${a}" and "${b}" both have ${textOf(key)}. Change one, or declare the index without unique.`,
+    `The index "${name}" of collection "${collection}" cannot be unique: the documents with the _id ${nameOf(a)} and ${nameOf(b)} both have ${textOf(key)}. Change one, or declare the index without unique.`,
     { place: name },
   );
+}
+
+/** Queries do not show an archived one, so the caller may not know of it. */
+function nameOf({ key, flags }: StoredRecord): string {
+  return `"${key}"${flags & ARCHIVED ? ' (archived)' : ''}`;
 }
 
 function textOf(key: unknown): string {

@@ -102,6 +102,8 @@ export function failingMigrationsSuite(fixture: ClientFixture): void {
       const error = await rejection(fixture.documents({ version: 2, migrate, schema }).ready);
       expect(error).toMatchObject({ code: 'migration_failed', place: 'a', version: 2 });
       expect(error.cause).toMatchObject({ code: 'schema_violation', issues: [{ path: ['n'] }] });
+      for (const said of [/Nothing was/g, /"a"/g])
+        expect(error.message.match(said)).toHaveLength(1);
     });
 
     test('a document whose time of expire_after is no Date', async () => {
