@@ -452,6 +452,32 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
       await orders.delete(_id);
     });
 
+    // A handler in React closes over the document that was rendered.
+    if (!title.startsWith('React')) {
+      test('what is set in the tick of another id belongs to that document', async () => {
+        const [one, copy] = await orders.insertMany([
+          { item: 'cup', price: 1 },
+          { item: 'cup', price: 1 },
+        ]);
+        const component = render(
+          ({ useDraft }, of, props) =>
+            useDraft(
+              of(() => orders),
+              of(() => props().id),
+            ),
+          { id: one!._id },
+        );
+        await until(component, ({ draft }) => draft?._id === one!._id);
+        component.set({ id: copy!._id });
+        last(component).set({ item: 'copy' });
+        await until(component, ({ draft }) => draft?._id === copy!._id && draft.item === 'copy');
+        await last(component).save();
+        expect(await orders.get(copy!._id)).toMatchObject({ item: 'copy' });
+        expect(await orders.get(one!._id)).toMatchObject({ item: 'cup' });
+        await orders.deleteMany({ item: { $in: ['cup', 'copy'] } });
+      });
+    }
+
     test('a component that is replaced goes on with the query', async () => {
       const counts = watchReaders(orders);
       const first = render(openOrders);
