@@ -2,22 +2,37 @@ import type { CairnError } from '../../errors/cairn-error.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from './index-slot.ts';
 
-/** The indexes that one handle declares, and the version of its documents. */
+/** The indexes that handles declare, all the same, and the version of their documents. */
 export class IndexDeclaration {
   /** The indexes that are not violated. */
   definitions: readonly IndexDefinition[];
-  /** The error of all calls of the handle: it declares a violated unique index. */
+  /** How many open handles declare this. */
+  handles = 1;
+  /** The error of all calls of the handles: they declare a violated unique index. */
   error: CairnError | undefined;
   /** Resolves when the indexes are ready or have failed; `undefined` afterwards. Never rejects. */
   pending: Promise<void> | undefined;
   /** The version that the handle's code expects. */
   readonly version: number;
+  readonly #given: readonly IndexDefinition[];
   #settle: () => void = () => undefined;
 
   constructor(definitions: readonly IndexDefinition[], version: number) {
     this.definitions = definitions;
+    this.#given = definitions;
     this.version = version;
     this.wait();
+  }
+
+  /** Whether a handle that declares these indexes can share this one: none of them was violated. */
+  isFor(definitions: readonly IndexDefinition[], version: number): boolean {
+    const { definitions: own } = this;
+    if (this.version !== version || own !== this.#given || own.length !== definitions.length)
+      return false;
+    return definitions.every((one, at) => {
+      const other = own[at] as IndexDefinition;
+      return isSameKey(one, other) && one.unique === other.unique && one.name === other.name;
+    });
   }
 
   /** Must be called when an index is ready no more. */
@@ -40,7 +55,7 @@ export class IndexDeclaration {
   }
 }
 
-/** The declarations of the open handles of a collection. */
+/** The declarations of the open handles of a collection: few, however many handles there are. */
 export class IndexDeclarations extends Set<IndexDeclaration> {
   /** What the collection needs itself, whatever its handles declare. */
   own: IndexDeclaration | undefined;

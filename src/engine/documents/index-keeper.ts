@@ -38,18 +38,29 @@ export class IndexKeeper {
   }
 
   declare(definitions: readonly IndexDefinition[], version: number): IndexDeclaration {
+    for (const known of this.#declared)
+      if (known.isFor(definitions, version)) {
+        known.handles++;
+        this.#reopened();
+        return known;
+      }
     const declaration = new IndexDeclaration(definitions, version);
     this.#declared.add(declaration);
     if (this.#state === 'closed') declaration.settle();
-    else if (this.#state === 'open') {
-      this.#dropUndeclared();
-      this.#settle();
-    }
+    else this.#reopened();
     return declaration;
+  }
+
+  /** Does what an opening of a handle does. */
+  #reopened(): void {
+    if (this.#state !== 'open') return;
+    this.#dropUndeclared();
+    this.#settle();
   }
 
   /** @param drops Whether undeclared indexes are dropped at once instead of at the next opening of a handle. */
   retract(declaration: IndexDeclaration, drops = false): void {
+    if (--declaration.handles > 0) return;
     this.#declared.delete(declaration);
     declaration.settle();
     if (drops && this.#declared.size > 0 && this.#state === 'open') this.#dropUndeclared();
