@@ -18,25 +18,35 @@ export class PageLocks implements Locks {
     return this.#web !== undefined;
   }
 
-  async request(
+  request(
     name: string,
     options: LockRequest,
     hold: (lock: unknown) => Promise<unknown> | undefined,
   ): Promise<unknown> {
-    try {
-      if (this.#web)
-        return await this.#web.request(name, options, (lock) => {
-          this.#isProven = true;
-          return hold(lock);
-        });
-    } catch (error) {
-      if (this.#isProven || (error as { name?: string }).name === 'AbortError') throw error;
+    const web = this.#web;
+    if (!web) return this.#thread.request(name, options, hold);
+    const granted = (lock: unknown) => {
+      this.#isProven = true;
+      return hold(lock);
+    };
+    // No async function: its turns after a lock run in the back/forward cache, and Chromium evicts the page for them.
+    return ask(web, name, options, granted).catch((error: { name?: string }) => {
+      if (this.#isProven || error.name === 'AbortError') throw error;
       this.#web = undefined;
-    }
-    return this.#thread.request(name, options, hold);
+      return this.#thread.request(name, options, hold);
+    });
   }
 
   async query(): ReturnType<Locks['query']> {
     return (this.#web ?? this.#thread).query();
+  }
+}
+
+/** Rejects where the browser throws. */
+function ask(web: Locks, ...request: Parameters<Locks['request']>): Promise<unknown> {
+  try {
+    return web.request(...request);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
