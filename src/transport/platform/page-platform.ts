@@ -72,8 +72,11 @@ function pageLife(): PageLifecycle {
     get isHidden() {
       return document.visibilityState === 'hidden';
     },
-    onHidden: (listener) =>
-      on(document, 'visibilitychange', () => document.visibilityState === 'hidden' && listener()),
+    onHidden: (listener) => {
+      const changed = () => document.visibilityState === 'hidden' && listener();
+      // Before the listeners of the app: a browser that quits may end the page amid them.
+      return on(document, 'visibilitychange', changed, true);
+    },
     onLeaving: isWebKit() ? (listener) => on(scope, 'beforeunload', listener) : undefined,
     onLeft: (listener) => {
       const left = (event: Event) => listener((event as PageTransitionEvent).persisted);
