@@ -223,9 +223,11 @@ test.each([true, false])(
     const fail = () => {
       throw new Error('offline');
     };
+    await db.close();
+    // In a page the client of each test has loaded this code already.
+    vi.resetModules();
     vi.doMock(SLOW, fail);
     if (!loads) vi.doMock(ENGINE, fail);
-    await db.close();
     db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory', slow_query_ms: 0 });
     const things = documents();
     const inserted = things.insert({ n: 1 });
