@@ -226,6 +226,7 @@ test.each([true, false])(
     await db.close();
     // In a page the client of each test has loaded this code already.
     vi.resetModules();
+    lib = await import('../../src/index.ts');
     vi.doMock(SLOW, fail);
     if (!loads) vi.doMock(ENGINE, fail);
     db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory', slow_query_ms: 0 });
