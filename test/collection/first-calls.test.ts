@@ -8,8 +8,9 @@ const SLOW = '../../src/collection/inspection/slow-queries.ts';
 let lib: typeof import('../../src/index.ts');
 let db: Database;
 
-/** A fresh page: no code of calls is loaded. */
+/** A fresh process: no code of calls is loaded. In a page, which another file may have left, clients load it early. */
 beforeEach(async () => {
+  Reflect.deleteProperty(globalThis, 'document');
   vi.resetModules();
   lib = await import('../../src/index.ts');
   db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory' });
@@ -223,12 +224,9 @@ test.each([true, false])(
     const fail = () => {
       throw new Error('offline');
     };
-    await db.close();
-    // In a page the client of each test has loaded this code already.
-    vi.resetModules();
-    lib = await import('../../src/index.ts');
     vi.doMock(SLOW, fail);
     if (!loads) vi.doMock(ENGINE, fail);
+    await db.close();
     db = new lib.Database({ name: `first ${Math.random()}`, storage: 'memory', slow_query_ms: 0 });
     const things = documents();
     const inserted = things.insert({ n: 1 });
