@@ -20,8 +20,8 @@ const recipes: readonly (readonly [name: string, tests: RegExp, packages: readon
 /** Noise in which a user would look for a mistake of their own. */
 const NOISE = /cairndb (?:keeps|runs)|did not exit|open handle|UnhandledPromise|teardown/i;
 
-/** Of Jest and Playwright most of the time is their own. */
-const EACH_TIME = ['vitest-happy-dom', 'node-test'];
+/** Of the others most of the time is their tools'. */
+const EACH_TIME = ['vitest-happy-dom', 'jest-cjs', 'node-test'];
 
 test.each(
   allAtNight(

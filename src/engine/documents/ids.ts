@@ -34,14 +34,15 @@ function blockMaker(length: number, fill: RandomSource): () => string {
   // Some more than are used: a second request is seldom needed.
   const random = new Uint8Array(Math.ceil(length * 1.04));
   const codes = new Uint8Array(length);
-  const text = new TextDecoder();
+  // The decoder is fifteen times faster, and missing in the jsdom of Jest.
+  const text = globalThis.TextDecoder && new TextDecoder();
   return () => {
     for (let made = 0; ; ) {
       fill(random);
       for (const byte of random) {
         const value = byte & 63;
         if (value < CODES.length) codes[made++] = CODES[value] as number;
-        if (made === length) return text.decode(codes);
+        if (made === length) return text?.decode(codes) ?? String.fromCharCode(...codes);
       }
     }
   };
