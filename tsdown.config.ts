@@ -1,6 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { bundlerComments } from './tools/build/bundler-comments.ts';
-import { chunks, withoutRuntime } from './tools/build/chunks.ts';
+import { chunks, withoutRuntime, workerStartApart } from './tools/build/chunks.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { sqlText } from './tools/build/sql-text.ts';
@@ -61,6 +61,7 @@ export default defineConfig([
       workerUrl(),
       bundlerComments(),
       withoutRuntime(),
+      workerStartApart(),
       libReference('testing.d.ts', 'esnext.disposable'),
     ],
     // What other entries share with the client they import from it: one more file would be one more round trip.

@@ -23,6 +23,7 @@ export const chunks: Group[] = [
     'transport/worker/blob-worker',
     'transport/wire/ready',
     'transport/leadership/lock-names',
+    'transport/platform/platform-object',
   ),
   chunk('worker-start', 95, 'transport/worker/(?:worker-start|early-worker)'),
   chunk(
@@ -69,6 +70,25 @@ const IMPORT = /import(?:\{\w+ as (\w+)\}from)?["'`]\.\/rolldown-runtime\.js["'`
 /** A namespace of getters, as the bundler's own runtime makes it. */
 const namespace = (name: string) =>
   `function ${name}(e){let n={};for(let t in e)Object.defineProperty(n,t,{get:e[t],enumerable:!0});return n}`;
+
+/**
+ * Fails where a file loads the start of a worker along: it names `import.meta`, which CommonJS in
+ * Jest cannot read.
+ */
+export function workerStartApart(): Plugin {
+  return {
+    name: 'worker-start-apart',
+    generateBundle(_options, bundle) {
+      for (const output of Object.values(bundle)) {
+        if (output.type !== 'chunk' || output.fileName === 'cairndb.js') continue;
+        if (output.imports.includes('worker-start.js'))
+          this.error(
+            `${output.fileName} imports worker-start.js: put what they share into index.js`,
+          );
+      }
+    },
+  };
+}
 
 /** Puts the bundler's runtime, a line, into the files that use it: alone it would be one more request. */
 export function withoutRuntime(): Plugin {

@@ -1,5 +1,6 @@
 import type { DatabaseSettings } from '../channel/channel.ts';
 import { lockName } from '../leadership/lock-names.ts';
+import { navigatorObject } from '../platform/platform-object.ts';
 import { startWorker, type WorkerSource, type WorkerStart } from './worker-start.ts';
 
 /** The workers of Cairn's own that nobody has taken, by database: clients of one page need one. */
@@ -61,10 +62,10 @@ export class EarlyWorker {
     const { name, storage } = this.#settings;
     if (storage === 'memory') return false;
     try {
-      const { held = [] } = await navigator.locks.query();
-      return held.some((lock) => lock.name === lockName(name));
+      const { held } = (await navigatorObject('locks')?.query()) ?? {};
+      return held?.some((lock) => lock.name === lockName(name)) === true;
     } catch {
-      // Refused, or there are no locks: then there is no leader in another tab either.
+      // The browser does not tell: Firefox refuses this to frames of other sites.
       return false;
     }
   }
