@@ -26,10 +26,18 @@ import type { DatabaseClient } from './database-client.ts';
 import type { DatabaseStorage } from './database-storage.ts';
 import { loadDatabaseCalls, loadedDatabaseCalls } from './load-database-calls.ts';
 
-const EVENT_NAMES =
-  'status change save index restore migration replication quota error slow_query'.split(
-    ' ',
-  ) as readonly EventName[];
+const EVENT_NAMES: readonly EventName[] = [
+  'status',
+  'change',
+  'save',
+  'index',
+  'restore',
+  'migration',
+  'replication',
+  'quota',
+  'error',
+  'slow_query',
+];
 
 /** A client of a database, over any access to an engine. */
 export class BaseClient implements DatabaseClient, CollectionOwner {
