@@ -41,11 +41,16 @@ async function buildApps() {
       logLevel: 'error',
       resolve: { alias: { cairndb: `${ROOT}dist/cairndb.js` } },
       worker: { format: 'es' },
+      plugins: [
+        {
+          name: 'app-of-the-page',
+          transformIndexHtml: { order: 'pre', handler: (html) => html.replaceAll('APP', app) },
+        },
+      ],
       build: {
         outDir: join(FOLDER, app),
         emptyOutDir: true,
         reportCompressedSize: false,
-        rollupOptions: { input: join(PAGES, `${app}.html`) },
       },
     });
   }
@@ -73,7 +78,7 @@ async function serveApps() {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
-    url: (/** @type {string} */ app) => `http://127.0.0.1:${port}/${app}/${app}.html`,
+    url: (/** @type {string} */ app) => `http://127.0.0.1:${port}/${app}/index.html`,
     use: (/** @type {Circumstances} */ next) => {
       current = next;
     },
