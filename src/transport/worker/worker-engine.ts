@@ -119,7 +119,8 @@ export async function workerEngine(
         end: () => {
           endpoint.removeEventListener('message', hear);
           session.leave().catch(() => undefined);
-          if (pair) session[releaseProxy]();
+          // Not `releaseProxy`: Chromium evicts a page from the back/forward cache for a reply to its message.
+          pair?.port1.close();
         },
       });
       const port = pair?.port2;
