@@ -8,6 +8,9 @@ import { toPlatformBlob } from './platform-blob.ts';
  */
 const MAX_DEPTH = 500;
 
+/** The key of what a draft of a form is known by. A spread copies it; it is stored nowhere. */
+export const draftMark: unique symbol = Symbol('draft');
+
 /** A captured value. */
 export interface Captured {
   /** A deep copy that shares nothing mutable with the original. */
@@ -134,8 +137,11 @@ function takePlain(
     // Not what another script has added to `Object.prototype`.
     else if (Object.hasOwn(result, key)) result[key] = take(item, trail, depth + 1);
   }
-  const [symbol] = Object.getOwnPropertySymbols(result);
-  if (symbol) throw unsupported(trail, depth, `an object with the symbol key ${String(symbol)}`);
+  for (const symbol of Object.getOwnPropertySymbols(result)) {
+    if (symbol !== draftMark)
+      throw unsupported(trail, depth, `an object with the symbol key ${String(symbol)}`);
+    delete result[symbol as never];
+  }
   return result;
 }
 

@@ -429,9 +429,12 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
         ),
       );
       await until(component, ({ draft }) => draft?.item === 'vase');
-      last(component).set({ ...last(component).draft, item: 'big vase' });
+      const { draft: read } = last(component);
       await orders.patch(_id, { price: 20 });
       await until(component, ({ draft }) => draft.price === 20);
+      last(component).set({ ...read, item: 'big vase' });
+      await until(component, ({ draft }) => draft.item === 'big vase');
+      expect(last(component).draft.price).toBe(20);
       expect(last(component).conflicts).toEqual([]);
       const patch = vi.spyOn(orders, 'patch');
       await last(component).save();

@@ -1,5 +1,7 @@
-import { capture } from '../../codec/capture.ts';
+import { capture, draftMark } from '../../codec/capture.ts';
+import { deepFreeze } from '../../codec/deep-freeze.ts';
 import type { OwnFields, Stamp, Stored } from '../../collection/document-types.ts';
+import { isManaged } from '../../engine/protocol/managed.ts';
 import { keyOf } from './canonical-key.ts';
 import type { LiveResult, Running } from './hook-result.ts';
 
@@ -16,7 +18,10 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
   /** Fields that both the user and somebody else have changed, to different values. `save()` stores the user's. */
   readonly conflicts: readonly (keyof OwnFields<T>)[];
   readonly is_saving: boolean;
-  /** Changes fields of the draft, to copies of these values. One that equals the live document is no change. */
+  /**
+   * Changes fields of the draft, to copies of these values. One that equals the live document is no change, nor what a spread
+   * has of the draft: `set({ ...draft, title })` changes the title, whatever others have changed since that draft was read.
+   */
   readonly set: (changes: Partial<OwnFields<T>>) => void;
   /**
    * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft. A failure is in
@@ -31,98 +36,126 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
 
 type Fields = Record<string, unknown>;
 
+/** What the user changed in a field. */
+interface Change {
+  readonly value: unknown;
+  /** What the live document had in the field when the user began; left out if it was not there. */
+  readonly base?: unknown;
+}
+
+/** A draft that somebody may have spread. */
+interface HandedOut {
+  readonly draft: Fields;
+  /** The live document that it was made of. */
+  readonly data: Fields;
+  /** How many saves had succeeded. */
+  readonly saves: number;
+}
+
 /** @param patch Stores fields. */
 export function draftOf<T extends object, S extends Stamp>(
   live: Running<LiveResult<Stored<T, S> | undefined>>,
   patch: (fields: Fields) => Promise<Stored<T, S> | undefined>,
 ): Running<DraftResult<T, S>> {
-  /** What the user changed. */
-  let fields: Fields = {};
-  /** What the live document had in these fields when the user began to change them. */
-  let bases: Fields = {};
+  let changes = new Map<string, Change>();
+  /** What the newest save of each field has stored, with its number. */
+  const saved = new Map<string, { readonly value: unknown; readonly save: number }>();
+  /** By what is spread with them. */
+  const handed_out = new WeakMap<object, HandedOut>();
   let saves = 0;
+  let saving = 0;
   let failure: Error | undefined;
   let notify: (() => void) | undefined;
   /** The live result that `view` shows; `undefined` after a change of the draft. */
   let from: unknown;
 
-  /** The changed fields that differ from a document. */
+  /** The changes that differ from a document. */
   const unlike = (document: object | undefined) =>
-    Object.entries(fields).filter(
-      ([name, value]) => !isEqual(value, (document as Fields | undefined)?.[name]),
-    );
+    [...changes].filter(([name, { value }]) => !isEqual(value, (document as Fields)?.[name]));
 
-  const change = (next: Fields) => {
-    fields = next;
+  const change = (next: typeof changes) => {
+    changes = next;
     from = undefined;
     notify?.();
   };
 
   const save = async () => {
     const { data } = live.view();
-    const sent = Object.fromEntries(unlike(data));
-    const before = bases;
-    bases = { ...bases, ...sent };
-    saves += 1;
+    const differing = unlike(data);
+    const sent = valuesOf(differing);
+    saving += 1;
     failure = undefined;
-    change(sent);
+    change(new Map(differing));
     try {
-      const stored = unlike(data).length > 0 ? await patch(sent) : data;
+      const stored = differing.length > 0 ? await patch(sent) : data;
+      if (!stored) return stored;
+      saves += 1;
+      for (const [name, value] of Object.entries(sent)) saved.set(name, { value, save: saves });
       // What the user changed again meanwhile stays.
-      if (stored) fields = Object.fromEntries(unlike(sent));
+      const again = ([name, own]: [string, Change]): [string, Change] =>
+        Object.hasOwn(sent, name) ? [name, { ...own, base: sent[name] }] : [name, own];
+      changes = new Map(unlike(sent).map(again));
       return stored;
     } catch (error) {
       failure = error as Error;
-      bases = before;
       throw error;
     } finally {
-      saves -= 1;
-      change(fields);
+      saving -= 1;
+      change(changes);
     }
   };
 
+  /** What the caller of `set` has seen of the live document in a field. */
+  const baseOf = (name: string, data: Fields | undefined, read: HandedOut | undefined) => {
+    const own = saved.get(name);
+    if (own && read && read.saves < own.save) return { base: own.value };
+    return data && { base: (read?.data ?? data)[name] };
+  };
+
   const methods = {
-    set: (changes: object) => {
+    set: (given: object) => {
       const { data } = live.view() as { data: Fields | undefined };
-      const next = { ...fields };
-      for (const [name, value] of Object.entries(changes)) {
-        // A spread of the draft names all fields.
-        if (data && isEqual(value, data[name])) delete next[name];
-        else if (!Object.hasOwn(fields, name) || !isEqual(value, fields[name])) {
-          next[name] = copyOf(value);
-          if (data && !Object.hasOwn(fields, name)) bases = { ...bases, [name]: data[name] };
-        }
+      // A spread of a draft names all fields: what it had is no change, whatever has changed since.
+      const read = handed_out.get((given as { [draftMark]: object })[draftMark]);
+      const next = new Map(changes);
+      for (const [name, value] of Object.entries(given)) {
+        if (isManaged(name) || (read && isEqual(value, read.draft[name]))) continue;
+        const before = changes.get(name);
+        if (data && isEqual(value, data[name])) next.delete(name);
+        else if (!before || !isEqual(value, before.value))
+          next.set(name, { ...(before ?? baseOf(name, data, read)), value: copyOf(value) });
       }
       change(next);
     },
     save: () => {
-      const saved = save();
+      const pending = save();
       // The failure is in `error`: an event handler may drop the promise.
-      saved.catch(() => undefined);
-      return saved;
+      pending.catch(() => undefined);
+      return pending;
     },
     reset: () => {
       failure = undefined;
-      change({});
+      change(new Map());
     },
   };
-  const viewOf = ({ data, status, error }: LiveResult<Stored<T, S> | undefined>) => ({
-    draft: data && (Object.freeze({ ...data, ...fields }) as Stored<T, S>),
-    status,
-    error: failure ?? error,
-    is_dirty: unlike(data).length > 0,
-    is_saving: saves > 0,
-    conflicts: unlike(data)
-      .map(([name]) => name)
-      .filter(
-        (name) =>
-          saves === 0 &&
-          data &&
-          Object.hasOwn(bases, name) &&
-          !isEqual(bases[name], (data as Fields)[name]),
-      ) as never,
-    ...methods,
-  });
+  const viewOf = ({ data, status, error }: LiveResult<Stored<T, S> | undefined>) => {
+    const mark = {};
+    const fields = valuesOf(changes);
+    const draft = data && Object.freeze({ ...data, ...fields, [draftMark]: mark });
+    if (draft) handed_out.set(mark, { draft, data: data as Fields, saves });
+    const differing = unlike(data);
+    const isConflict = ([name, own]: [string, Change]) =>
+      data && 'base' in own && !isEqual(own.base, (data as Fields)[name]);
+    return {
+      draft: draft as Stored<T, S> | undefined,
+      status,
+      error: failure ?? error,
+      is_dirty: differing.length > 0,
+      is_saving: saving > 0,
+      conflicts: saving > 0 ? [] : (differing.filter(isConflict).map(([name]) => name) as never),
+      ...methods,
+    };
+  };
   let view: DraftResult<T, S>;
 
   return {
@@ -142,10 +175,13 @@ export function draftOf<T extends object, S extends Stamp>(
   };
 }
 
+const valuesOf = (changes: Iterable<[string, Change]>): Fields =>
+  Object.fromEntries(Array.from(changes, ([name, { value }]) => [name, value]));
+
 /** Later changes of the caller's value have no effect. */
 function copyOf(value: unknown): unknown {
   try {
-    return capture(value, 'changes').copy;
+    return deepFreeze(capture(value, 'changes').copy);
   } catch {
     // `save` tells why it cannot be stored.
     return value;

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type DraftResult, draftOf } from '../../src/bindings/core/draft.ts';
+import { Database } from '../../src/index.ts';
+
+interface Form {
+  title: string;
+  price: string;
+  tags: string[];
+}
+type Name = keyof Form;
+
+const NAMES = ['title', 'price', 'tags'] as const;
+// Few values, so that both change a field to the same one, and back.
+const value = fc.constantFrom('a', 'b', 'c');
+const edits = fc
+  .record({ title: value, price: value, tags: value.map((tag) => [tag]) }, { requiredKeys: [] })
+  .map((given) => given as Partial<Form>);
+/** Which draft of those that were handed out is spread: an old one as well. */
+const which = fc.nat(20);
+
+type Step = (at: Story) => void | Promise<void>;
+
+const anyStep: fc.Arbitrary<[string, Step]> = fc.oneof(
+  edits.map((given): [string, Step] => [
+    `another user: ${JSON.stringify(given)}`,
+    (at) => at.otherUser(given),
+  ]),
+  fc
+    .tuple(which, edits)
+    .map(([age, given]): [string, Step] => [
+      `set({ ...draft ${age} ago, ${JSON.stringify(given)} })`,
+      (at) => at.spread(age, given),
+    ]),
+  edits.map((given): [string, Step] => [`set(${JSON.stringify(given)})`, (at) => at.set(given)]),
+  fc.constant<[string, Step]>(['save', (at) => at.save(true)]),
+  fc.constant<[string, Step]>(['a save that fails', (at) => at.save(false)]),
+  fc.constant<[string, Step]>(['reset', (at) => at.reset()]),
+);
+
+/** A draft, and beside it what each user did to each field, written down by somebody who watched. */
+class Story {
+  #live: Form & { _id: string; _updated: boolean } = {
+    _id: '1',
+    _updated: false,
+    title: 'a',
+    price: 'a',
+    tags: ['a'],
+  };
+  #result = this.#resultOf();
+  /** What the user wants in a field, and what they saw there when they began. */
+  readonly #mine = new Map<Name, { wanted: unknown; seen: unknown }>();
+  readonly #handed: { draft: Form; saw: Record<Name, unknown> }[] = [];
+  #fails = false;
+  readonly #source = draftOf<Form, never>(
+    { key: '1', subscribe: () => () => undefined, view: () => this.#result as never },
+    async (fields) => {
+      if (this.#fails) throw new Error('refused');
+      this.#change(fields);
+      return this.#live as never;
+    },
+  );
+
+  #resultOf() {
+    return { data: this.#live, status: 'ready', error: undefined, is_stale: false };
+  }
+
+  #change(given: object): void {
+    this.#live = { ...this.#live, ...given, _updated: true };
+    this.#result = this.#resultOf();
+  }
+
+  look(): DraftResult<Form, never> {
+    const view = this.#source.view();
+    if (view.draft !== this.#handed.at(-1)?.draft)
+      this.#handed.push({ draft: view.draft as never, saw: { ...this.#live } });
+    return view;
+  }
+
+  otherUser(given: Partial<Form>): void {
+    this.#change(given);
+  }
+
+  spread(age: number, given: Partial<Form>): void {
+    const { draft, saw } = this.#handed.at(-1 - (age % this.#handed.length)) as never as {
+      draft: Form;
+      saw: Form;
+    };
+    this.#source.view().set({ ...draft, ...given });
+    for (const name of NAMES)
+      if (name in given && !same(given[name], draft[name])) this.#want(name, given[name], saw);
+  }
+
+  set(given: Partial<Form>): void {
+    this.#source.view().set(given);
+    for (const name of NAMES) if (name in given) this.#want(name, given[name], this.#live);
+  }
+
+  #want(name: Name, wanted: unknown, saw: Form): void {
+    if (same(wanted, this.#live[name])) this.#mine.delete(name);
+    else this.#mine.set(name, { wanted, seen: this.#mine.get(name)?.seen ?? saw[name] });
+  }
+
+  async save(works: boolean): Promise<void> {
+    this.#fails = !works;
+    const wanted = this.#differing();
+    const saved = this.#source.view().save();
+    if (works || wanted.length === 0) await saved;
+    else await expect(saved).rejects.toThrow('refused');
+    // Also of what was typed and then set by the other user as well.
+    for (const name of NAMES)
+      if (!wanted.includes(name) || works || wanted.length === 0) this.#mine.delete(name);
+    // What the user has stored is nobody else's change.
+    if (works)
+      for (const { saw } of this.#handed) for (const name of wanted) saw[name] = this.#live[name];
+  }
+
+  reset(): void {
+    this.#source.view().reset();
+    this.#mine.clear();
+  }
+
+  #differing(): Name[] {
+    return [...this.#mine]
+      .filter(([name, { wanted }]) => !same(wanted, this.#live[name]))
+      .map(([name]) => name);
+  }
+
+  check(): void {
+    const { draft, is_dirty, conflicts } = this.look();
+    const wanted = Object.fromEntries([...this.#mine].map(([name, own]) => [name, own.wanted]));
+    expect(JSON.parse(JSON.stringify(draft))).toEqual({ ...this.#live, ...wanted });
+    const differing = this.#differing();
+    expect(is_dirty).toBe(differing.length > 0);
+    expect([...conflicts].sort()).toEqual(
+      differing.filter((name) => !same(this.#mine.get(name)?.seen, this.#live[name])).sort(),
+    );
+  }
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+test('a draft, however old, changes what its user has changed, and shows what both have', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 20 }), async (steps) => {
+      const story = new Story();
+      story.check();
+      for (const [, step] of steps) {
+        await step(story);
+        story.check();
+      }
+    }),
+    { numRuns: 500 },
+  ));
+
+test('a draft can be stored like any object', async () => {
+  const db = new Database({ name: 'a draft', storage: 'memory' });
+  const forms = new db.Collection<Form>({ name: 'forms', type: 'DOCUMENT_BASED' });
+  const stored = await forms.insert({ title: 'a', price: 'b', tags: [] });
+  const { draft } = draftOf<Form, never>(
+    {
+      key: '1',
+      subscribe: () => () => undefined,
+      view: () => ({ data: stored, status: 'ready', error: undefined, is_stale: false }),
+    },
+    async () => undefined,
+  ).view();
+  const { _id, ...fields } = draft as typeof stored;
+  const copy = await forms.insert({ ...fields, title: 'copy' });
+  expect(copy).toEqual({ ...stored, _id: copy._id, title: 'copy' });
+  expect(await forms.filter({ ...fields } as never)).toHaveLength(1);
+  await forms.patch(copy._id, { tags: [draft] } as never);
+  expect(Object.getOwnPropertySymbols((await forms.get(copy._id))?.tags[0])).toEqual([]);
+  await db.close();
+});
