@@ -1,6 +1,6 @@
-import { flushSync } from 'svelte';
+import { untrack } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
-import { fromStore, toStore } from 'svelte/store';
+import { fromStore, type Readable, toStore } from 'svelte/store';
 import { keep, noteShown, type Shown, type Source, withData } from '../core/hook-result.ts';
 
 /** The fields of a result, and the result as a whole, which TypeScript narrows by `status`. */
@@ -10,16 +10,9 @@ export type Current<R, Name extends keyof R = keyof R> = { readonly current: R }
 
 /** The state of a source. It is followed while an effect or a template reads it. */
 export function useCurrent<R extends object>(make: () => Source<R>): { readonly current: R } {
-  let before: Source<R> | undefined;
   let shown: Shown | undefined;
   const subscribers = new WeakMap<Source<R>, () => void>();
-  // What the arguments read is tracked once, not by each reader: a function written inline would be new each time.
-  const source = fromStore(
-    toStore(() => {
-      before = keep(before, make());
-      return before;
-    }),
-  );
+  const source = useNewest(make);
   return {
     get current() {
       const from = source.current;
@@ -34,15 +27,40 @@ export function useCurrent<R extends object>(make: () => Source<R>): { readonly 
   };
 }
 
+/** The source of the arguments as they are. */
+function useNewest<R extends object>(make: () => Source<R>): { readonly current: Source<R> } {
+  let newest: Source<R> | undefined;
+  let isFollowed = false;
+  // What the arguments read is tracked once, not by each reader: a function written inline would be new each time.
+  const tracked = toStore(() => {
+    newest = keep(newest, make());
+    return newest;
+  });
+  const subscribe: Readable<Source<R>>['subscribe'] = (take) => {
+    if (isFollowed) {
+      // An event handler reads. What has changed in the same tick reaches effects and templates after it.
+      const [fresh, again] = [make(), make()];
+      if (keep(fresh, again) === fresh) newest = keep(newest, fresh);
+      take(newest as Source<R>);
+      return () => undefined;
+    }
+    isFollowed = true;
+    const leave = tracked.subscribe(take);
+    return () => {
+      isFollowed = false;
+      leave();
+    };
+  };
+  return fromStore({ subscribe });
+}
+
 /** The state of a source with a getter for each field. */
 export function useSource<R extends object>(make: () => Source<R>): Current<R> {
   const state = useCurrent(make);
   for (const [name, value] of Object.entries(make().start)) {
-    const call = (...args: unknown[]) => {
-      // What is called in the tick of a change belongs to the new arguments.
-      flushSync();
-      return (state.current[name as keyof R] as (...given: unknown[]) => unknown)(...args);
-    };
+    // Untracked: an effect that calls one need not run again, and calls that of the arguments as they are.
+    const call = (...args: unknown[]) =>
+      (untrack(() => state.current)[name as keyof R] as (...given: unknown[]) => unknown)(...args);
     if (typeof value === 'function') Object.assign(state, { [name]: call });
     else
       Object.defineProperty(state, name, {

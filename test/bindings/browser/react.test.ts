@@ -20,9 +20,15 @@ function frameworkOf(title: string, wrap: (node: ReactNode) => ReactNode): Frame
         return createElement('p', {}, String(state.status));
       };
       const root = createRoot(document.createElement('div'));
-      const set = (props: Rendered) => root.render(wrap(createElement(Component, { props })));
-      flushSync(() => set(first));
-      return { renders, set, unmount: () => root.unmount() };
+      const set = (props: Rendered) =>
+        flushSync(() => root.render(wrap(createElement(Component, { props }))));
+      set(first);
+      return {
+        renders,
+        set,
+        read: () => renders.at(-1) as Rendered,
+        unmount: () => root.unmount(),
+      };
     },
   };
 }

@@ -10,20 +10,23 @@ runStories({
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const [props, set] = createSignal(first);
+    let state: Record<string, () => unknown> = {};
+    const read = (): Rendered =>
+      Object.fromEntries(
+        Object.entries(state).map(([name, value]) => [
+          name,
+          METHODS.includes(name) ? value : value(),
+        ]),
+      );
     const unmount = render(() => {
-      const state = use(hooks as Hooks, (read) => read, props) as Record<string, () => unknown>;
+      state = use(hooks as Hooks, (read) => read, props) as typeof state;
       const text = () => {
-        const shown: Rendered = Object.fromEntries(
-          Object.entries(state).map(([name, value]) => [
-            name,
-            METHODS.includes(name) ? value : value(),
-          ]),
-        );
+        const shown = read();
         renders.push(shown);
         return String(shown.status);
       };
       return text as never;
     }, document.createElement('div'));
-    return { renders, set, unmount };
+    return { renders, set, read, unmount };
   },
 });

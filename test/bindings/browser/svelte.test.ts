@@ -11,15 +11,18 @@ runStories({
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const props = reactiveProps(first);
+    let state: Rendered = {};
     const component = mount(Story, {
       target: document.createElement('div'),
       props: {
-        use: () =>
-          use(
+        use: () => {
+          state = use(
             hooks as Hooks,
             (read) => read,
             () => props.current,
-          ),
+          ) as Rendered;
+          return state;
+        },
         record: (shown: Rendered) => {
           renders.push(shown);
           return String(shown.status);
@@ -31,6 +34,7 @@ runStories({
       set: (next) => {
         props.current = next;
       },
+      read: () => ({ ...state }),
       unmount: () => unmount(component),
     };
   },
@@ -57,5 +61,28 @@ test('criteria may be deep state', async () => {
   await expect.poll(() => texts.at(-1)).toBe('1');
   flushSync(() => criteria.size.$in.push(2));
   await expect.poll(() => texts.at(-1)).toBe('2');
+  await unmount(component);
+});
+
+test('a function that is written inline is the same query for an event handler', async () => {
+  const shelves = new db.Collection<{ size: number }>({ name: 'shelves', type: 'DOCUMENT_BASED' });
+  await shelves.insertMany([{ size: 1 }, { size: 2 }]);
+  let list: Rendered = {};
+  const texts: string[] = [];
+  const component = mount(Story, {
+    target: document.createElement('div'),
+    props: {
+      use: () => {
+        list = hooks.useLiveQuery(shelves, {}, () => ({ where: ({ size }) => size > 1 }));
+        return list;
+      },
+      record: ({ data }: Rendered) => {
+        texts.push(String(data?.length));
+        return '';
+      },
+    },
+  });
+  await expect.poll(() => texts.at(-1)).toBe('1');
+  expect(list).toMatchObject({ status: 'ready', is_stale: false, data: [{ size: 2 }] });
   await unmount(component);
 });

@@ -16,17 +16,18 @@ runStories({
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const props = shallowRef(first);
+    let state: Rendered = {};
+    const read = () =>
+      Object.fromEntries(Object.entries(state).map(([name, value]) => [name, unref(value)]));
     const app = createApp({
       setup: () => {
-        const state = use(
+        state = use(
           hooks as Hooks,
           (read) => read,
           () => props.value,
         ) as Rendered;
         return () => {
-          const shown = Object.fromEntries(
-            Object.entries(state).map(([name, value]) => [name, unref(value)]),
-          );
+          const shown = read();
           renders.push(shown);
           return h('p', String(shown.status));
         };
@@ -38,6 +39,7 @@ runStories({
       set: (next) => {
         props.value = next;
       },
+      read,
       unmount: () => app.unmount(),
     };
   },
