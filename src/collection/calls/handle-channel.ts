@@ -1,5 +1,4 @@
 import { isPromise } from '../../codec/kinds.ts';
-import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../engine/protocol/requests.ts';
 import { isCoroutine, type Result, run } from '../../engine/scheduling/coroutine.ts';
@@ -93,7 +92,7 @@ export class HandleChannel {
   }
 
   /** What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it cannot be read. */
-  near(): OperationContext {
+  near(): object {
     return this.#channel.near(this.handle);
   }
 

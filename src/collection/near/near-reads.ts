@@ -15,7 +15,8 @@ const SLICE = 1000;
 
 /** The channel of a handle. */
 interface NearChannel {
-  near(): OperationContext;
+  /** What reads look into: the engine's own context. */
+  near(): object;
   readonly shared: SharedDocuments | undefined;
   readonly started: string | undefined;
 }
@@ -90,7 +91,7 @@ export class NearReads {
 
   /** @throws {CollectionError} `sync_unavailable`, or why the collection cannot be read. */
   #context(): OperationContext {
-    return this.#channel.near();
+    return this.#channel.near() as OperationContext;
   }
 
   #documentOf(record: StoredRecord): object {

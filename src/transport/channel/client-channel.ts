@@ -1,4 +1,3 @@
-import type { OperationContext } from '../../engine/collections/collection-context.ts';
 import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protocol.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import { isOfCall } from '../../engine/protocol/request-kinds.ts';
@@ -120,7 +119,7 @@ export class ClientChannel {
   }
 
   /** What reads of a handle look into, after all requests sent before. @throws as {@link ClientChannel.sendSync} */
-  near(handle: number): OperationContext {
+  near(handle: number): object {
     return this.#atHand().inThread(handle).context(handle);
   }
 

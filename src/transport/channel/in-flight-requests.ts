@@ -1,5 +1,4 @@
 import { isPromise } from '../../codec/kinds.ts';
-import type { NearSession } from '../../engine/near/near-session.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import { isOfCall, isRead, isUrgent } from '../../engine/protocol/request-kinds.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
@@ -13,7 +12,7 @@ import {
   outcomeUnknown,
   tooManyAttempts,
 } from './request-errors.ts';
-import type { Route } from './route.ts';
+import type { EngineInThread, Route } from './route.ts';
 
 /** A request that ends every engine must not be retried for ever. */
 const ATTEMPTS = 4;
@@ -139,7 +138,7 @@ export class InFlightRequests {
   }
 
   /** Executes a request at once, in an engine in this thread. */
-  executeSync(request: Request, engine: NearSession): unknown {
+  executeSync(request: Request, engine: EngineInThread): unknown {
     if (isRead(request)) return engine.execute(request).values[0];
     const batch = [request];
     const first = this.#handles.number(batch);

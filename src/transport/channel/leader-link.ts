@@ -1,5 +1,4 @@
 import { notInMemory } from '../../engine/collection-errors.ts';
-import type { NearSession } from '../../engine/near/near-session.ts';
 import type { EngineEvent, EngineStatus } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
@@ -24,7 +23,7 @@ import type { LinkEvents } from './link-events.ts';
 import { OpenHandles } from './open-handles.ts';
 import { hasCompleteChange, ReplayBuffer } from './replay-buffer.ts';
 import { Replayer } from './replayer.ts';
-import type { Route, RouteEvents } from './route.ts';
+import type { EngineInThread, Route, RouteEvents } from './route.ts';
 
 /**
  * A client's link to the leader's engine. When that engine is lost, the link finds the next, opens the client's handles
@@ -83,7 +82,7 @@ export class LeaderLink {
   }
 
   /** The engine in this thread. @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
-  inThread(handle: number): NearSession {
+  inThread(handle: number): EngineInThread {
     const engine = this.#route?.inThread;
     if (engine) return engine;
     throw notInMemory(

@@ -1,4 +1,3 @@
-import type { NearSession } from '../../engine/near/near-session.ts';
 import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type {
@@ -33,11 +32,19 @@ export interface Route {
   /** @param first By handle, the sequence number of its first change in the batch. */
   execute(batch: readonly Request[], first: FirstSequenceNumbers): BatchReply | Promise<BatchReply>;
   /** The engine's side, where it is in this thread: it answers without promises. */
-  readonly inThread?: NearSession | undefined;
+  readonly inThread?: EngineInThread | undefined;
   watch(on: boolean): Promise<void>;
   save(): Promise<void>;
   /** Leaves the engine; the engine goes on. */
   leave(): void;
+}
+
+/** The calls without promises of an engine in this thread. */
+export interface EngineInThread {
+  /** What reads of a handle look into now, which the engine's own reads know. Throws if it is not at hand. */
+  context(handle: number): object;
+  /** Executes one request now, or throws. */
+  execute(request: Request, first?: FirstSequenceNumbers): BatchReply;
 }
 
 /** Events of a route. */
