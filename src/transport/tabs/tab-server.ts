@@ -4,8 +4,8 @@ import type { Admit } from '../../storage/encryption/key-proof.ts';
 import { whenGone } from '../leadership/presence.ts';
 import type { Broadcast, EnginePlatform } from '../platform/platform.ts';
 import { READY } from '../wire/ready.ts';
-import { remoteSession, type SessionApi } from '../wire/session-api.ts';
-import { EVENT } from '../wire/wire-protocol.ts';
+import { remoteSession } from '../wire/session-api.ts';
+import { EVENT, type WireEvent } from '../wire/wire-protocol.ts';
 import { type Announcement, Announcements, PROTOCOL } from './announcements.ts';
 import { PairChannel } from './pair-channel.ts';
 import type { TabApi, TabEvent } from './tab-route.ts';
@@ -13,9 +13,14 @@ import type { TabApi, TabEvent } from './tab-route.ts';
 /** After this time without an epoch from storage the leader announces that it is starting. */
 const SOON_MS = 100;
 
+/** Time for calls in flight when the leader closes: a client that is frozen delays its answers. */
+const ANSWER_MS = 1000;
+
 /** A client in another tab. */
 interface Follower {
   readonly client: string;
+  /** Answers its calls, and makes it look for the next leader. */
+  readonly finish: () => void;
   readonly leave: () => void;
 }
 
@@ -32,6 +37,8 @@ export class TabServer {
   /** Those who have not proven their key yet as well. */
   readonly #followers = new Set<Follower>();
   #closed = false;
+  /** Called when no follower is left. */
+  #allLeft: () => void = () => undefined;
 
   /**
    * @param leader Unique name of this term of leadership.
@@ -65,10 +72,28 @@ export class TabServer {
     return this.#followers.size > 0;
   }
 
+  /** Answers the calls in flight, takes no further ones, and waits until the followers have the answers. */
+  async finish(): Promise<void> {
+    this.#end();
+    await new Promise<void>((resolve) => {
+      const cancel = this.#platform.clock.after(ANSWER_MS, resolve);
+      this.#allLeft = () => {
+        cancel();
+        resolve();
+      };
+      for (const { finish } of this.#followers) finish();
+    });
+  }
+
   close(): void {
+    this.#end();
+    for (const { leave } of this.#followers) leave();
+  }
+
+  /** Accepts nobody any more. */
+  #end(): void {
     this.#closed = true;
     this.#announcements.close();
-    for (const { leave } of this.#followers) leave();
   }
 
   #receive(announcement: Announcement): void {
@@ -93,32 +118,32 @@ export class TabServer {
 
   #accept(client: string, name: string): void {
     const channel = new PairChannel(name, this.#broadcast);
-    let session: SessionApi | undefined;
+    let session: ReturnType<typeof remoteSession> | undefined;
     const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
       follower.leave();
       this.#engine.takeOver();
     });
     const follower: Follower = {
       client,
+      // It takes the gap in the numbers for a lost message.
+      finish: () => (session ? session.finish(() => tell([], 0)) : follower.leave()),
       leave: () => {
         this.#followers.delete(follower);
         stopWaiting();
         session?.leave();
         channel.close();
+        if (!this.isFollowed) this.#allLeft();
       },
     };
     this.#followers.add(follower);
+    const tell = (events: readonly WireEvent[], number: number) =>
+      channel.postMessage({ [EVENT]: events, number } satisfies TabEvent);
     const serve = () => {
       // It may have left while its key was checked.
       if (!this.#followers.has(follower)) return;
       for (const other of this.#followers)
         if (other !== follower && other.client === client) other.leave();
-      session = remoteSession(
-        this.#engine,
-        client,
-        (events, number) => channel.postMessage({ [EVENT]: events, number } satisfies TabEvent),
-        true,
-      );
+      session = remoteSession(this.#engine, client, tell, true);
       expose(
         {
           ...session,

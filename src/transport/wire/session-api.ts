@@ -3,6 +3,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineEvent } from '../../engine/protocol/event-protocol.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
 import type { AcknowledgedChange, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
+import { nextTurn } from '../../engine/scheduling/next-turn.ts';
 import type { Session } from '../../engine/sessions/session.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { toWire, type WireError } from './wire-error.ts';
@@ -47,6 +48,12 @@ export interface SessionApi {
   ping(): SessionProgress;
 }
 
+/** A session, and its end. */
+interface ServedSession extends SessionApi {
+  /** Takes no further calls: the client retries them with the next engine. Calls back when it has sent all other answers. */
+  finish(answered: () => void): void;
+}
+
 /**
  * Starts a session whose client is in another thread or tab. Events of one turn share a message: a client shows the
  * results of all its live queries on a transaction together.
@@ -59,24 +66,28 @@ export function remoteSession(
   client: string,
   send: (events: readonly WireEvent[], number: number) => void,
   mayLose = false,
-): SessionApi {
+): ServedSession {
   /** The client listens from its first call on. */
   let isListening = false;
   let sent = 0;
   let pending = 0;
   /** Calls received that must not overtake each other. */
   let received = 0;
+  /** Called when no call is pending any more; set once no further one is taken. */
+  let finished: (() => void) | undefined;
   const count = async <T>(call: () => Promise<T>): Promise<T> => {
     pending++;
     try {
       return await call();
     } finally {
-      pending--;
+      if (--pending === 0) finished?.();
     }
   };
   /** Behind a lost call none gets a reply: the client notices by a ping, and retries them all in order. */
   const inSequence = <T>(sequence: number, call: () => Promise<T>): Promise<T> =>
-    sequence === ++received || !mayLose ? count(call) : new Promise<never>(() => undefined);
+    !finished && (sequence === ++received || !mayLose)
+      ? count(call)
+      : new Promise<never>(() => undefined);
   const documents = new SentDocuments();
   let outgoing: WireEvent[] = [];
   const takeEvents = (): WireEvent[] => {
@@ -136,7 +147,11 @@ export function remoteSession(
         ),
       );
     },
-    execute: (batch, first, sequence) => inSequence(sequence, () => execute(batch, first)),
+    execute: (batch, first, sequence) => {
+      // Answers may wait until the client has taken news.
+      if (finished) void session.execute(batch.filter(({ op }) => op === 'liveNext'));
+      return inSequence(sequence, () => execute(batch, first));
+    },
     watch: (on) => {
       session.watching = on;
     },
@@ -147,6 +162,11 @@ export function remoteSession(
       session.leave();
     },
     ping: () => ({ pending, sent }),
+    finish: (answered) => {
+      // Answers become messages before the next turn.
+      finished = () => void nextTurn().then(answered);
+      if (pending === 0) finished();
+    },
   };
 }
 
