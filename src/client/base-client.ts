@@ -1,8 +1,10 @@
 import type { CollectionInfo } from '../backup/collection-info.ts';
 import { CallOrder } from '../collection/calls/call-order.ts';
+import type { CommonCalls } from '../collection/calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../collection/calls/file-bytes.ts';
 import type { Runtime } from '../collection/calls/runtime.ts';
 import type { CollectionConstructor } from '../collection/collection-constructor.ts';
+import { CollectionHandle } from '../collection/collection-handle.ts';
 import type { CollectionOwner } from '../collection/collection-owner.ts';
 import { DocumentCollection } from '../collection/document-collection.ts';
 import { Emitter } from '../collection/emitter.ts';
@@ -39,6 +41,8 @@ const EVENT_NAMES: readonly EventName[] = [
   'slow_query',
 ];
 
+type AnyHandle = CollectionHandle<CommonCalls, unknown>;
+
 /** A client of a database, over any access to an engine. */
 export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly name: string;
@@ -50,8 +54,8 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly #emitter = new Emitter<EventMap>(EVENT_NAMES);
   readonly #types = new Map<string, CollectionSettings['type']>();
   readonly #orders = new Map<string, CallOrder>();
-  /** Handles that open with the first call. */
-  #unopened: ((runtime: Runtime) => void)[] = [];
+  /** Handles that open with the first call; on a server that never calls, those that the app has. */
+  #unopened: WeakRef<AnyHandle>[] = [];
   #runtime: Runtime | undefined;
   #loading: Promise<Runtime> | undefined;
   #engine = UNKNOWN_STATUS;
@@ -182,9 +186,11 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return !isEmpty || !serverRuntime();
   }
 
-  whenLoaded(open: (runtime: Runtime) => void): void {
-    if (this.#runtime) open(this.#runtime);
-    else this.#unopened.push(open);
+  whenLoaded(collection: AnyHandle): void {
+    if (this.#runtime) CollectionHandle.openedBy(this, this.#runtime, collection);
+    // Looks through them each time that there are twice as many.
+    else if (Math.log2(this.#unopened.push(new WeakRef(collection))) % 1 === 0)
+      this.#unopened = this.#unopened.filter((handle) => handle.deref());
   }
 
   noteOpened({ name, type }: CollectionSettings): void {
@@ -216,7 +222,10 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
         this.#emitter.emit('status', this.status);
       },
     });
-    for (const open of this.#unopened.splice(0)) open(this.#runtime);
+    for (const handle of this.#unopened.splice(0)) {
+      const collection = handle.deref();
+      if (collection) CollectionHandle.openedBy(this, this.#runtime, collection);
+    }
     return this.#runtime;
   }
 

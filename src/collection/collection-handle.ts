@@ -60,7 +60,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     this.#order = owner.orderOf(settings.name);
     // If this fails, the first call rejects.
     if (owner.opensEarly) this.#open().catch(() => undefined);
-    else owner.whenLoaded((runtime) => this.#opened(runtime));
+    else owner.whenLoaded(this);
   }
 
   /** Opens the collection in the engine. */
@@ -207,8 +207,10 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     // The client refuses a listener that is no function; the wrapper would hide it.
     if (typeof listener !== 'function') return this.owner.on(name, listener);
+    // Not `this`, which would never be collected.
+    const { name: own } = this;
     return this.owner.on(name, (event: EventMap[Name]) => {
-      if (!('collection' in event) || event.collection === this.name) listener(event);
+      if (!('collection' in event) || event.collection === own) listener(event);
     });
   }
 

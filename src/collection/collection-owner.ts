@@ -12,8 +12,8 @@ export interface CollectionOwner {
   readonly runtime: Runtime | undefined;
   /** Whether constructing a collection loads the runtime; else the first call of the client does. */
   readonly opensEarly: boolean;
-  /** Opens a handle once the runtime is loaded, in the order of construction. */
-  whenLoaded(open: (runtime: Runtime) => void): void;
+  /** Opens a collection once the runtime is loaded, in the order of construction, if the app still has it. */
+  whenLoaded(collection: object): void;
   /** Loads the runtime. @throws {CairnError} `load_failed`; the next call tries again. */
   loadRuntime(): Promise<Runtime>;
   /** The order of the calls to a collection. */

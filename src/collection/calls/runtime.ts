@@ -27,8 +27,10 @@ import { exportedBytes } from './load-file-calls.ts';
 export class Runtime {
   readonly channel: ClientChannel;
   readonly [INSPECTION] = new Inspection();
-  /** The handles whose schema or steps a file may have to pass. */
-  readonly #handles: OpenedHandle[] = [];
+  /** By collection, the newest handle whose schema or steps a file may have to pass. */
+  readonly #passed = new Map<string, OpenedHandle>();
+  /** Releases what a collected handle has had. */
+  readonly #collected = new FinalizationRegistry((release: () => void) => release());
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
     const { slow_query_ms } = settings;
@@ -87,8 +89,8 @@ export class Runtime {
 
   /** Loads the code of all schemas. @returns what a file passes through: that of the newest handle which has any. */
   async importPaths(): Promise<(collection: string) => ImportPath | undefined> {
-    await Promise.all(this.#handles.map(({ schema }) => schema?.loading));
-    return (collection) => this.#handles.findLast(({ name }) => name === collection)?.calls;
+    await Promise.all(Array.from(this.#passed.values(), ({ schema }) => schema?.loading));
+    return (collection) => this.#passed.get(collection)?.calls;
   }
 
   #open<Calls extends CommonCalls>(
@@ -99,7 +101,7 @@ export class Runtime {
   ): HandleCalls<Calls> {
     const inspection = this[INSPECTION];
     const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
-    const number = this.channel.newHandle();
+    const number = this.channel.newHandle(settings);
     const channel = new HandleChannel(this.channel, order, number, inspection, shared);
     const schema = given && new SchemaLoading(calls, channel, settings, given);
     const handle = new HandleCalls(calls, channel, settings, schema);
@@ -111,20 +113,20 @@ export class Runtime {
       const parts = { channel, settings, steps, schema: loadSchema };
       calls.migration = new HandleMigration(parts, handle.opened);
     }
-    if (schema || calls.migration) this.#handles.push({ name: settings.name, calls, schema });
+    if (schema || calls.migration) this.#passed.set(settings.name, { calls, schema });
     const opened = { collection, settings, handle };
-    const logs = settings.detailed_debugger_logs && !inspection.isLogged(settings.name);
-    inspection.opened(opened);
-    if (logs) {
+    const forget = inspection.opened(opened);
+    this.#collected.register(collection, () => {
+      forget();
+      this.channel.freeHandle(number);
+    });
+    if (settings.detailed_debugger_logs && !inspection.noteLogged(settings.name))
       logHandle(inspection, opened);
-    }
     return handle;
   }
 }
 
 interface OpenedHandle {
-  /** Of the collection. */
-  readonly name: string;
   readonly calls: CommonCalls;
   readonly schema: SchemaLoading | undefined;
 }

@@ -14,7 +14,10 @@ type Method = (this: unknown, ...args: unknown[]) => Result<unknown>;
 const NO_CALLS: ReadonlySet<PropertyKey> = new Set(['stream', 'sendingTo', 'endView']);
 
 /** Reports the calls of a handle from now on. */
-export function watchCalls({ handle, settings }: OpenHandle, observers: Observers): void {
+export function watchCalls(
+  { handle, settings }: Pick<OpenHandle, 'handle' | 'settings'>,
+  observers: Observers,
+): void {
   handle.calls = new Proxy(handle.calls, {
     get(calls, name) {
       // Of the calls themselves: a proxy has no private fields.

@@ -12,6 +12,9 @@ export const CACHE_SIZE = 8 * 1024 * 1024;
 /** Counted for a document beside its body: its managed fields, and its place in maps. */
 const OVERHEAD = 100;
 
+/** Numbered in the page: the cache of a handle that takes the place of another is not taken for that one's. */
+let caches = 0;
+
 interface Versions {
   readonly byNumber: Map<number, object>;
   /** By id, the newest that was taken in. */
@@ -31,7 +34,7 @@ export class DocumentCache {
 
   constructor(build: DocumentBuilder, before?: DocumentCache) {
     this.#build = build;
-    this.number = before ? before.number + 1 : 1;
+    this.number = ++caches;
     if (!before) return;
     this.#before = before.#versions;
     before.#before = undefined;

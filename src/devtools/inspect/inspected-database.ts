@@ -43,6 +43,8 @@ export class InspectedDatabase {
   readonly activity: ActivityLog;
   readonly queries: QueryLog;
   readonly #inspection: Inspection;
+  /** What only the devtools use. */
+  readonly #own: object[] = [];
   #use: { version: string; at: number; estimate: Promise<StorageUse> } | undefined;
 
   private constructor(db: DatabaseClient, inspection: Inspection) {
@@ -119,7 +121,9 @@ export class InspectedDatabase {
    * engine is started anew: ask the user first.
    */
   async open({ name, type }: CollectionEntry): Promise<void> {
-    await new this.db.Collection({ name, type }).ready;
+    const collection = new this.db.Collection({ name, type });
+    this.#own.push(collection);
+    await collection.ready;
   }
 
   close(): void {

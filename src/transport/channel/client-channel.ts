@@ -2,6 +2,7 @@ import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protoco
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
 import { isOfCall } from '../../engine/protocol/request-kinds.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
+import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
@@ -69,9 +70,14 @@ export class ClientChannel {
     return this.#engines;
   }
 
-  /** A number for a new collection handle. */
-  newHandle(): number {
-    return ++this.#lastHandle;
+  /** A number for a new collection handle: one that a handle like it has left, if there is one. */
+  newHandle(settings?: CollectionSettings): number {
+    return (settings && this.link?.handles.take(settings)) ?? ++this.#lastHandle;
+  }
+
+  /** Must be called once nobody has the handle any more. */
+  freeHandle(number: number): void {
+    this.link?.handles.free(number);
   }
 
   /**

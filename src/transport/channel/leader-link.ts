@@ -30,6 +30,7 @@ import type { EngineInThread, Route, RouteEvents } from './route.ts';
  * with it, replays the unsaved changes and retries the requests in flight.
  */
 export class LeaderLink {
+  readonly handles = new OpenHandles();
   readonly requests: InFlightRequests;
   readonly replayer: Replayer;
   readonly #events: LinkEvents;
@@ -37,7 +38,6 @@ export class LeaderLink {
   readonly #leadership: Leadership;
   readonly #finder: LeaderFinder;
   #guard: UnloadGuard | undefined;
-  readonly #handles = new OpenHandles();
   readonly #unsaved = new ReplayBuffer();
   #route: Route | undefined;
   /** The next route, until its engine has answered the replay. */
@@ -57,10 +57,10 @@ export class LeaderLink {
     this.#events = events;
     this.#client = platform.newClient();
     this.#leadership = leadership;
-    this.requests = new InFlightRequests(name, this.#handles, (batch, first, reply) =>
+    this.requests = new InFlightRequests(name, this.handles, (batch, first, reply) =>
       this.#noteReply(batch, first, reply),
     );
-    this.replayer = new Replayer(this.#unsaved, this.#handles, platform.clock, (error, request) =>
+    this.replayer = new Replayer(this.#unsaved, this.handles, platform.clock, (error, request) =>
       this.#report(error, request),
     );
     this.#finder = new LeaderFinder(name, this.#client, access, encryption, {
@@ -86,7 +86,7 @@ export class LeaderLink {
     const engine = this.#route?.inThread;
     if (engine) return engine;
     throw notInMemory(
-      this.#handles.nameOf(handle),
+      this.handles.nameOf(handle),
       'another tab leads the database; use the methods that return promises',
     );
   }
@@ -120,7 +120,7 @@ export class LeaderLink {
     reply: BatchReply,
   ): Promise<void> | undefined {
     this.#finder.confirm();
-    this.#handles.noteReplies(batch, reply);
+    this.handles.noteReplies(batch, reply);
     const added = this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
     const secure = () => (hasCompleteChange(added) ? this.#guard?.secure(added) : undefined);
@@ -209,7 +209,7 @@ export class LeaderLink {
   }
 
   #report(error: CairnError, request: Request): void {
-    const detail = { collection: this.#handles.nameOf(request.handle), error };
+    const detail = { collection: this.handles.nameOf(request.handle), error };
     this.#events.event({ type: 'error', detail });
   }
 
@@ -296,7 +296,7 @@ export class LeaderLink {
         return link.replayer.database;
       },
       get opened() {
-        return link.#handles.all();
+        return link.handles.all();
       },
       get unsaved() {
         return link.#unsaved.all();

@@ -12,17 +12,21 @@ const none: FirstSequenceNumbers = [];
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
   readonly #lastNumbers = new Map<number, number>();
-  /** For each drop in flight, the handles to its collection. A handle constructed later belongs to a new collection. */
-  readonly #dropping = new WeakMap<Request, readonly number[]>();
+  /** By handle, the drop in flight of its collection. A handle constructed later belongs to a new collection. */
+  readonly #leaving = new Map<number, Request>();
+  /** By settings, handles that nobody has any more. The engine keeps what they declared. */
+  readonly #free = new Map<string, number[]>();
 
   /** Notes the opens and drops of a batch, and numbers its changes. Must be called once, before the batch is sent. */
   number(batch: readonly Request[]): FirstSequenceNumbers {
     let first: [number, number][] | undefined;
     for (const request of batch) {
       const { handle, op } = request;
-      if (op === 'open') this.#settings.set(handle, request.settings);
-      else if (op === 'drop') this.#dropping.set(request, this.#of(this.nameOf(handle)));
-      else if (op === 'rename') this.#dropping.set(request, this.#of(request.from));
+      if (op === 'open') {
+        this.#settings.set(handle, request.settings);
+        this.#leaving.delete(handle);
+      } else if (op === 'drop') this.#leave(request, this.nameOf(handle));
+      else if (op === 'rename') this.#leave(request, request.from);
       if (request.op === 'commit') {
         this.#numberCommit(request);
         for (const [changed, number] of request.numbers) first = withFirst(first, changed, number);
@@ -49,8 +53,7 @@ export class OpenHandles {
       const { code } = (failures?.get(index) ?? {}) as { code?: string };
       if (code === 'collection_dropped' || code === 'collection_renamed')
         this.#settings.delete(request.handle);
-      if (failures?.has(index)) continue;
-      for (const handle of this.#dropping.get(request) ?? []) this.#settings.delete(handle);
+      if (this.#leaving.size > 0) this.#left(request, failures?.has(index));
     }
   }
 
@@ -63,10 +66,39 @@ export class OpenHandles {
     return [...this.#settings];
   }
 
-  #of(name: string | undefined): number[] {
-    return [...this.#settings].flatMap(([handle, settings]) =>
-      settings.name === name ? handle : [],
-    );
+  /** Nobody has the handle any more: the next with its settings takes its place, in the engine too. */
+  free(handle: number): void {
+    const settings = this.#settings.get(handle);
+    // Its collection was dropped.
+    if (!settings) return;
+    const like = JSON.stringify(settings);
+    const free = this.#free.get(like);
+    if (free) free.push(handle);
+    else this.#free.set(like, [handle]);
+  }
+
+  /** A free handle of a collection that was not dropped meanwhile. */
+  take(settings: CollectionSettings): number | undefined {
+    if (this.#free.size === 0) return undefined;
+    const like = JSON.stringify(settings);
+    const free = this.#free.get(like) ?? [];
+    const handle = free.pop();
+    if (free.length === 0) this.#free.delete(like);
+    if (handle === undefined) return undefined;
+    return this.#settings.has(handle) ? handle : this.take(settings);
+  }
+
+  #left(request: Request, isRefused = false): void {
+    for (const [handle, drop] of this.#leaving) {
+      if (drop !== request) continue;
+      this.#leaving.delete(handle);
+      if (!isRefused) this.#settings.delete(handle);
+    }
+  }
+
+  #leave(drop: Request, name: string | undefined): void {
+    for (const [handle, settings] of this.#settings)
+      if (settings.name === name) this.#leaving.set(handle, drop);
   }
 }
 

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { Request } from '../../src/engine/protocol/requests.ts';
+import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
+
+const settings = () => plainSettings('things', 'DOCUMENT_BASED');
+const open = (handle: number): Request => ({ op: 'open', handle, settings: settings() });
+const drop = (handle: number): Request => ({ op: 'drop', handle, enabled: true });
+const answer = { values: [undefined], failures: undefined, turn: 1 };
+
+test('a handle that nobody has goes to the next with its settings, once', () => {
+  const handles = new OpenHandles();
+  handles.number([open(1), open(2)]);
+  handles.free(2);
+  expect(handles.take(plainSettings('others', 'DOCUMENT_BASED'))).toBeUndefined();
+  expect(handles.take({ ...settings(), version: 2 })).toBeUndefined();
+  expect(handles.take(settings())).toBe(2);
+  expect(handles.take(settings())).toBeUndefined();
+});
+
+test('it stays open meanwhile: an engine that replays its changes needs it', () => {
+  const handles = new OpenHandles();
+  handles.number([open(1)]);
+  handles.free(1);
+  expect(handles.all()).toEqual([[1, settings()]]);
+});
+
+test('one of a collection that was dropped goes to nobody', () => {
+  const handles = new OpenHandles();
+  handles.number([open(1), open(2), open(3)]);
+  handles.free(2);
+  const dropping = drop(1);
+  handles.number([dropping]);
+  handles.noteReplies([dropping], answer);
+  handles.free(3);
+  expect(handles.take(settings())).toBeUndefined();
+});
+
+test('one that is opened again while its collection is dropped belongs to the new collection', () => {
+  const handles = new OpenHandles();
+  handles.number([open(1), open(2)]);
+  handles.free(2);
+  const dropping = drop(1);
+  handles.number([dropping, open(handles.take(settings()) as number)]);
+  handles.noteReplies([dropping], answer);
+  expect(handles.all()).toEqual([[2, settings()]]);
+});
+
+test('a drop that is refused leaves all handles', () => {
+  const handles = new OpenHandles();
+  handles.number([open(1)]);
+  const dropping = drop(1);
+  handles.number([dropping]);
+  handles.noteReplies([dropping], { ...answer, failures: new Map([[0, new Error('refused')]]) });
+  expect(handles.nameOf(1)).toBe('things');
+});
