@@ -1,4 +1,4 @@
-import { changedHandles } from '../engine/protocol/request-kinds.ts';
+import { changedHandles } from '../engine/protocol/operations.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../engine/protocol/requests.ts';
 import type { RecoveryKey, RecoveryRecord } from '../engine/recovery/recovery-records.ts';
 import { packBytes } from '../storage/encryption/packed-text.ts';

@@ -1,5 +1,5 @@
 import { DATABASE } from '../../engine/protocol/database-protocol.ts';
-import { isEditing } from '../../engine/protocol/request-kinds.ts';
+import { isEditing } from '../../engine/protocol/operations.ts';
 import type { OperationName, Request } from '../../engine/protocol/requests.ts';
 import { asAcknowledged } from '../../transport/channel/acknowledged-request.ts';
 import type { HandleRequest } from '../calls/sender.ts';

@@ -13,7 +13,7 @@ import {
   isFed,
   isOfBackup,
   type ReadOfBackup,
-} from '../protocol/request-kinds.ts';
+} from '../protocol/operations.ts';
 import type { Request } from '../protocol/requests.ts';
 import { openDiff } from '../time-travel/backup-diff.ts';
 import { BackupViews } from '../time-travel/backup-views.ts';

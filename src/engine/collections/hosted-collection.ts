@@ -20,7 +20,7 @@ import { KeyValueStore } from '../key-values/key-value-store.ts';
 import { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/request-kinds.ts';
+import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { RecordStore } from '../records/record-store.ts';

@@ -2,6 +2,7 @@ import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { CollectionContext } from '../collections/collection-context.ts';
 import { DocumentStore } from '../documents/document-store.ts';
+import { isFirstRead } from '../protocol/operations.ts';
 import type { Request } from '../protocol/requests.ts';
 import { isCoroutine, run } from '../scheduling/coroutine.ts';
 import { nextTurn } from '../scheduling/next-turn.ts';
@@ -128,14 +129,6 @@ function cursorOf(reply: unknown): number | undefined {
 /** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
 function isAnswerable(request: Request): boolean {
   if (request.transaction !== undefined || request.at || request.mayHang) return false;
-  switch (request.op) {
-    case 'get':
-    case 'getMany':
-      return true;
-    case 'count':
-    case 'scan':
-      return !request.after && !request.shared;
-    default:
-      return false;
-  }
+  if (request.op === 'scan' || request.op === 'count') return !request.after && !request.shared;
+  return isFirstRead(request);
 }

@@ -1,7 +1,7 @@
 import { notInMemory } from '../collection-errors.ts';
 import type { OperationContext } from '../collections/collection-context.ts';
 import type { FirstSequenceNumbers } from '../protocol/idempotency-key.ts';
-import { isRead } from '../protocol/request-kinds.ts';
+import { isRead } from '../protocol/operations.ts';
 import type { BatchReply, Request } from '../protocol/requests.ts';
 import { numberChange } from '../sessions/number-change.ts';
 import type { Session } from '../sessions/session.ts';

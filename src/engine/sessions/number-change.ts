@@ -1,5 +1,5 @@
 import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import { isEdit } from '../protocol/request-kinds.ts';
+import { isEdit } from '../protocol/operations.ts';
 import type { Request } from '../protocol/requests.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isPromise } from '../../codec/kinds.ts';
 import type { HostedCollection } from '../collections/hosted-collection.ts';
 import type { Executor } from '../executor.ts';
-import { changedHandles, isExclusive } from '../protocol/request-kinds.ts';
+import { changedHandles, isExclusive } from '../protocol/operations.ts';
 import type { CommitReply, Request } from '../protocol/requests.ts';
 import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';

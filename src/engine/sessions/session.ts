@@ -14,7 +14,7 @@ import {
   parseWatermarkKey,
   watermarkKey,
 } from '../protocol/idempotency-key.ts';
-import { changedHandles, isChange, isRead } from '../protocol/request-kinds.ts';
+import { changedHandles, isChange, isRead } from '../protocol/operations.ts';
 import type {
   AcknowledgedChange,
   BatchReply,

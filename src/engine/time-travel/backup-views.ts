@@ -3,7 +3,7 @@ import type { CollectionContext } from '../collections/collection-context.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import { KeyValueStore } from '../key-values/key-value-store.ts';
 import type { BackupRead } from '../protocol/backup-protocol.ts';
-import type { ReadOfBackup } from '../protocol/request-kinds.ts';
+import type { ReadOfBackup } from '../protocol/operations.ts';
 import type { Request } from '../protocol/requests.ts';
 import { findReadable } from './find-readable.ts';
 import { loadSnapshot } from './load-snapshot.ts';

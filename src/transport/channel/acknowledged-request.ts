@@ -1,4 +1,4 @@
-import { isCompared } from '../../engine/protocol/request-kinds.ts';
+import { isCompared } from '../../engine/protocol/operations.ts';
 import type { ManagedReply, ReplyTo, Request } from '../../engine/protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 

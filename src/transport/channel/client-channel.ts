@@ -1,6 +1,6 @@
 import type { ClientEvent, LiveEvent } from '../../engine/protocol/event-protocol.ts';
 import type { LiveNews } from '../../engine/protocol/live-protocol.ts';
-import { isOfCall } from '../../engine/protocol/request-kinds.ts';
+import { isOfCall } from '../../engine/protocol/operations.ts';
 import type { Request } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';

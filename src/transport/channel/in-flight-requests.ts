@@ -1,6 +1,6 @@
 import { isPromise } from '../../codec/kinds.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import { isOfCall, isRead, isUrgent } from '../../engine/protocol/request-kinds.ts';
+import { isOfCall, isRead, isUrgent } from '../../engine/protocol/operations.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';

@@ -1,5 +1,5 @@
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import { isEdit } from '../../engine/protocol/request-kinds.ts';
+import { isEdit } from '../../engine/protocol/operations.ts';
 import type { BatchReply, OpenedHandles, Request } from '../../engine/protocol/requests.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 

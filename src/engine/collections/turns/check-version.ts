@@ -1,23 +1,10 @@
 import { otherVersion } from '../../collection-errors.ts';
 import type { IndexDeclaration } from '../../documents/index-declarations.ts';
 import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
+import { isOfAnyVersion } from '../../protocol/operations.ts';
 import type { OperationName } from '../../protocol/requests.ts';
 import type { RecordStore } from '../../records/record-store.ts';
 import type { CollectionContext } from '../collection-context.ts';
-
-/** Operations of handles of any version: those that migrate, undo a migration, or end something. */
-const OF_ANY_VERSION: ReadonlySet<OperationName> = new Set<OperationName>([
-  'open',
-  'migrate',
-  'createBackup',
-  'listBackups',
-  'loadBackup',
-  'exportBackup',
-  'verify',
-  'insertAbandon',
-  'scanEnd',
-  'liveEnd',
-]);
 
 /** What a request needs of its handle's declaration; a replayed change waits for no index. */
 export type HandleDeclaration = Pick<IndexDeclaration, 'version'> &
@@ -37,7 +24,7 @@ export function checkVersion(
   key?: IdempotencyKey,
 ): boolean {
   if (version === records.log.version) return true;
-  if (OF_ANY_VERSION.has(op) || availability.error) return false;
+  if (isOfAnyVersion(op) || availability.error) return false;
   // Applied before: it is answered so.
   if (key && records.applied.has(key)) return false;
   throw otherVersion(settings.name, records.log.version, version);

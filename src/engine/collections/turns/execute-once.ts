@@ -1,6 +1,6 @@
 import { answerLost } from '../../collection-errors.ts';
 import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
-import { isCompared, isEdit } from '../../protocol/request-kinds.ts';
+import { isCompared, isEdit } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import { isCoroutine, type Result } from '../../scheduling/coroutine.ts';
 import type { CollectionContext } from '../collection-context.ts';

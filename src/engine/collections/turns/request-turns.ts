@@ -1,6 +1,6 @@
 import type { FirstAnswer, FirstReads } from '../../first-reads/first-reads.ts';
 import type { IdempotencyKey } from '../../protocol/idempotency-key.ts';
-import { isEditing, isExclusive } from '../../protocol/request-kinds.ts';
+import { isEditing, isExclusive } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { Result } from '../../scheduling/coroutine.ts';
 import { Postponed, type SerialQueue } from '../../scheduling/serial-queue.ts';
