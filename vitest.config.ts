@@ -125,7 +125,8 @@ export default defineConfig({
             'test/browser/**/*.test.ts',
             inBrowsers,
           ],
-          isolate: false, // as in Node: a page for each file would load all of the sources each time
+          // As in Node: a page for each file would load all of the sources each time.
+          isolate: false,
           browser: {
             enabled: true,
             headless: true,

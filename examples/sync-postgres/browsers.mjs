@@ -29,6 +29,7 @@ export function openBrowsers(addresses) {
     const profile = mkdtempSync(join(tmpdir(), 'sync-browser-'));
     const window = ['--window-size=620,760', `--window-position=${40 + 640 * index},80`];
     const args = [`--user-data-dir=${profile}`, '--no-first-run', ...window, `--app=${address}`];
-    spawn(browser, args, { stdio: 'ignore' }).on('error', () => undefined); // the addresses are printed
+    // The addresses are printed.
+    spawn(browser, args, { stdio: 'ignore' }).on('error', () => undefined);
   }
 }

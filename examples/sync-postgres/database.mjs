@@ -54,7 +54,8 @@ async function startCluster() {
   const data = join(host, 'data');
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8']);
   const options = ['-D', data, '-k', host, '-c', 'listen_addresses='];
-  const server = spawn(join(bin, 'postgres'), options, { detached: true }); // Ctrl+C is ours to handle
+  // Ctrl+C is ours to handle.
+  const server = spawn(join(bin, 'postgres'), options, { detached: true });
   const ended = new Promise((resolve) => server.once('exit', resolve));
   const isReady = await new Promise((resolve) => {
     server.stderr.on('data', (text) => String(text).includes('ready to accept') && resolve(true));

@@ -12,7 +12,8 @@ await database.store.setup(); // tables and functions, as in cairndb/server/post
 const sync = nodeListener(createHandler({ store: database.store, authorize: () => true }));
 
 const PAGE = new URL('public/', import.meta.url);
-const CAIRN = new URL('.', import.meta.resolve('cairndb')); // the browser loads its files as they are
+// The browser loads its files as they are.
+const CAIRN = new URL('.', import.meta.resolve('cairndb'));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript' };
 
 async function serveFile(path, response) {

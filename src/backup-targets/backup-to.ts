@@ -13,7 +13,8 @@ import { type BackupToOptions, parseBackupToOptions } from './target-options.ts'
  *
  * @example
  * ```ts
- * const remote = backupTo(db, webdav({ url: 'https://dav.example.com/backups' }), { every: 'day', retention_days: 30 });
+ * const target = webdav({ url: 'https://dav.example.com/backups' });
+ * const remote = backupTo(db, target, { every: 'day', retention_days: 30 });
  * const { name, uploaded_bytes, reused_bytes } = await remote.run();
  * ```
  */

@@ -27,7 +27,11 @@ import type { Patch } from './update/update-types.ts';
  *
  * @example
  * ```ts
- * const users = new db.Collection<{ name: string; age: number }>({ name: 'users', type: 'DOCUMENT_BASED' });
+ * interface User {
+ *   name: string;
+ *   age: number;
+ * }
+ * const users = new db.Collection<User>({ name: 'users', type: 'DOCUMENT_BASED' });
  * const ada = await users.insert({ name: 'Ada', age: 36 });
  * await users.filter({ age: { $gte: 18 } });
  * await users.update(ada._id, { name: 'Ada', age: 37 });

@@ -114,7 +114,8 @@ export abstract class DocumentQueries<
    *
    * @example
    * ```ts
-   * const { plan, keys_examined, documents_examined, returned } = await users.explain({ age: { $gt: 60 } });
+   * const explained = await users.explain({ age: { $gt: 60 } });
+   * const { plan, keys_examined, documents_examined, returned } = explained;
    * ```
    */
   async explain(

@@ -55,7 +55,8 @@ interface Draft {
  * @example
  * ```ts
  * const { plan, documents_examined, returned } = await users.explain({ region: 'north' });
- * adviseIndexes([{ collection: 'users', params: { region: 'north' }, plan, documents_examined, returned }]);
+ * const params = { region: 'north' };
+ * adviseIndexes([{ collection: 'users', params, plan, documents_examined, returned }]);
  * ```
  */
 export function adviseIndexes(costs: readonly QueryCost[]): IndexAdvice[] {

@@ -31,7 +31,8 @@ const docked = new Map<string, HTMLElement>();
  *
  * @example
  * ```ts
- * if (import.meta.env.DEV) import('cairndb/devtools').then(({ mountDevtools }) => mountDevtools(db));
+ * if (import.meta.env.DEV)
+ *   import('cairndb/devtools').then(({ mountDevtools }) => mountDevtools(db));
  * ```
  */
 export function mountDevtools(

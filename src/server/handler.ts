@@ -39,7 +39,8 @@ const MEGABYTE = 1024 * 1024;
  *   authorize: async (request, collection) => {
  *     const user = await userOf(request);
  *     if (!user) return undefined;
- *     return collection === 'orders' && { read: (order) => order.owner === user, write: (order) => order.owner === user };
+ *     const isOwn = (order) => order.owner === user;
+ *     return collection === 'orders' && { read: isOwn, write: isOwn };
  *   },
  * });
  * ```

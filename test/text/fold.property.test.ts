@@ -63,7 +63,8 @@ describe('fold', () => {
     for (let code = 0; code < 0x1_0000; code++) {
       const letter = String.fromCharCode(code);
       const forms = new Set([letter, letter.toUpperCase(), letter.toLowerCase()].map(fold));
-      const hasIotaBelow = letter.normalize('NFD').includes('\u0345'); // a mark, whose capital is a letter
+      // A mark, whose capital is a letter.
+      const hasIotaBelow = letter.normalize('NFD').includes('\u0345');
       if (forms.size > 1 && !hasIotaBelow) different.push(letter);
     }
     expect(different).toEqual([]);

@@ -50,7 +50,8 @@ export function DropZone({ beside, children }: DropZoneProps) {
         isOver.value = true;
       }}
       onDragLeave={({ currentTarget, relatedTarget }) => {
-        isOver.value = currentTarget.contains(relatedTarget as Node | null); // it may have moved to a child element
+        // It may have moved to a child element.
+        isOver.value = currentTarget.contains(relatedTarget as Node | null);
       }}
       onDrop={(event) => {
         event.preventDefault();

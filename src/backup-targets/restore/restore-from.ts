@@ -63,7 +63,8 @@ export interface Restored {
  *
  * @example
  * ```ts
- * const { documents } = await restoreFrom(target, { db, onProgress: ({ done, total }) => console.log(done / total) });
+ * const onProgress = ({ done, total }) => console.log(done / total);
+ * const { documents } = await restoreFrom(target, { db, onProgress });
  * ```
  */
 export async function restoreFrom(

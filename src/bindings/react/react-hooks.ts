@@ -30,7 +30,8 @@ import { useSource } from './react-source.ts';
  *
  * @example
  * ```tsx
- * const { data = [], status } = useLiveQuery(orders, { done: false }, { sort: { price: -1 }, limit: 20 });
+ * const options = { sort: { price: -1 }, limit: 20 };
+ * const { data = [], status } = useLiveQuery(orders, { done: false }, options);
  * ```
  */
 export function useLiveQuery<
@@ -133,7 +134,8 @@ export function useLiveValue<V>(
  *
  * @example
  * ```tsx
- * const { data = [], has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * const options = { sort: { price: -1 }, page_size: 50 };
+ * const { data = [], has_more, loadMore } = useLivePages(orders, {}, options);
  * ```
  */
 export function useLivePages<

@@ -112,7 +112,8 @@ export function useLiveValue<V>(
  *
  * @example
  * ```ts
- * const { data, has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * const options = { sort: { price: -1 }, page_size: 50 };
+ * const { data, has_more, loadMore } = useLivePages(orders, {}, options);
  * ```
  */
 export function useLivePages<

@@ -42,7 +42,8 @@ type Query<T extends object, S extends Stamp, P> = GivenParams<T, S, P> | Ref<Pa
  * @example
  * ```ts
  * const text = ref('');
- * const { data, status } = useLiveQuery(orders, () => ({ item: text.value }), { sort: { price: -1 } });
+ * const params = () => ({ item: text.value });
+ * const { data, status } = useLiveQuery(orders, params, { sort: { price: -1 } });
  * ```
  */
 export function useLiveQuery<
@@ -112,7 +113,8 @@ export function useLiveValue<V>(
  *
  * @example
  * ```ts
- * const { data, has_more, loadMore } = useLivePages(orders, {}, { sort: { price: -1 }, page_size: 50 });
+ * const options = { sort: { price: -1 }, page_size: 50 };
+ * const { data, has_more, loadMore } = useLivePages(orders, {}, options);
  * ```
  */
 export function useLivePages<

@@ -26,7 +26,13 @@ type NoOperators = { [O in Operator]?: never };
  *
  * @example
  * ```ts
- * interface Person { name: string; visits: number; seen?: Date; tags: string[]; address: { city: string } }
+ * interface Person {
+ *   name: string;
+ *   visits: number;
+ *   seen?: Date;
+ *   tags: string[];
+ *   address: { city: string };
+ * }
  *
  * const update: Update<Person> = {
  *   $set: { 'address.city': 'Oslo' },

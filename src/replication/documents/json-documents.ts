@@ -9,7 +9,8 @@ import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
  *
  * @example
  * ```ts
- * const body = JSON.stringify(rows.map((row) => ({ ...row, document: row.document && toJson(row.document) })));
+ * const asJson = (row) => ({ ...row, document: row.document && toJson(row.document) });
+ * const body = JSON.stringify(rows.map(asJson));
  * ```
  */
 export function toJson(document: object): object {

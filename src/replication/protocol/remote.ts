@@ -69,8 +69,8 @@ export interface PulledPage<Checkpoint> {
  * - **Compare-and-set.** It accepts a row if `base` is its newest version, or if `base` is `undefined` and it has no such
  *   document, or a deleted one. Deleting a document that is deleted or missing is accepted.
  * - **Idempotency.** It remembers with each document the last 8 keys that it accepted. A row whose key is among them was
- *   made before, and is accepted without effect, whatever has become of the document since. So clients find out, too, what
- *   became of a push whose answer was lost.
+ *   made before, and is accepted without effect, whatever has become of the document since. So clients find out, too, whether
+ *   a push whose answer was lost was applied.
  * - **Order.** A change that becomes visible later has a later place in the order of `pull`: no reader skips one.
  * - Deleted documents stay as tombstones.
  *
