@@ -176,3 +176,28 @@ test('a value at a key with NaN in it is told once', async () => {
   await expect.poll(() => told.at(-1)).toEqual([1]);
   expect(told).toHaveLength(2);
 });
+
+test.each([true, false])(
+  'a Blob that is the same object is told once, another always: shared_documents %s',
+  async (shared_documents) => {
+    const client = new Database({ name: `emissions 5 ${shared_documents}`, storage: 'memory' });
+    clients.push(client);
+    const settings = { name: 'files', type: 'DOCUMENT_BASED', caching: true } as const;
+    const files = new client.Collection({ ...settings, shared_documents }) as unknown as Things;
+    const file = new Blob(['a']);
+    // The second time it is updated, which is a change.
+    for (let times = 0; times < 2; times++) await files.upsert({ _id: 'a', file });
+    const query = files.live({});
+    const told: LiveSnapshot<Thing[]>[] = [];
+    query.subscribe((snapshot) => told.push(snapshot));
+    await query.ready;
+    await files.upsert({ _id: 'a', file });
+    await files.upsert({ _id: 'a', file: new Blob(['b']) });
+    await expect.poll(() => told.length).toBe(2);
+    const [newest] = told[1]?.data as [{ file: Blob }];
+    expect(await newest.file.text()).toBe('b');
+    // Their content cannot be compared without a wait.
+    await files.upsert({ _id: 'a', file: new Blob(['b']) });
+    await expect.poll(() => told.length).toBe(3);
+  },
+);
