@@ -98,7 +98,7 @@ test('a steal that succeeds after the last client has left starts no engine, and
   const ignore = () => undefined;
   const member: LeadershipMember = {
     ...{ client: 'client', database: undefined },
-    ...{ elected: ignore, deposed: ignore, failed: ignore, destroyed: ignore },
+    ...{ elected: ignore, deposed: ignore, failed: ignore, destroyed: ignore, delayed: ignore },
   };
   leadership.join(member);
   leadership.steal();

@@ -82,9 +82,9 @@ test('storage: indexeddb where the browser forbids IndexedDB is an error, and no
 
 test('after a failed open the next client can open the database', async () => {
   const name = freshName();
-  forbidToOpen('UnknownError');
+  forbidToOpen('VersionError');
   const db = new Database({ name });
-  await expect(notesOf(db).count()).rejects.toMatchObject({ code: 'storage_failed' });
+  await expect(notesOf(db).count()).rejects.toMatchObject({ code: 'format_newer' });
   expect(db.status.state).toBe('failed');
   vi.restoreAllMocks();
   const again = new Database({ name });

@@ -23,7 +23,7 @@ export interface EngineStatus {
   /** When the oldest of them was made. */
   readonly unsaved_since: Date | undefined;
   readonly last_save: Date | undefined;
-  /** The last failure, until the next save succeeds; while the state is `failed`, why. */
+  /** The last failure, until the next save succeeds; while the state is `failed` or `opening`, why. */
   readonly last_error: Error | undefined;
 }
 

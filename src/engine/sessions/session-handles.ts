@@ -44,8 +44,11 @@ export class SessionHandles {
   /** The handle with a number. @throws {CollectionError} `collection_dropped`, `type_mismatch` */
   at(number: number): Handle {
     const handle = this.#handles.get(number);
-    // The collection of another type may have been dropped meanwhile.
-    return usable(handle?.error ? this.open({ ...handle, handle: number }) : handle);
+    if (!handle) throw dropped();
+    const { failed, isGone } = handle.collection.availability;
+    const isClosed = handle.error || (failed && !isGone);
+    // Storage may open it now, or the collection of another type may have been dropped meanwhile.
+    return usable(isClosed ? this.open({ ...handle, handle: number }) : handle);
   }
 
   /** Opens a handle, unless the same is open: a request that opens it may wait for the recovery meanwhile. */
@@ -76,8 +79,7 @@ export class SessionHandles {
   }
 }
 
-function usable(handle: Handle | undefined): Handle {
-  if (!handle) throw dropped();
+function usable(handle: Handle): Handle {
   if (handle.error) throw handle.error;
   return handle;
 }

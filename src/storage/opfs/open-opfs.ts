@@ -1,9 +1,11 @@
+import type { StorageError } from '../../errors/storage-error.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../drivers/driver.ts';
 import { databaseTaken } from '../drivers/epoch.ts';
+import { isMoved, MOVED_KEY } from '../drivers/moved.ts';
 import { findHome } from './database-home.ts';
 import { openExclusively, whyNoFiles } from './exclusive-files.ts';
 import { FileDatabase } from './file-database.ts';
-import { filesUnavailable } from './opfs-failure.ts';
+import { fileErrorOf, filesUnavailable } from './opfs-failure.ts';
 import { OpfsStorage } from './opfs-storage.ts';
 import { moveToFiles, moveToIndexedDb } from './storage-migration.ts';
 
@@ -52,7 +54,7 @@ export async function openOpfs(name: string, options: OpfsOptions): Promise<Open
     throw pages.reason;
   }
   try {
-    if (files.status === 'rejected') throw files.reason;
+    if (files.status === 'rejected') throw await whyClosed(files.reason, pages.value);
     const home = await settle(files.value.database, pages.value, options);
     if (home.in === 'files') {
       inFiles = true;
@@ -67,6 +69,13 @@ export async function openOpfs(name: string, options: OpfsOptions): Promise<Open
     await Promise.all([release(name), pages.value.close()]);
     throw error;
   }
+}
+
+/** Files that have the data are there: that they cannot be opened may pass. */
+async function whyClosed(error: StorageError, pages: Storage): Promise<StorageError> {
+  if (error.code !== 'storage_unavailable') return error;
+  const [marker] = await pages.getMany('leadership', [MOVED_KEY]);
+  return isMoved(marker) ? fileErrorOf(error.cause, 'opening') : error;
 }
 
 async function settle(

@@ -66,6 +66,7 @@ export class LeaderLink {
     this.#finder = new LeaderFinder(name, this.#client, access, encryption, {
       found: (make) => void this.#take(make),
       lost: (cause) => this.#lose(cause),
+      delayed: (error) => this.#showError(error),
       failed: (error) => this.fail(error),
       destroyed: () => this.fail(databaseDestroyed(name)),
       database: () => this.replayer.database,
@@ -256,13 +257,17 @@ export class LeaderLink {
     if (!isGone) this.#guard?.giveUp(error);
     this.#end();
     // The status says why: for example, another tab runs a newer version of the app.
-    const detail = { ...(this.#status ?? UNKNOWN_STATUS), last_error: error };
-    this.#events.event({ type: 'status', detail });
+    this.#showError(error);
     this.#events.failed(error);
     // Frees the lock for other clients of the page.
     this.#finder.leave().catch(() => undefined);
     // Other tabs hear of a journal by themselves.
     if (!isGone) this.#leadership.replayJournals();
+  }
+
+  #showError(error: CairnError): void {
+    const detail = { ...(this.#status ?? UNKNOWN_STATUS), last_error: error };
+    this.#events.event({ type: 'status', detail });
   }
 
   #end(): void {

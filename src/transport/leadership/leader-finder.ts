@@ -29,6 +29,8 @@ export interface FinderEvents {
   readonly found: (make: (events: RouteEvents) => Promise<Route>) => void;
   /** This page's engine is lost; `cause` where it failed. */
   readonly lost: (cause: CairnError | undefined) => void;
+  /** This page's engine does not start for now. */
+  readonly delayed: (error: CairnError) => void;
   /** No leader can be reached. */
   readonly failed: (error: CairnError) => void;
   /** The client's database is being deleted. */
@@ -158,6 +160,10 @@ export class LeaderFinder implements LeadershipMember {
     this.#events.lost(cause);
     this.#isLeader = false;
     this.#query(FIRST_SILENT_MS);
+  }
+
+  delayed(error: CairnError): void {
+    this.#events.delayed(error);
   }
 
   failed(error: CairnError): void {

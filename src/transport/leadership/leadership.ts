@@ -31,6 +31,10 @@ export interface LeaderEngine {
 export interface LeaderEngineEvents extends TermEvents {
   /** The engine crashed or hangs, and ends; another may take its place. */
   readonly lost: (error: CairnError) => void;
+  /** Storage does not open for now; it is tried again. */
+  readonly delayed: (error: CairnError) => void;
+  /** Whether the engine is still wanted. */
+  readonly isWanted: () => boolean;
 }
 
 /** Starts an engine. */
@@ -45,6 +49,8 @@ export interface LeadershipMember {
   elected(engine: LeaderEngine): void;
   /** The engine is lost: to another leader, or to a failure, the `cause`. */
   deposed(cause: CairnError | undefined): void;
+  /** The engine of this page does not start for now, and is tried again. */
+  delayed(error: CairnError): void;
   /** No engine starts in this page. */
   failed(error: CairnError): void;
   /** The id of its database, once it has joined an engine. */
@@ -242,6 +248,10 @@ export class Leadership {
         current = false;
         this.#replace(error);
       },
+      delayed: (error) => {
+        for (const member of this.#members) member.delayed(error);
+      },
+      isWanted: isCurrent,
       recovered: (keys) => journals.forget(this.#name, keys),
       bring: (address, port) => switchboard?.bring(address, port),
     };

@@ -2,6 +2,7 @@ import { NearSession } from '../../engine/near/near-session.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { Route } from '../channel/route.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
+import { openPatiently } from '../leadership/open-patiently.ts';
 import type { Platform } from '../platform/platform.ts';
 import { hostEngine, type PendingTerm } from './engine-host.ts';
 import { LoopTurns } from './loop-turns.ts';
@@ -13,7 +14,8 @@ export async function threadEngine(
   events: LeaderEngineEvents,
   platform: Platform,
 ): Promise<LeaderEngine> {
-  const hosted = await hostEngine(settings, term, events, platform);
+  const open = () => hostEngine(settings, term, events, platform);
+  const hosted = await openPatiently(open, events, platform.clock);
   const turns = new LoopTurns(platform.clock);
   return {
     shared: hosted.shared,

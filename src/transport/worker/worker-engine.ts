@@ -2,6 +2,7 @@ import { type Endpoint, type Remote, releaseProxy, transfer, wrap } from 'comlin
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
+import { openPatiently } from '../leadership/open-patiently.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm } from '../thread/engine-host.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
@@ -87,9 +88,12 @@ export async function workerEngine(
   let isFirst = true;
   try {
     const known = { ...term, journals: await journals, expected: await expected };
-    const opened = await watched(api.open(settings, known));
-    if (opened.error) throw fromWire(opened.error);
-    shared = opened.shared;
+    const open = async () => {
+      const opened = await watched(api.open(settings, known));
+      if (opened.error) throw fromWire(opened.error);
+      return opened;
+    };
+    ({ shared } = await openPatiently(open, host, clock));
   } catch (error) {
     end();
     throw error;
