@@ -23,6 +23,11 @@ export function isRevoked(value: unknown): boolean {
   }
 }
 
+/** Whether a value is an array, and no proxy that has ended. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return !isRevoked(value) && Array.isArray(value);
+}
+
 /** A built-in type that can be stored. */
 export type Tag = 'Date' | 'RegExp' | 'Map' | 'Set' | 'ArrayBuffer' | 'View' | 'Blob' | 'File';
 

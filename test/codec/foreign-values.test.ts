@@ -15,13 +15,12 @@ function revoked(target: object): object {
   return proxy;
 }
 
+const SETTINGS = { name: 'things', type: 'DOCUMENT_BASED' } as const;
+
 function open() {
   const db = new Database({ name: 'foreign values', storage: 'memory' });
   onTestFinished(() => db.close());
-  const things = new db.Collection<Record<string, unknown>>({
-    name: 'things',
-    type: 'DOCUMENT_BASED',
-  });
+  const things = new db.Collection<Record<string, unknown>>({ ...SETTINGS });
   return { db, things };
 }
 
@@ -71,6 +70,58 @@ test('subclasses count as their base in criteria, and are refused in documents b
       ...{ code: 'value_unsupported', place: 'document.value' },
       message: expect.stringContaining(`a subclass of ${base} (write new ${base}(value))`),
     });
+});
+
+test('what $pull compares is no value that is stored', async () => {
+  const { things } = open();
+  const [first, second, third] = [new Date(1), new Date(2), new Date(3)];
+  const items = [{ at: first }, { at: third }];
+  const { _id } = await things.insert({ dates: [first, second], others: [first, second], items });
+  const changed = await things.patch(_id, {
+    $pull: { dates: new SvelteDate(1), items: { at: { $gte: new SvelteDate(3) } } },
+    $pullAll: { others: [new SvelteDate(1)] },
+    $set: { n: 1 },
+  } as never);
+  expect(changed).toMatchObject({
+    dates: [second],
+    others: [second],
+    items: [{ at: first }],
+    n: 1,
+  });
+  const stored = { $pull: { dates: second }, $push: { others: new SvelteDate(1) } };
+  await expect(things.patch(_id, stored as never)).rejects.toMatchObject({
+    ...{ code: 'value_unsupported', place: 'changes.$push.others' },
+  });
+});
+
+test('a revoked proxy is a typed error wherever a call takes an object', async () => {
+  const { db, things } = open();
+  const values = new db.Collection({ name: 'values', type: 'KEY_VALUE_BASED' });
+  const [list, object] = [revoked([]) as never, revoked({}) as never];
+  await things.upsert({ _id: 'a' });
+  const calls: [string, () => unknown][] = [
+    ['document_invalid', () => things.insertMany(list)],
+    ['document_invalid', () => things.upsertMany(list)],
+    ['document_invalid', () => things.modify('a', () => object)],
+    ['id_invalid', () => things.getMany(list)],
+    ['key_invalid', () => values.get(list)],
+    ['key_invalid', () => values.live(list).ready],
+    ['sort_invalid', () => things.filter({}, { sort: object })],
+    ['select_invalid', () => things.filter({}, { select: list })],
+    ['option_invalid', () => things.filter({}, object)],
+    ['option_invalid', () => things.filter({}, { after: object })],
+    ['option_invalid', () => things.filter({}, { signal: object })],
+    ['option_invalid', () => things.createBackup(object)],
+    ['option_invalid', () => things.importBackup(object)],
+    ['option_invalid', () => db.transaction(() => 1, object)],
+    ['option_invalid', () => new Database(object)],
+    ['option_invalid', () => new db.Collection(object)],
+    ['option_invalid', () => new db.Collection({ ...SETTINGS, indexes: list })],
+    ['option_invalid', () => new db.Collection({ ...SETTINGS, indexes: [object] })],
+    ['option_invalid', () => new db.Collection({ ...SETTINGS, schema: object })],
+  ];
+  for (const [code, call] of calls)
+    await expect((async () => call())(), String(call)).rejects.toMatchObject({ code });
 });
 
 test('a revoked proxy is a typed error', async () => {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../codec/kinds.ts';
+import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { type ExpiryCheck, expiryCheck } from '../../engine/expiry/expiry-check.ts';
 import { documentBuilder } from '../../engine/protocol/managed.ts';
 import type { ManagedColumns } from '../../engine/protocol/managed-columns.ts';
@@ -211,7 +211,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   getMany(sender: Sender, ids: unknown): Result<(Stored<T, S> | undefined)[]> {
-    if (!Array.isArray(ids))
+    if (!isList(ids))
       throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
     const list = [...ids] as string[];
     for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);

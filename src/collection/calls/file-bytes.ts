@@ -1,3 +1,4 @@
+import { isRevoked } from '../../codec/kinds.ts';
 import type { ImportProgress } from '../../engine/protocol/backup-protocol.ts';
 import { BackupError } from '../../errors/backup-error.ts';
 import { OptionError } from '../../errors/option-error.ts';
@@ -92,6 +93,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
 }
 
 function readerOf(source: unknown): ReadableStreamDefaultReader<unknown> {
+  if (isRevoked(source)) throw notBytes();
   const { stream } = (source ?? {}) as Partial<Blob>;
   const found = typeof stream === 'function' ? (source as Blob).stream() : source;
   const { getReader, locked } = (found ?? {}) as Partial<ReadableStream<unknown>>;

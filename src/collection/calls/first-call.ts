@@ -1,5 +1,5 @@
 import { copy } from '../../codec/capture.ts';
-import { isPlainObject, isRevoked } from '../../codec/kinds.ts';
+import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { isAbortSignal } from '../options/option-checks.ts';
 
 /**
@@ -15,12 +15,12 @@ export function copyArgument(value: unknown): unknown {
 
 /** Copies the list alone: `insertMany` copies its documents, slice by slice. */
 export function copyList(documents: unknown): unknown {
-  return Array.isArray(documents) ? [...documents] : documents;
+  return isList(documents) ? [...documents] : documents;
 }
 
 /** Whether an option is used by reference: a function, an AbortSignal. */
 function isLive(option: unknown): boolean {
-  return typeof option === 'function' || (!isRevoked(option) && isAbortSignal(option));
+  return typeof option === 'function' || isAbortSignal(option);
 }
 
 function tryCopy(value: unknown): unknown {

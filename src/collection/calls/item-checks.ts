@@ -1,3 +1,4 @@
+import { isList } from '../../codec/kinds.ts';
 import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import { KeyError } from '../../errors/key-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
@@ -10,7 +11,7 @@ export function checkId(id: unknown, place = '_id'): asserts id is string {
 
 /** Checks the type of a key, and copies it; the engine parses it. */
 export function checkKey(key: unknown): Key {
-  const segments: unknown[] = Array.isArray(key) ? [...key] : [key];
+  const segments: unknown[] = isList(key) ? [...key] : [key];
   if (segments.every((segment) => typeof segment === 'string' || typeof segment === 'number')) {
     return Array.isArray(key) ? (segments as Key) : (key as Key);
   }

@@ -1,4 +1,5 @@
 import type { Body } from '../../codec/body.ts';
+import { isList } from '../../codec/kinds.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
 import { pause, post, replyOf, type Sender } from '../calls/sender.ts';
@@ -40,7 +41,7 @@ export function* encodeAndSend(
   encode: Encode,
   keysOf?: ReadKeys,
 ): Coroutine<Slice[]> {
-  if (!Array.isArray(documents)) {
+  if (!isList(documents)) {
     throw new ValueError('document_invalid', `${method} takes an array of documents.`, {
       place: 'documents',
     });

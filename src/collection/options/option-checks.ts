@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../codec/kinds.ts';
+import { isPlainObject, isRevoked } from '../../codec/kinds.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
 import { OptionError } from '../../errors/option-error.ts';
 import { MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
@@ -54,13 +54,15 @@ export function integer(
 
 /** Whether a value is an AbortSignal, of any realm. */
 export function isAbortSignal(value: unknown): value is AbortSignal {
-  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  const { aborted, addEventListener } = (
+    isRevoked(value) ? {} : (value ?? {})
+  ) as Partial<AbortSignal>;
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 }
 
 /** The signal in options. Other values are refused along with the other options. */
 export function signalIn(options: unknown): AbortSignal | undefined {
-  const { signal } = (options ?? {}) as { signal?: unknown };
+  const { signal } = isPlainObject(options) ? options : {};
   return isAbortSignal(signal) ? signal : undefined;
 }
 
@@ -100,7 +102,7 @@ export function checkOptions(
     if (value === undefined && required) {
       throw new OptionError('option_missing', `"${place}" is required: ${allowed}.`, { place });
     }
-    if (value !== undefined && !test(value)) {
+    if (value !== undefined && !test(isRevoked(value) ? Number.NaN : value)) {
       const message = `"${place}" must be ${allowed}, not ${describe(value)}.`;
       throw new OptionError('option_invalid', message, { place });
     }
@@ -111,6 +113,7 @@ export function checkOptions(
 function describe(value: unknown): string {
   if (typeof value === 'string')
     return value.length > 40 ? `a string of ${value.length} characters` : `'${value}'`;
+  if (isRevoked(value)) return 'a revoked proxy';
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,5 +1,5 @@
 import { type Body, encodeCaptured } from '../../codec/body.ts';
-import { capture } from '../../codec/capture.ts';
+import { type Captured, capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { refuseForeignPatterns } from '../find/foreign-pattern.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
@@ -14,9 +14,25 @@ export interface EncodedChanges {
 /** Checks and encodes the changes of a patch. */
 export function encodeChanges(changes: unknown): EncodedChanges {
   // Of a copy: a getter may give another value each time.
-  const captured = isPlainObject(changes) ? capture(changes, 'changes') : undefined;
+  const captured = isPlainObject(changes) ? captureChanges(changes) : undefined;
   const copy = checkUpdate(captured ? captured.copy : changes);
   refuseForeignPatterns(copy.$pull, 'changes.$pull');
   const mayHang = holdsPattern(copy.$pull) || undefined;
   return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
+}
+
+/** What is compared with items and not stored may be of a subclass, as in criteria. */
+function captureChanges(changes: object): Captured {
+  const stored: Record<string, unknown> = { ...changes };
+  const compared: Record<string, unknown> = {};
+  for (const name of ['$pull', '$pullAll']) {
+    if (!Object.hasOwn(stored, name)) continue;
+    compared[name] = stored[name];
+    delete stored[name];
+  }
+  const [one, other] = [capture(stored, 'changes'), capture(compared, 'changes', true)];
+  return {
+    copy: { ...(one.copy as object), ...(other.copy as object) },
+    json: one.json && other.json,
+  };
 }

@@ -1,3 +1,4 @@
+import { isPromise, isRevoked } from '../../codec/kinds.ts';
 import { type Coroutine, wait } from '../../engine/scheduling/coroutine.ts';
 import { TransactionError } from '../../errors/transaction-error.ts';
 import { ValueError } from '../../errors/value-error.ts';
@@ -77,7 +78,8 @@ export class ModifyAttempts {
   *run(value: unknown): Coroutine<unknown> {
     if (this.#runs++ > this.#retries) throw this.#conflict();
     const changed = this.#change(value);
-    if (typeof (changed as PromiseLike<unknown> | undefined)?.then !== 'function') return changed;
+    // What stores it says that it is revoked.
+    if (isRevoked(changed) || !isPromise(changed)) return changed;
     if (!this.sender.isSync) return yield* wait(Promise.resolve(changed));
     const message = 'In collection.sync the function of modify must return the value at once.';
     throw new ValueError('value_unsupported', message, { place: 'change' });
