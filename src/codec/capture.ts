@@ -1,6 +1,5 @@
 import { ValueError } from '../errors/value-error.ts';
 import { baseOf, isPlainObject, isRevoked, nameOf, type Tag, tagOf } from './kinds.ts';
-import { toPlatformBlob } from './platform-blob.ts';
 
 /**
  * Deepest nesting of a value. Structured clone and `JSON.parse` recurse on the native stack, which is smallest in
@@ -10,6 +9,13 @@ const MAX_DEPTH = 500;
 
 /** The key of what a draft of a form is known by. A spread copies it; it is stored nowhere. */
 export const draftMark: unique symbol = Symbol('draft');
+
+let toPlatformBlob: (value: object) => Blob | undefined = () => undefined;
+
+/** Takes Blobs that are implemented in JavaScript by what clones them: a page may give some, a worker gets none. */
+export function takeBlobsBy(convert: typeof toPlatformBlob): void {
+  toPlatformBlob = convert;
+}
 
 /** A captured value. */
 export interface Captured {

@@ -1,3 +1,5 @@
+import { takeBlobsBy } from '../../codec/capture.ts';
+import { toPlatformBlob } from '../../codec/platform-blob.ts';
 import type { ClientEvent } from '../../engine/protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../engine/protocol/settings.ts';
 import { nameCollection } from '../../errors/criteria-error.ts';
@@ -33,6 +35,7 @@ export class Runtime {
   readonly #collected = new FinalizationRegistry((release: () => void) => release());
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
+    takeBlobsBy(toPlatformBlob);
     const { slow_query_ms } = settings;
     const observed: Connect = async (given) => {
       const loading = import('../inspection/slow-queries.ts').catch((error: unknown) => {
