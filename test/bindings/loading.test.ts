@@ -68,7 +68,9 @@ test('what is typed in a draft before its code is there is kept, in order', asyn
   const { set, reset, save } = source.view();
   set({ age: 1 });
   reset();
-  set({ name: 'Lady Ada' });
+  const typed = { name: 'Lady Ada' };
+  set(typed);
+  typed.name = 'changed without set';
   const stop = source.subscribe(() => undefined);
   await expect
     .poll(() => source.view())

@@ -33,6 +33,8 @@ export interface Framework {
   readonly title: string;
   /** Whether it renders everything twice. */
   readonly rendersTwice?: boolean;
+  /** An object whose fields the framework tracks. */
+  readonly track: <O extends object>(fields: O) => O;
   readonly mount: (use: Use, props: Rendered) => Component;
 }
 
@@ -43,7 +45,7 @@ interface Order {
 }
 
 /** The stories that every binding must pass. */
-export function runStories({ title, rendersTwice, mount }: Framework): void {
+export function runStories({ title, rendersTwice, track, mount }: Framework): void {
   let components: Component[] = [];
   let db: Database;
   let orders: DocumentCollection<Order>;
@@ -455,6 +457,25 @@ export function runStories({ title, rendersTwice, mount }: Framework): void {
       await last(component).save();
       await until(component, ({ conflicts, is_saving }) => !is_saving && conflicts.length === 0);
       expect(await orders.get(_id)).toMatchObject({ item: 'big vase', price: 30, tags: ['a'] });
+      await orders.delete(_id);
+    });
+
+    test('a copy of a draft in the state of the framework undoes nothing either', async () => {
+      const { _id } = await orders.insert({ item: 'jug', price: 10 });
+      const component = render(({ useDraft }, of) =>
+        useDraft(
+          of(() => orders),
+          of(() => _id),
+        ),
+      );
+      await until(component, ({ draft }) => draft?.item === 'jug');
+      const local = track({ ...last(component).draft }) as Order;
+      await orders.patch(_id, { price: 20 });
+      await until(component, ({ draft }) => draft.price === 20);
+      local.item = 'big jug';
+      last(component).set(local);
+      await until(component, ({ draft }) => draft.item === 'big jug');
+      expect(last(component)).toMatchObject({ draft: { price: 20 }, conflicts: [] });
       await orders.delete(_id);
     });
 

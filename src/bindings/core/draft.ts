@@ -139,7 +139,8 @@ export function draftOf<T extends object, S extends Stamp>(
     },
   };
   const viewOf = ({ data, status, error }: LiveResult<Stored<T, S> | undefined>) => {
-    const mark = {};
+    // A function: the states of frameworks would wrap an object, which then is another.
+    const mark = () => undefined;
     const fields = valuesOf(changes);
     const draft = data && Object.freeze({ ...data, ...fields, [draftMark]: mark });
     if (draft) handed_out.set(mark, { draft, data: data as Fields, saves });

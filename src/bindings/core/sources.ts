@@ -87,8 +87,9 @@ export function draftSource<T extends object, S extends Stamp>(
   // Typed as for copies: what it hands out is frozen in any case.
   const live = documentSource('useDraft', collection, id) as QuerySource<Stored<T, S> | undefined>;
   const later = (name: 'set' | 'save' | 'reset') => (changes?: unknown) => {
+    const given = copyOf(changes);
     const done = loadSubscribedCode().then(
-      () => (isNone(live.collection) ? undefined : source.view()[name](changes as never)) as never,
+      () => (isNone(live.collection) ? undefined : source.view()[name](given as never)) as never,
     );
     // As that of `save`: the failure is in `error`.
     done.catch(() => undefined);
@@ -112,6 +113,15 @@ export function draftSource<T extends object, S extends Stamp>(
     `draft ${id}`,
   );
   return source;
+}
+
+/** Later changes of the caller's values have no effect, unless a value cannot be stored. */
+function copyOf(changes: unknown): unknown {
+  try {
+    return structuredClone(changes);
+  } catch {
+    return changes;
+  }
 }
 
 const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;

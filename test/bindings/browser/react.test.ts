@@ -7,6 +7,7 @@ import { type Framework, type Hooks, type Rendered, runStories } from '../storie
 function frameworkOf(title: string, wrap: (node: ReactNode) => ReactNode): Framework {
   return {
     title,
+    track: (fields) => ({ ...fields }),
     rendersTwice: title.includes('StrictMode'),
     mount: (use, first) => {
       const renders: Rendered[] = [];

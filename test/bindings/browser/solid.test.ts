@@ -1,4 +1,5 @@
 import { createSignal } from 'solid-js';
+import { createMutable } from 'solid-js/store';
 import { render } from 'solid-js/web';
 import * as hooks from '../../../src/bindings/solid/index.ts';
 import { type Hooks, type Rendered, runStories } from '../stories.ts';
@@ -7,6 +8,7 @@ const METHODS = ['loadMore', 'set', 'save', 'reset'];
 
 runStories({
   title: 'Solid',
+  track: createMutable,
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const [props, set] = createSignal(first);

@@ -8,6 +8,7 @@ import Story from './story.svelte';
 
 runStories({
   title: 'Svelte',
+  track: deepState,
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const props = reactiveProps(first);

@@ -13,6 +13,7 @@ Object.assign(globalThis, {
 
 runStories({
   title: 'Vue',
+  track: (fields) => reactive(fields) as typeof fields,
   mount: (use, first) => {
     const renders: Rendered[] = [];
     const props = shallowRef(first);
