@@ -5,7 +5,7 @@ import type { Key } from '../../engine/protocol/key-value-protocol.ts';
 import type { RequestFlags } from '../../engine/protocol/requests.ts';
 import type { Coroutine } from '../../engine/scheduling/coroutine.ts';
 import { ValueError } from '../../errors/value-error.ts';
-import { refuseForeignPatterns } from '../find/foreign-pattern.ts';
+import { checkCriteria } from '../find/check-criteria.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { copyCriteria } from '../find/params.ts';
 import { passesPredicate } from '../find/predicate.ts';
@@ -182,6 +182,6 @@ function recordOf(key: Key): string {
 function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {
   const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params', true);
   const copied = peek(criteria);
-  refuseForeignPatterns(copied, '');
+  checkCriteria(copied, '');
   return { criteria, mayHang: holdsPattern(copied) || undefined };
 }

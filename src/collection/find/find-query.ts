@@ -1,7 +1,7 @@
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { After, ArchivedFilter, Selection } from '../../engine/protocol/requests.ts';
-import { refuseForeignPatterns } from './foreign-pattern.ts';
+import { checkCriteria } from './check-criteria.ts';
 import { holdsPattern } from './holds-pattern.ts';
 import { passesPredicate } from './predicate.ts';
 import { checkSearch, findChecks, type Search } from './search.ts';
@@ -51,7 +51,7 @@ export function findQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
-  refuseForeignPatterns(criteria, '');
+  checkCriteria(criteria, '');
   const selection: Selection = {
     criteria,
     mayHang: holdsPattern(criteria) || undefined,

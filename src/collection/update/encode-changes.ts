@@ -1,7 +1,7 @@
 import { type Body, encodeCaptured } from '../../codec/body.ts';
 import { type Captured, capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { refuseForeignPatterns } from '../find/foreign-pattern.ts';
+import { checkCriteria } from '../find/check-criteria.ts';
 import { holdsPattern } from '../find/holds-pattern.ts';
 import { checkUpdate } from './check-update.ts';
 
@@ -16,7 +16,7 @@ export function encodeChanges(changes: unknown): EncodedChanges {
   // Of a copy: a getter may give another value each time.
   const captured = isPlainObject(changes) ? captureChanges(changes) : undefined;
   const copy = checkUpdate(captured ? captured.copy : changes);
-  refuseForeignPatterns(copy.$pull, 'changes.$pull');
+  checkCriteria(copy.$pull, 'changes.$pull');
   const mayHang = holdsPattern(copy.$pull) || undefined;
   return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
 }

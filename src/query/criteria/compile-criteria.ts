@@ -14,7 +14,6 @@ import {
   singleTest,
   type ValueTest,
 } from './condition.ts';
-import { copyCriteria } from './copy-criteria.ts';
 
 /** A part of criteria; a document matches if it matches all parts. */
 export interface CriteriaPart {
@@ -40,11 +39,12 @@ export interface CompiledCriteria {
 /**
  * Compiles criteria, with the semantics of MongoDB's server, to a composition of closures.
  *
- * The criteria are copied, so later changes to them have no effect. Paths never reach a prototype.
+ * Paths never reach a prototype.
  *
  * A pattern (`/…/`, `$regex`) can take exponential time, and its thread cannot stop it: never build one from untrusted
  * input.
  *
+ * @param criteria A copy of the caller's, of plain data alone, at most 100 levels deep.
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
  *   `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some millions of characters.
  *
@@ -55,10 +55,9 @@ export interface CompiledCriteria {
  * ```
  */
 export function compileCriteria(criteria: unknown): CompiledCriteria {
-  const fields = copyCriteria(criteria, '');
-  if (!isFields(fields)) throw criteriaInvalid('', 'must be an object of field criteria.');
+  if (!isFields(criteria)) throw criteriaInvalid('', 'must be an object of field criteria.');
   const roots = new Set<string>();
-  const { test, parts = [] } = compileObject(fields, '', { root: 'document', roots });
+  const { test, parts = [] } = compileObject(criteria, '', { root: 'document', roots });
   return { test, parts, roots };
 }
 
@@ -69,11 +68,10 @@ export function compileCriteria(criteria: unknown): CompiledCriteria {
  * @throws {CriteriaError} as {@link compileCriteria}.
  */
 export function compileItemCriteria(criteria: unknown): (item: unknown) => boolean {
-  const copied = copyCriteria(criteria, '');
-  if (isFields(copied) && !isForValues(copied)) {
-    return itemTest(compileObject(copied, '', { root: 'item', roots: new Set() }).test);
+  if (isFields(criteria) && !isForValues(criteria)) {
+    return itemTest(compileObject(criteria, '', { root: 'item', roots: new Set() }).test);
   }
-  const test = singleTest(compileFieldCriteria(copied, ''));
+  const test = singleTest(compileFieldCriteria(criteria, ''));
   return (item) => test(item, true);
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { CriteriaError, type CriteriaErrorCode } from '../../../src/errors/criteria-error.ts';
-import { ValueError } from '../../../src/errors/value-error.ts';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 
 function refusalOf(criteria: unknown): CriteriaError {
@@ -16,11 +15,6 @@ function refusalOf(criteria: unknown): CriteriaError {
 type Row = readonly [criteria: unknown, code: CriteriaErrorCode, place: string];
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
-const cyclic: Record<string, unknown> = {};
-cyclic.a = cyclic;
-class Person {
-  name = 'Ada';
-}
 
 const rows: Record<string, readonly Row[]> = {
   'criteria other than objects': [
@@ -29,8 +23,6 @@ const rows: Record<string, readonly Row[]> = {
     ['x', 'criteria_invalid', ''],
     [[{ a: 1 }], 'criteria_invalid', ''],
     [new Map(), 'criteria_invalid', ''],
-    [new Person(), 'criteria_invalid', ''],
-    [() => true, 'operand_invalid', 'criteria'],
   ],
   'unknown operators': [
     [{ age: { $gtt: 1 } }, 'operator_unknown', 'age.$gtt'],
@@ -81,16 +73,10 @@ const rows: Record<string, readonly Row[]> = {
     [{ a: { $options: 'i' } }, 'operand_invalid', 'a.$options'],
     [{ a: { $ne: /x/ } }, 'operand_invalid', 'a.$ne'],
     [{ a: { $gt: /x/ } }, 'operand_invalid', 'a.$gt'],
-    [{ a: () => true }, 'operand_invalid', 'a'],
-    [{ a: { $eq: Symbol('x') } }, 'operand_invalid', 'a.$eq'],
   ],
   'shapes without a meaning': [
     [{ a: { $gt: 1, lt: 5 } }, 'criteria_invalid', 'a.lt'],
     [{ a: { b: 1, $gt: 1 } }, 'criteria_invalid', 'a.b'],
-    [{ a: new Person() }, 'criteria_invalid', 'a'],
-    [{ a: { $eq: Promise.resolve(1) } }, 'criteria_invalid', 'a.$eq'],
-    [{ [Symbol('x')]: 1 }, 'criteria_invalid', ''],
-    [nested(102), 'criteria_invalid', `${'a.'.repeat(100)}…`],
   ],
 };
 
@@ -121,12 +107,6 @@ test('an unknown operator of any length is refused at once', () => {
   expect(refusalOf({ a: { [`$${'x'.repeat(1_000_000)}`]: 1 } }).code).toBe('operator_unknown');
 });
 
-test('cyclic or too deeply nested criteria are refused', () => {
-  expect(refusalOf(cyclic).code).toBe('criteria_invalid');
-  expect(refusalOf(nested(1000)).message).toContain('100 levels');
-  expect(compileCriteria(nested(100)).test({})).toBe(false);
-});
-
 test('documents much deeper than criteria cause no stack overflow', () => {
   let deep: Record<string, unknown> = {};
   for (let level = 0; level < 100000; level++) deep = { a: deep };
@@ -134,32 +114,6 @@ test('documents much deeper than criteria cause no stack overflow', () => {
   expect(compileCriteria({ a: { a: {} } }).test(deep)).toBe(false);
 });
 
-test('an array with holes is refused at the first hole', () => {
-  const error = refusalOf({ a: { $in: new Array(4_000_000_000) } });
-  expect([error.code, error.place]).toEqual(['criteria_invalid', 'a.$in[0]']);
-});
-
 test('the error for an invalid pattern has the cause', () => {
   expect(refusalOf({ a: { $regex: '(' } }).cause).toBeInstanceOf(SyntaxError);
-});
-
-test('getters are refused and never run', () => {
-  let runs = 0;
-  const criteria = {
-    get a() {
-      runs++;
-      return 1;
-    },
-  };
-  expect(refusalOf(criteria).place).toBe('a');
-  expect(refusalOf({ b: { $in: [criteria] } }).place).toBe('b.$in[0].a');
-  expect(runs).toBe(0);
-});
-
-test('an object that only claims to be a built-in is refused', () => {
-  const liar = Object.create({
-    constructor: { name: 'Date' },
-    [Symbol.toStringTag]: 'Date',
-  }) as object;
-  expect(() => compileCriteria({ a: liar })).toThrow(ValueError);
 });
