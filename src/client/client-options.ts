@@ -23,6 +23,13 @@ export interface ClientOptions {
    */
   durability?: 'relaxed' | 'strict' | undefined;
   /**
+   * What this client does when its database is deleted while it is open, other than by `destroy()`: when the user clears the site's
+   * data, say. The event `error` has `database_destroyed`. `fail`: every call rejects with that. `start_again`: the
+   * client goes on with an empty database; what was unsaved is gone too.
+   * @default 'fail'
+   */
+  on_deleted?: 'fail' | 'start_again' | undefined;
+  /**
    * Whether a follower may open a SharedWorker for a moment, in Chromium: that halves the time of its calls.
    * The SharedWorker starts from a file of Cairn; where there is none, from a Blob, and a content security policy that
    * forbids it makes the browser print an error.
@@ -98,6 +105,7 @@ const shared_worker: Check = { ...flag, fallback: undefined };
 const common = {
   name,
   durability: oneOf(['relaxed', 'strict'], 'relaxed'),
+  on_deleted: oneOf(['fail', 'start_again'], 'fail'),
   shared_worker,
   slow_query_ms: milliseconds,
 };

@@ -1,8 +1,8 @@
 import { loadFailed } from '../errors/load-failed.ts';
 import { OptionError } from '../errors/option-error.ts';
 import { StorageError } from '../errors/storage-error.ts';
+import { deletableIndexedDb } from '../storage/drivers/deletable-indexeddb.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
-import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
 import { keyProof } from '../storage/encryption/key-proof.ts';
@@ -126,7 +126,7 @@ function encryptedWith<Inner extends EncryptableStorage>(
 function driverOf(storage: EncryptableStorage): StorageDriver {
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();
-  if (storage === 'indexeddb') return indexedDbDriver();
+  if (storage === 'indexeddb') return deletableIndexedDb();
   const open = async () => {
     throw new StorageError('storage_unavailable', "Storage 'opfs' needs connect().");
   };

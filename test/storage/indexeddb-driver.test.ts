@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
+import { deletableIndexedDb } from '../../src/storage/drivers/deletable-indexeddb.ts';
 import { storageDriverSuite } from '../../src/testing/index.ts';
 
-storageDriverSuite(indexedDbDriver(), { describe, test });
+storageDriverSuite(deletableIndexedDb(), { describe, test });
 
 test('writes of the engine do not lock the stores of recovery records', async () => {
-  const storage = await indexedDbDriver().open('recovery', { damaged: () => undefined });
+  const storage = await deletableIndexedDb().open('recovery', { damaged: () => undefined });
   const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const locked = () => begun.mock.calls.flatMap(([stores]) => stores as string | string[]);
   await storage.write([{ type: 'put', store: 'segments', key: ['a'], value: {} }], 'relaxed');
@@ -19,7 +19,7 @@ test('writes of the engine do not lock the stores of recovery records', async ()
 });
 
 test('a read of no keys begins no transaction', async () => {
-  const storage = await indexedDbDriver().open('no-keys', { damaged: () => undefined });
+  const storage = await deletableIndexedDb().open('no-keys', { damaged: () => undefined });
   const begun = vi.spyOn(IDBDatabase.prototype, 'transaction');
   expect(await storage.getMany('snapshots', [])).toEqual([]);
   expect(begun).not.toHaveBeenCalled();
@@ -28,7 +28,7 @@ test('a read of no keys begins no transaction', async () => {
 });
 
 test('deletions of adjacent numbers are one request', async () => {
-  const storage = await indexedDbDriver().open('ranges', { damaged: () => undefined });
+  const storage = await deletableIndexedDb().open('ranges', { damaged: () => undefined });
   const keys = Array.from({ length: 100 }, (_, index) => ['a', index + 1]);
   const each = (type: 'put' | 'delete') =>
     keys.map((key) => ({ type, store: 'segments', key, value: {} }) as const);

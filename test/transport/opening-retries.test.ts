@@ -3,7 +3,7 @@ import { BaseClient } from '../../src/client/base-client.ts';
 import { encrypted } from '../../src/encryption/index.ts';
 import { StorageError, type StorageErrorCode } from '../../src/errors/storage-error.ts';
 import { Database } from '../../src/index.ts';
-import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
+import { deletableIndexedDb } from '../../src/storage/drivers/deletable-indexeddb.ts';
 import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
 import { connectToWorker } from '../../src/transport/worker/connect-to-worker.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
@@ -36,7 +36,7 @@ const DOORS = ['in the thread', 'in a worker', 'in a worker of the caller'] as c
 /** A client over IndexedDB, with a clock that the test advances. */
 function openClient(door: (typeof DOORS)[number], name = freshName()) {
   const clock = new FakeClock();
-  const platform = lonePlatform(clock, indexedDbDriver());
+  const platform = lonePlatform(clock, deletableIndexedDb());
   const settings = { name, storage: undefined, durability: 'relaxed' } as const;
   const make = () => new MessageWorker().asWorker;
   const worker = door === 'in a worker' ? make : make();

@@ -99,6 +99,8 @@ export type Durability = 'relaxed' | 'strict';
 export interface StorageEvents {
   /** The browser discarded stored data before opening. */
   readonly damaged: (error: StorageError) => void;
+  /** The database was deleted while it is open, as by the user: every later call rejects with `database_destroyed`. */
+  readonly deleted?: (() => void) | undefined;
 }
 
 /** As {@link Storage.getItem}. */

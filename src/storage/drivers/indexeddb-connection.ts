@@ -14,6 +14,9 @@ const OPEN_DEADLINE_MS = 10_000;
 /** Far above any write of ours: a transaction that takes longer has lost its database. */
 const TRANSACTION_DEADLINE_MS = 60_000;
 
+/** First wait before a database is opened again whose connection the browser has closed. */
+const AGAIN_MS = 100;
+
 /** An app may have a database of its own under the same name. */
 const NAME_PREFIX = 'cairn:';
 
@@ -54,7 +57,7 @@ export class IndexedDbConnection {
     const options: OpenDBCallbacks<unknown> = {
       upgrade: (database, _old, _new, transaction, event) => {
         if (this.#wasOpen) {
-          this.#destroyed = true;
+          this.#noteDeletion();
           transaction.done.catch(() => undefined);
           transaction.abort();
           return;
@@ -66,10 +69,13 @@ export class IndexedDbConnection {
       },
       // Another tab deletes the database or opens a newer layout: an open connection would block it for ever.
       blocking: (_version, next) => {
-        if (next === null) this.#destroyed = true;
         unusable();
+        if (next === null) this.#noteDeletion();
       },
-      terminated: unusable,
+      terminated: () => {
+        unusable();
+        void this.#openAgain();
+      },
     };
     // In a page without an origin of its own openDB throws its SecurityError synchronously.
     const opening = (async () => openDB(this.#name, LAYOUT_VERSION, options))();
@@ -90,6 +96,20 @@ export class IndexedDbConnection {
     } catch (error) {
       throw this.#destroyed ? databaseDestroyed() : storageErrorOf(error, 'opening');
     }
+  }
+
+  /**
+   * The browser has closed the connection: to open another tells whether it has deleted the database. Chromium aborts the first
+   * opening after a deletion.
+   */
+  async #openAgain(): Promise<void> {
+    for (let wait = AGAIN_MS; !this.#database && !this.#closed && !this.#destroyed; wait *= 2)
+      await this.connect().catch(() => new Promise((resolve) => setTimeout(resolve, wait)));
+  }
+
+  #noteDeletion(): void {
+    if (!this.#destroyed && !this.#closed) this.#events.deleted?.();
+    this.#destroyed = true;
   }
 
   #reportLoss(event: IDBVersionChangeEvent): void {

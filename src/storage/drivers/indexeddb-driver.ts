@@ -1,5 +1,4 @@
 import { type IDBPDatabase, type IDBPTransaction, unwrap } from 'idb';
-import { deleteIndexedDb } from './delete-indexeddb.ts';
 import {
   type Durability,
   STORE_NAMES,
@@ -41,7 +40,6 @@ export function indexedDbDriver(): StorageDriver {
       await connection.connect();
       return new IndexedDbStorage(connection);
     },
-    delete: deleteIndexedDb,
   };
 }
 

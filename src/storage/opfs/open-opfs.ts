@@ -46,7 +46,7 @@ export async function openOpfs(name: string, options: OpfsOptions): Promise<Open
   let inFiles = false;
   const [pages, files] = await Promise.allSettled([
     // Of files the loss of IndexedDB takes nothing but recovery records.
-    indexedDb.open(name, { damaged: (error) => inFiles || events.damaged(error) }),
+    indexedDb.open(name, { ...events, damaged: (error) => inFiles || events.damaged(error) }),
     use(name, events),
   ]);
   if (pages.status === 'rejected') {

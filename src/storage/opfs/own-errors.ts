@@ -10,7 +10,7 @@ export async function openTranslated(name: string, options: ModuleOptions): Prom
   const { translated, translating } = translator(options.StorageError);
   const open = translating(openOpfs);
   const damaged = (error: StorageError) => events.damaged(translated(error) as StorageError);
-  const opened = await open(name, { ...options, events: { damaged } });
+  const opened = await open(name, { ...options, events: { ...events, damaged } });
   // IndexedDB is the caller's, with its errors.
   if (opened.kind === 'indexeddb') return opened;
   const storage: Storage = translatedStorage(opened.storage, translating);

@@ -17,6 +17,8 @@ export interface DatabaseSettings {
   /** As {@link encryption}, for an engine in a worker. */
   readonly engine_encryption?: EngineEncryption | undefined;
   readonly durability: Durability;
+  /** What a client does whose database was deleted from outside; by default it fails. */
+  readonly on_deleted?: 'fail' | 'start_again' | undefined;
   /** Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the client. */
   readonly shared_worker?: boolean | undefined;
   /** Milliseconds after which a query is reported as slow. */

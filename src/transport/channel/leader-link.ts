@@ -50,9 +50,12 @@ export class LeaderLink {
   #status: EngineStatus | undefined;
   #wasUp = false;
   #ended = false;
+  /** Whether the client goes on where its database was deleted. */
+  readonly #startsAgain: boolean;
 
   constructor(settings: DatabaseSettings, access: EngineAccess, events: LinkEvents) {
     const { name, encryption } = settings;
+    this.#startsAgain = settings.on_deleted === 'start_again';
     const { leadership, platform } = access;
     this.#events = events;
     this.#client = platform.newClient();
@@ -149,7 +152,7 @@ export class LeaderLink {
       route = await make(events);
       if (!isCurrent()) return route.leave();
       this.#joining = route;
-      const replayed = this.replayer.replay(route);
+      const replayed = this.#replay(route, isCurrent);
       if (this.#wasUp) {
         await replayed;
         if (!isCurrent()) return;
@@ -175,6 +178,20 @@ export class LeaderLink {
     // Before the requests, whose changes are reported too.
     if (this.#watching) route.watch(true).catch(() => undefined);
     this.requests.start(route);
+  }
+
+  /** Replays the unsaved changes, unless the database is another and the client is to start again with that. */
+  async #replay(route: Route, isCurrent: () => boolean): Promise<void> {
+    try {
+      await this.replayer.replay(route);
+    } catch (cause) {
+      const error = asCairnError(cause);
+      if (error.code !== 'database_destroyed' || !this.#startsAgain || !isCurrent()) throw error;
+      this.replayer.forget();
+      this.#guard?.noteReleased();
+      this.#events.event({ type: 'error', detail: { collection: undefined, error } });
+      await this.replayer.replay(route);
+    }
   }
 
   /** The leader refused this client or did not answer. */
@@ -259,6 +276,8 @@ export class LeaderLink {
     // The status says why: for example, another tab runs a newer version of the app.
     this.#showError(error);
     this.#events.failed(error);
+    if (error.code === 'database_destroyed')
+      this.#events.event({ type: 'error', detail: { collection: undefined, error } });
     // Frees the lock for other clients of the page.
     this.#finder.leave().catch(() => undefined);
     // Other tabs hear of a journal by themselves.

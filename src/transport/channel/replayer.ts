@@ -50,6 +50,12 @@ export class Replayer {
     return this.#joining;
   }
 
+  /** Must be called when the client's database is gone, and the client goes on with another. */
+  forget(): void {
+    this.#database = undefined;
+    this.#unsaved.drop(new Set(this.#unsaved.all()));
+  }
+
   /** Must be called when the engine is lost: what it has answered may be acknowledged, the next tells the id. */
   joined(): void {
     this.#joining = undefined;

@@ -34,17 +34,22 @@ export function hungError(place: string | undefined, cause: CairnError): WorkerE
   );
 }
 
-/** Whether the engine that replied was superseded by another leader. */
+/** Whether the engine that replied was superseded by another leader, or has lost its database. */
 export function isSuperseded({ failures }: BatchReply): boolean {
   if (!failures) return false;
-  for (const error of failures.values()) if (codeOf(error) === 'database_taken') return true;
+  for (const error of failures.values()) if (isTaken(error)) return true;
   return false;
 }
 
 /** Whether the engine is lost. The leadership reports that too, and the request is retried. */
 export function isEngineLost(error: unknown): boolean {
   const code = codeOf(error);
-  return code === 'database_taken' || code === 'worker_lost' || code === 'worker_unresponsive';
+  return isTaken(error) || code === 'worker_lost' || code === 'worker_unresponsive';
+}
+
+function isTaken(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'database_taken' || code === 'database_destroyed';
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { deletableIndexedDb } from '../../storage/drivers/deletable-indexeddb.ts';
 import { sharedWorkerSwitchboard } from '../tabs/switchboard.ts';
 import { PageUnloadWriter } from '../unload/recovery-record.ts';
 import { unloadJournals } from '../unload/unload-journal.ts';
@@ -10,6 +11,7 @@ import type { UnloadJournals } from './unload-writer.ts';
 const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
 const locks = new PageLocks();
+const driver = deletableIndexedDb();
 let clients = 0;
 
 /** For Node, whose pages never end, and which warns when its `localStorage` is accessed. */
@@ -34,7 +36,7 @@ export const pagePlatform: Platform = {
     return locks.areShared ? enginePlatform.broadcast : undefined;
   },
   get storage() {
-    return enginePlatform.storage;
+    return enginePlatform.storage && driver;
   },
   pageWriting: (database) => new PageUnloadWriter(database),
   journals: scope.document ? unloadJournals : noJournals,

@@ -119,7 +119,11 @@ export class TabServer {
   #accept(client: string, name: string): void {
     const channel = new PairChannel(name, this.#broadcast);
     let session: ReturnType<typeof remoteSession> | undefined;
-    const stopWaiting = whenGone(this.#database, client, this.#platform.locks, () => {
+    const { clock, locks } = this.#platform;
+    const joined = clock.elapsed();
+    const stopWaiting = whenGone(this.#database, client, locks, () => {
+      // Once a user has cleared the site's data, a new worker of Chromium sees no locks of older pages.
+      if (clock.elapsed() - joined < SOON_MS) return;
       follower.leave();
       this.#engine.takeOver();
     });

@@ -63,9 +63,11 @@ export async function hostEngine(
   const early: CairnError[] = [];
   let report = (error: CairnError): void => void early.push(error);
   const { name, durability } = settings;
-  const { storage, kind, why, shared, keyed } = await openStorage(settings, platform, (error) =>
-    report(error),
-  );
+  const { storage, kind, why, shared, keyed } = await openStorage(settings, platform, {
+    damaged: (error) => report(error),
+    // The clients learn from the next engine whether their database is gone.
+    deleted: superseded,
+  });
   const engine = new Engine({
     storage,
     storageKind: kind,

@@ -1,6 +1,5 @@
-import type { CairnError } from '../../errors/cairn-error.ts';
 import { StorageError } from '../../errors/storage-error.ts';
-import type { StorageDriver } from '../../storage/drivers/driver.ts';
+import type { StorageDriver, StorageEvents } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { OpfsModule } from '../../storage/opfs/opfs-module.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
@@ -9,43 +8,37 @@ import { serverRuntime } from '../platform/server-runtime.ts';
 import { encryptStorage } from './encrypt-storage.ts';
 import type { OpenedStorage } from './opened-storage.ts';
 
-type Damaged = (error: CairnError) => void;
-
-/**
- * Opens the storage of the settings, or what replaces it where there is none.
- *
- * @param damaged Called where the browser has lost stored data.
- */
+/** Opens the storage of the settings, or what replaces it where there is none. */
 export async function openStorage(
   settings: DatabaseSettings,
   platform: EnginePlatform,
-  damaged: Damaged,
+  events: StorageEvents,
 ): Promise<OpenedStorage> {
-  return encryptStorage(openPlain(settings, platform, damaged), settings, platform, damaged);
+  return encryptStorage(openPlain(settings, platform, events), settings, platform, events.damaged);
 }
 
 async function openPlain(
   settings: DatabaseSettings,
   platform: EnginePlatform,
-  damaged: Damaged,
+  events: StorageEvents,
 ): Promise<OpenedStorage> {
   const { storage } = settings;
-  if (storage !== 'opfs') return openDriver(storage, settings, platform, damaged);
+  if (storage !== 'opfs') return openDriver(storage, settings, platform, events);
   let why: string;
   try {
-    return await openFiles(settings, platform, damaged);
+    return await openFiles(settings, platform, events);
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     why = error.message;
   }
-  return { ...(await openDriver(undefined, settings, platform, damaged)), why };
+  return { ...(await openDriver(undefined, settings, platform, events)), why };
 }
 
 /** @throws {StorageError} `storage_unavailable` */
 async function openFiles(
   { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
   { storage: indexedDb, loadModule }: EnginePlatform,
-  damaged: Damaged,
+  events: StorageEvents,
 ): Promise<OpenedStorage> {
   if (!loadModule || !indexedDb)
     throw unavailable('The engine runs in no worker: it has no files.');
@@ -53,7 +46,7 @@ async function openFiles(
   const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
     throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
   });
-  const opened = await openOpfs(name, { events: { damaged }, indexedDb, moveTo, StorageError });
+  const opened = await openOpfs(name, { events, indexedDb, moveTo, StorageError });
   return { ...opened, shared: true };
 }
 
@@ -70,18 +63,18 @@ async function openDriver(
   chosen: Chosen,
   { name }: DatabaseSettings,
   platform: EnginePlatform,
-  damaged: Damaged,
+  events: StorageEvents,
 ): Promise<OpenedStorage> {
   try {
     const driver = chooseDriver(chosen, platform);
-    const storage = await driver.open(name, { damaged });
+    const storage = await driver.open(name, events);
     return { storage, kind: driver.kind, shared: driver === platform.storage };
   } catch (error) {
     // Private modes have an IndexedDB that cannot be opened. An app that chose a storage counts on it.
     if (!isUnavailable(error) || chosen !== undefined) throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();
-    const storage = await memory.open(name, { damaged });
+    const storage = await memory.open(name, events);
     return { storage, kind: memory.kind, why: error.message, shared: false };
   }
 }
