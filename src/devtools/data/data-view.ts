@@ -7,6 +7,14 @@ import type { View } from '../views/view.ts';
 import { documentsPane } from './documents-pane.ts';
 import { keyValuesPane } from './key-values-pane.ts';
 
+const noCollections = (): HTMLElement =>
+  h(
+    'div',
+    { class: 'empty' },
+    h('p', {}, 'A collection is listed here once the app makes it:'),
+    h('code', {}, "new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' })"),
+  );
+
 /** The collections with their documents. */
 export function dataView(inspected: InspectedDatabase): View {
   const list = h('nav', { class: 'list', 'aria-label': 'Collections' });
@@ -64,6 +72,7 @@ export function dataView(inspected: InspectedDatabase): View {
       }).appendChild(h('span', {}, h('b', {}, entry.name), h('small', {}, `${kind}${size}`)))
         .parentElement as HTMLElement;
     });
+    if (entries.length === 0 && !shown) fill(content, noCollections());
     const focused = (list.getRootNode() as ShadowRoot).activeElement?.getAttribute('data-name');
     fill(list, ...items, entries.length === 0 && h('p', { class: 'empty' }, 'No collection yet.'));
     if (focused) items.find(({ dataset }) => dataset.name === focused)?.focus();

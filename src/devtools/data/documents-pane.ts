@@ -118,6 +118,11 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
     const box = results.querySelector('.scroll');
     const { scrollTop = 0, scrollLeft = 0 } = box ?? {};
     const focused = (results.getRootNode() as ShadowRoot).activeElement?.getAttribute('title');
+    if (documents.length === 0) {
+      const text = 'No document matches. Insert one, or change the criteria and what is shown.';
+      fill(results, h('div', { class: 'empty' }, h('p', {}, text)));
+      return;
+    }
     const shown = table(`Documents of ${collection.name}`, ['_id', ...columns], rows);
     fill(results, shown);
     shown.scrollTo?.(scrollLeft, scrollTop);
