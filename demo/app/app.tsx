@@ -26,20 +26,22 @@ export function App() {
 
   useSignalEffect(() => {
     const panel = route.value;
-    // The previous panel stays until the next has loaded, to avoid a flicker.
+    problem.value = '';
     loadPanel(panel.id).then(
       (View) => {
         if (route.peek() !== panel) return;
-        problem.value = '';
         shown.value = { panel, View };
       },
       (error: unknown) => {
+        if (route.peek() !== panel) return;
         problem.value = `"${panel.title}" could not be loaded: ${messageOf(error)}`;
       },
     );
   });
 
-  const { panel, View } = shown.value ?? {};
+  // The navigation has named the next panel already: the one before must not stand below its name.
+  const named = route.value;
+  const { panel, View } = shown.value?.panel === named ? shown.value : {};
   const before = useRef<Panel | undefined>(undefined);
   useLayoutEffect(() => {
     if (!panel) return;
@@ -68,6 +70,11 @@ export function App() {
       <main class="app-main" ref={main} tabIndex={-1}>
         <Problem text={problem.value} />
         {View && panel && <View key={panel.id} />}
+        {!View && !problem.value && (
+          <p class="soft" role="status">
+            Loading “{named.title}”…
+          </p>
+        )}
       </main>
       <Announcer />
     </div>

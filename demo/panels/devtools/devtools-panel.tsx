@@ -1,11 +1,14 @@
 import 'cairndb/devtools';
-import { useSignal, useSignalEffect } from '@preact/signals';
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { connection } from '../../database/database.ts';
+import { cities, connection } from '../../database/database.ts';
 import { CodeSample } from '../../parts/code-sample.tsx';
 import { messageOf } from '../../parts/message-of.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { useLive } from '../../parts/use-live.ts';
+import { citiesSource } from '../../sources/cities.ts';
+import { ImportControl } from '../../sources/import-control.tsx';
 import { mount } from './recipes/mount.ts';
 import mountSource from './recipes/mount.ts?raw';
 import './devtools-panel.css';
@@ -18,6 +21,8 @@ export function DevtoolsPanel() {
   const frame = useRef<HTMLDivElement>(null);
   const problem = useSignal('');
   const isDocked = useSignal(undock !== undefined);
+  const query = useComputed(() => cities().liveCount({}, { throttle: 100 }));
+  const { data: have } = useLive(query.value);
 
   useSignalEffect(() => {
     const element = document.createElement('cairn-devtools');
@@ -38,8 +43,10 @@ export function DevtoolsPanel() {
       title="See what the database does"
       lead="Documents, queries with their plans, live queries, saves, the leader, backups and storage of this playground. One line adds it to your app while you develop."
     >
-      <div class="devtools" ref={frame} />
-      <div>
+      <div class="devtools-actions">
+        {have !== undefined && (
+          <ImportControl source={citiesSource} have={have} label="Load 135,233 cities" />
+        )}
         <button
           type="button"
           class="button compact"
@@ -52,6 +59,7 @@ export function DevtoolsPanel() {
           {isDocked.value ? 'Remove it from the other panels' : 'Keep it open in the other panels'}
         </button>
       </div>
+      <div class="devtools" ref={frame} />
       <Problem text={problem.value} />
       <CodeSample title="Mount the devtools" source={mountSource} />
     </PanelFrame>

@@ -51,7 +51,7 @@ export function QueryPanel() {
               Run
             </button>
             {!queryError.value && (
-              <p class="soft small">
+              <p class="soft small query-keys">
                 <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes
               </p>
             )}
