@@ -43,7 +43,11 @@ export function WhatChanged() {
         {isShown && found ? (
           <Changes found={found} />
         ) : (
-          <p class="small soft">Choose a backup, and what to compare it with.</p>
+          <p class="soft changed-none">
+            {list.length === 0
+              ? 'Create a backup, delete every second document, then see here what is gone and restore it.'
+              : 'Choose a backup, and what to compare it with.'}
+          </p>
         )}
       </div>
     </>
