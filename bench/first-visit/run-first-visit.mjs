@@ -13,7 +13,7 @@ const FOLDER = `${ROOT}node_modules/.cache/cairn-bench/first-visit`;
 const PAGES = fileURLToPath(new URL('page', import.meta.url));
 /** To this one the others are compared. */
 const BASE = 'dexie';
-const APPS = ['cairn-worker', 'cairn-thread', BASE, 'rxdb'];
+const APPS = ['cairn-worker', 'cairn-thread', BASE, 'rxdb', 'tanstack', 'sqlite'];
 
 /**
  * How a visit loads: milliseconds before each answer of the server, whether the browser may keep files, and how many times
@@ -57,7 +57,11 @@ async function buildApps() {
 }
 
 /** @type {Record<string, string>} */
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript' };
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
 
 /** Serves the apps by HTTP/1.1. The circumstances of the answers can be exchanged. */
 async function serveApps() {

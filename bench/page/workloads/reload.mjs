@@ -28,7 +28,7 @@ export const everything = defineWorkload({
   reloads: true,
   metrics: {
     ms: {
-      what: 'from opening until all documents have arrived',
+      what: 'from opening until all documents have arrived; the code is loaded and has not run',
       unit: 'ms',
       durable: true,
       limit: 'storage',
