@@ -1,5 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { bundlerComments } from './tools/build/bundler-comments.ts';
+import { chunkNames } from './tools/build/chunk-names.ts';
 import { chunks, withoutRuntime, workerStartApart } from './tools/build/chunks.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
@@ -60,6 +61,7 @@ export default defineConfig([
       workerScript(),
       workerUrl(),
       bundlerComments(),
+      chunkNames(),
       withoutRuntime(),
       workerStartApart(),
       libReference('testing.d.ts', 'esnext.disposable'),
