@@ -11,6 +11,7 @@ import { launchChromium } from './browsers/chromium.mjs';
 import { checkHot } from './fixtures/check-hot.mjs';
 import { checkPage } from './fixtures/check-page.mjs';
 import { checkWorkers } from './fixtures/check-workers.mjs';
+import { countScripts } from './fixtures/count-scripts.mjs';
 import { install } from './fixtures/install.mjs';
 import { fixtures } from './fixtures/list.mjs';
 import { appEnvironment, serveBy, serveFiles } from './fixtures/serve.mjs';
@@ -58,7 +59,9 @@ async function run(fixture, folder, mode) {
   try {
     const { context } = chromium;
     const { url } = served;
-    const { check = 'page' } = fixture;
+    const { check = 'page', visit } = fixture;
+    const isCounted = mode === 'production' && check === 'page' && url.startsWith('http');
+    const tooMany = isCounted ? await countScripts(context, url, visit) : [];
     const checks = {
       page: () => checkPage(context, url, !fixture.flags),
       hot: () => checkHot(context, url, folder),
@@ -68,6 +71,7 @@ async function run(fixture, folder, mode) {
     const { started, defects } = await checks[check]();
     const expected = fixture.started[mode];
     if (started !== expected) defects.unshift(`started ${started}, not ${expected}`);
+    defects.push(...tooMany);
     return { started, defects };
   } finally {
     await chromium.close();
