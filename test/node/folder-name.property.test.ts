@@ -5,7 +5,7 @@ import { fc, runs } from '../setup/properties.ts';
 const names = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 128 }),
   fc.string({
-    unit: fc.constantFrom('a', 'A', '.', '/', '~', '%', 'é', 'e\u0301'),
+    unit: fc.constantFrom('a', 'A', '.', '/', '~', '%', 'é', 'e\u0301', '\ud800', '\ude00'),
     maxLength: 128,
   }),
   fc.constantFrom('', '.', '..', '../up', 'CON', 'con', 'com1', 'shop', 'Shop', '%53hop', 'a\0b'),
@@ -16,8 +16,7 @@ const onLaxSystem = (name: string) => name.normalize('NFD').toUpperCase().normal
 
 test('names that differ have folders that differ on every file system', () => {
   fc.assert(
-    fc.property(names, names, (one, other) => {
-      const [a, b] = [one, other].map((name) => name.toWellFormed()) as [string, string];
+    fc.property(names, names, (a, b) => {
       expect(onLaxSystem(folderNameOf(a)) === onLaxSystem(folderNameOf(b))).toBe(a === b);
     }),
     runs(2000),
@@ -38,6 +37,7 @@ test('a folder has a name that every file system takes', () => {
 test('names stay readable', () => {
   expect(folderNameOf('shop-2')).toBe('shop-2');
   expect(folderNameOf('Shop')).toBe('%53hop');
+  expect(folderNameOf('\ud800a')).toBe('%ud800a');
   expect(folderNameOf('con')).toBe('%63on');
   expect(folderNameOf('x'.repeat(128))).toMatch(/^x{40}~[0-9a-f]{64}$/);
 });
