@@ -48,6 +48,32 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1]);
   });
 
+  test('a save that takes long holds up no call of its turn', async () => {
+    const { storage, db, things } = open();
+    const others = new db.Collection<{ n: number }>({
+      ...{ name: 'others', type: 'DOCUMENT_BASED', caching },
+      ...LATER,
+    });
+    await others.insert({ _id: 'b', n: 2 });
+    await things.insert({ _id: 'a', n: 1 });
+    let write = (): void => undefined;
+    const disk = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    storage.beforeWrite = () => disk;
+    let isSaved = false;
+    const before = things.get('a');
+    const saving = things.save().then(() => {
+      isSaved = true;
+    });
+    const answers = [before, others.get('b'), others.count({}), things.insert({ _id: 'c', n: 3 })];
+    await Promise.all(answers);
+    expect(isSaved).toBe(false);
+    write();
+    await saving;
+    await db.close();
+  });
+
   test('unsaved changes stay readable and can be changed further', async () => {
     const { storage, db, things } = open();
     await things.insertMany([

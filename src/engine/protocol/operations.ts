@@ -22,6 +22,8 @@ const FED = 128;
 const COMPARED = 256;
 /** It is about a replica. It waits for storage, and nothing must come in between. */
 const OF_REPLICA = 512;
+/** It waits for storage, or for others: a batch with it would be answered as late. */
+const WAITS = 1024;
 
 /** An edit that may have to read before it writes. An `insert` never waits. */
 const READING_EDIT = EDITS | HOLDS_QUEUE;
@@ -29,15 +31,15 @@ const READING_EDIT = EDITS | HOLDS_QUEUE;
 /** What each operation does. One without a property is executed as it comes, and waits by itself. */
 const OPERATIONS: Readonly<Record<OperationName, number>> = {
   open: HOLDS_QUEUE | ANY_VERSION,
-  ready: 0,
-  save: 0,
-  drop: HOLDS_QUEUE,
-  rename: 0,
+  ready: WAITS,
+  save: WAITS,
+  drop: HOLDS_QUEUE | WAITS,
+  rename: WAITS,
   abort: 0,
-  collections: 0,
-  usage: 0,
-  exportAll: 0,
-  importAll: 0,
+  collections: WAITS,
+  usage: WAITS,
+  exportAll: WAITS,
+  importAll: WAITS,
   commit: 0,
   rollback: 0,
 
@@ -108,6 +110,11 @@ const has = ({ op }: Request, property: number) => (OPERATIONS[op] & property) !
 /** Whether it holds the queue. */
 export function isExclusive(request: Request): boolean {
   return has(request, HOLDS_QUEUE | OF_REPLICA);
+}
+
+/** Whether it takes longer than what is resident, so that nothing travels with it. */
+export function isLong(request: Request): boolean {
+  return has(request, WAITS | ON_BACKUPS | OF_REPLICA) || isOfBackup(request);
 }
 
 /** Whether handles of any version may ask for it. */

@@ -1,6 +1,6 @@
 import { isPromise } from '../../codec/kinds.ts';
 import type { FirstSequenceNumbers } from '../../engine/protocol/idempotency-key.ts';
-import { isOfCall, isRead, isUrgent } from '../../engine/protocol/operations.ts';
+import { isLong, isOfCall, isRead, isUrgent } from '../../engine/protocol/operations.ts';
 import type { BatchReply, Request } from '../../engine/protocol/requests.ts';
 import { asCairnError } from '../../errors/as-cairn-error.ts';
 import type { CairnError } from '../../errors/cairn-error.ts';
@@ -104,7 +104,7 @@ export class InFlightRequests {
   /** Whether a request travels alone. */
   #isApart(request: Request): boolean {
     const { mayHang, urgent, once, op } = request;
-    if (mayHang || urgent || once || op === 'open') return true;
+    if (mayHang || urgent || once || op === 'open' || isLong(request)) return true;
     // First reads need not wait for the end of an opening, nor for what does.
     if (this.#opening > 0 && isRead(request)) return true;
     // While requests wait, it must not take others past them, or along when its call is aborted.
