@@ -48,7 +48,7 @@ describe.each([false, true])('failed saves, caching: %s', (caching) => {
     expect(await names(storage)).toEqual([1]);
   });
 
-  test('a save that takes long holds up no call of its turn', async () => {
+  test('a save that takes long delays no call of its turn', async () => {
     const { storage, db, things } = open();
     const others = new db.Collection<{ n: number }>({
       ...{ name: 'others', type: 'DOCUMENT_BASED', caching },
