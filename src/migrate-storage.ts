@@ -21,20 +21,24 @@ import { StorageError } from './errors/storage-error.ts';
 export async function migrateStorage(options: MigrateOptions): Promise<void> {
   const { to, worker, answer_timeout, ...database } = parseMigrateOptions(options);
   const settings = { ...database, storage: 'opfs', move_to: to } as const;
+  let decide = async () => false;
   const client = new BaseClient(settings, async () => {
-    const { connectToWorker } = await import('./transport/worker/connect-to-worker.ts').catch(
+    const { connectToMove } = await import('./transport/worker/connect-to-worker.ts').catch(
       loadFailed,
     );
-    return connectToWorker({ worker, answer_timeout }, settings);
+    const move = connectToMove({ worker, answer_timeout }, settings);
+    decide = move.decide;
+    return move.access;
   });
   try {
     await client.ready.catch((error: { code?: string }) => {
       // An open client of an encrypted database serves nobody without a key.
       if (error.code !== 'key_missing') throw error;
     });
+    const isMoved = await decide();
     const { storage, storage_reason: why, leader } = client.status;
     if (why) throw new StorageError('storage_unavailable', `Nothing was moved. ${why}`);
-    if (leader && storage === to) return;
+    if (isMoved || (leader && storage === to)) return;
     throw new StorageError(
       'database_busy',
       `Nothing was moved: a client has the database "${settings.name}" open. Close all clients, in all tabs, and call migrateStorage() again.`,

@@ -10,6 +10,11 @@ export interface EngineAccess {
   readonly start?: StartEngine | undefined;
 }
 
+/** Access of a client that can start engines itself. */
+export interface StartingAccess extends EngineAccess {
+  readonly start: StartEngine;
+}
+
 /** Loads the code to reach an engine in this thread, or in a worker. */
 export type Connect = (settings: DatabaseSettings) => EngineAccess | Promise<EngineAccess>;
 

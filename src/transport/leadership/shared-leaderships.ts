@@ -1,5 +1,5 @@
 import type { DatabaseSettings } from '../channel/channel.ts';
-import type { EngineAccess } from '../channel/engine-access.ts';
+import type { StartingAccess } from '../channel/engine-access.ts';
 import { openingJournals } from '../encryption/sealed-journals.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isShared } from '../platform/platform.ts';
@@ -23,7 +23,7 @@ export class SharedLeaderships {
     platform: Platform,
     start: StartEngine,
     usesPorts: boolean,
-  ): EngineAccess {
+  ): StartingAccess {
     const { name } = settings;
     const shared = this.#of(settings, platform);
     const isOfAllTabs = isShared(settings, platform);

@@ -1,8 +1,8 @@
 import { loadFailed } from '../../errors/load-failed.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
-import type { EngineAccess } from '../channel/engine-access.ts';
-import type { StartEngine } from '../leadership/leadership.ts';
+import type { EngineAccess, StartingAccess } from '../channel/engine-access.ts';
+import type { LeaderEngine, StartEngine } from '../leadership/leadership.ts';
 import { SharedLeaderships } from '../leadership/shared-leaderships.ts';
 import { pagePlatform } from '../platform/page-platform.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -38,7 +38,7 @@ export function connectToWorker(
   { worker, answer_timeout, early }: WorkerSettings,
   settings: DatabaseSettings,
   platform: Platform = pagePlatform,
-): EngineAccess {
+): StartingAccess {
   // A worker that the caller made cannot be replaced.
   const once = worker !== undefined && typeof worker !== 'function';
   let isStarted = false;
@@ -75,4 +75,30 @@ export function connectToWorker(
   };
   // A caller with a worker of its own mostly has a policy that forbids Blobs.
   return leaderships.access(settings, platform, start, settings.shared_worker ?? !worker);
+}
+
+/** Access to an engine that moves the database as it starts, until `decide` is called. */
+export function connectToMove(
+  worker: WorkerSettings,
+  settings: DatabaseSettings,
+): { readonly access: EngineAccess; readonly decide: () => Promise<boolean> } {
+  const mover = connectToWorker(worker, settings);
+  const opener = connectToWorker(worker, { ...settings, move_to: undefined });
+  let moving: Promise<LeaderEngine> | undefined;
+  let isDecided = false;
+  const start: StartEngine = async (term, events) => {
+    // A caller who was told that nothing moved may be elected while it leaves.
+    const started = (isDecided ? opener : mover).start(term, events);
+    if (!isDecided) moving = started;
+    return { ...(await started), starter: start };
+  };
+  return {
+    access: { ...mover, start },
+    /** Allows no move from now on; resolves with whether an engine was started to move, once it has. */
+    async decide() {
+      isDecided = true;
+      await moving;
+      return moving !== undefined;
+    },
+  };
 }
