@@ -28,7 +28,8 @@ export function storageErrorOf(cause: unknown, doing: string): StorageError {
   }
   if (
     /^Security|^NotAllowed|^NotSupported/.test(name ?? '') ||
-    (doing === 'opening' && /^InvalidState|^Type/.test(name ?? ''))
+    // Chromium, where the user blocks cookies: an UnknownError that no other try would mend.
+    (doing === 'opening' && /^InvalidState|^Type|denied permission/.test(`${name}: ${message}`))
   ) {
     return new StorageError(
       'storage_unavailable',

@@ -17,3 +17,6 @@ export interface TabScope {
 const loadReplication = () => import('../../../src/replication/index.ts');
 
 Object.assign(window, { connect, Database, encrypted, changePassword, loadReplication });
+
+// Only the tests of frames ask for it.
+if (location.hash.startsWith('#frame/')) void import('./frame.ts').then(({ report }) => report());
