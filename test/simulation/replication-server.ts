@@ -218,7 +218,7 @@ export class ReplicationServer {
     if (this.#habits.refuses && isPoisoned(document)) return { rejected: { reason: 'poison' } };
     const isGone = !known?.change.document;
     if (!document && isGone) return { version: known?.change.version ?? ABSENT };
-    const isNext = base === undefined ? isGone : known?.change.version === base;
+    const isNext = base === undefined ? isGone : (known?.change.version ?? ABSENT) === base;
     if (!isNext)
       return {
         conflict: known

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { Random } from '../setup/random.ts';
+import { ReplicationServer } from './replication-server.ts';
+
+test('a server accepts a new document with the version that it gave for a missing one', () => {
+  const server = new ReplicationServer(new Random(1), {
+    page: 10,
+    commit: 0,
+    repeats: false,
+    changes: false,
+    refuses: false,
+    keys: 'sent',
+  });
+  const [gone] = server.push([{ id: 'c', base: undefined, document: undefined, key: 'r.1' }]);
+  const { version } = gone as { readonly version: string };
+  const [made] = server.push([{ id: 'c', base: version, document: { _id: 'c' }, key: 'r.2' }]);
+  expect(made).toHaveProperty('version');
+  expect(server.documents().get('c')).toEqual({ _id: 'c' });
+});
