@@ -1,4 +1,3 @@
-import { releaseProxy, wrap } from 'comlink';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import { StorageError } from '../../errors/storage-error.ts';
 import { WorkerError } from '../../errors/worker-error.ts';
@@ -12,6 +11,7 @@ import type { Route, RouteEvents } from '../channel/route.ts';
 import type { Prove } from '../encryption/client-encryption.ts';
 import type { Broadcast } from '../platform/platform.ts';
 import { READY } from '../wire/ready.ts';
+import { remoteMethods, SESSION_METHODS } from '../wire/remote-methods.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
 import { EVENT, eventFromWire, type WireEvent } from '../wire/wire-protocol.ts';
@@ -80,7 +80,7 @@ export async function tabRoute(
     for (const event of told) events.event(eventFromWire(event));
   }) as EventListener);
   let received = 0;
-  const api = wrap<TabApi>(channel);
+  const api = remoteMethods<TabApi, keyof TabApi>(channel, [...SESSION_METHODS, 'bringPort']);
   let stopWaiting =
     switchboard &&
     clock.after(PORT_MS, () => {
@@ -106,7 +106,7 @@ export async function tabRoute(
       stopWaiting?.();
       // No reply comes: the channel closes at once, as a page in the back/forward cache must not receive messages.
       api.leave().catch(() => undefined);
-      api[releaseProxy]();
+      api.release();
       end();
     },
   });

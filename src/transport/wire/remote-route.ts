@@ -1,9 +1,9 @@
-import type { Remote } from 'comlink';
 import type { Request } from '../../engine/protocol/requests.ts';
 import type { Clock } from '../../engine/scheduling/clock.ts';
 import type { Started } from '../channel/channel.ts';
 import type { Route, RouteEvents } from '../channel/route.ts';
-import type { SessionApi, SessionProgress } from './session-api.ts';
+import type { RemoteSession } from './remote-methods.ts';
+import type { SessionProgress } from './session-api.ts';
 import { Watchdog } from './watchdog.ts';
 import { fromWire, type WireError } from './wire-error.ts';
 import { eventFromWire, type WireFailures } from './wire-protocol.ts';
@@ -27,7 +27,7 @@ export interface RemoteRouteOptions {
 }
 
 /** A route to a session in another thread or tab. */
-export function remoteRoute(api: Remote<SessionApi>, options: RemoteRouteOptions): Route {
+export function remoteRoute(api: RemoteSession, options: RemoteRouteOptions): Route {
   const { events, lost } = options;
   let waiting = 0;
   let answered = 0;

@@ -1,10 +1,11 @@
-import { type Endpoint, type Remote, releaseProxy, transfer, wrap } from 'comlink';
+import { type Endpoint, transfer } from 'comlink';
 import { WorkerError } from '../../errors/worker-error.ts';
 import type { DatabaseSettings } from '../channel/channel.ts';
 import type { LeaderEngine, LeaderEngineEvents } from '../leadership/leadership.ts';
 import { openPatiently } from '../leadership/open-patiently.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { PendingTerm } from '../thread/engine-host.ts';
+import { remoteMethods, SESSION_METHODS } from '../wire/remote-methods.ts';
 import { remoteRoute } from '../wire/remote-route.ts';
 import type { SessionApi } from '../wire/session-api.ts';
 import { Watchdog } from '../wire/watchdog.ts';
@@ -24,6 +25,17 @@ interface WorkerTiming extends Pick<Platform, 'clock' | 'page'> {
  */
 const LAST_TRANSACTIONS_MS = 1000;
 
+const WORKER_METHODS = [
+  ...SESSION_METHODS,
+  'open',
+  'join',
+  'replayJournals',
+  'keyRecord',
+  'pause',
+  'resign',
+  'close',
+] as const;
+
 /** The engine in a worker, for the client that started it. */
 export async function workerEngine(
   { worker, started }: StartedWorker,
@@ -32,7 +44,7 @@ export async function workerEngine(
   { journals, expected, ...term }: PendingTerm,
   host: LeaderEngineEvents,
 ): Promise<LeaderEngine> {
-  const api = wrap<WorkerApi>(worker) as Remote<WorkerApi>;
+  const api = remoteMethods<WorkerApi, keyof WorkerApi>(worker, WORKER_METHODS);
   let lose: (error: WorkerError) => void = () => undefined;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -64,6 +76,7 @@ export async function workerEngine(
     stopPausing?.();
     worker.removeEventListener('message', hear);
     worker.terminate();
+    api.release();
   };
   const silent = () => {
     const error = silentError(answerTimeout);
@@ -105,7 +118,9 @@ export async function workerEngine(
       const pair = isFirst ? undefined : new MessageChannel();
       isFirst = false;
       const endpoint: Endpoint = pair?.port1 ?? worker;
-      const session = pair ? wrap<SessionApi>(pair.port1) : api;
+      const session = pair
+        ? remoteMethods<SessionApi, keyof SessionApi>(pair.port1, SESSION_METHODS)
+        : api;
       const hear = (event: Event) => {
         const { data } = event as MessageEvent<WorkerMessage | string>;
         if (typeof data !== 'object' || !(EVENT in data)) return;
@@ -123,8 +138,10 @@ export async function workerEngine(
         end: () => {
           endpoint.removeEventListener('message', hear);
           session.leave().catch(() => undefined);
-          // Not `releaseProxy`: Chromium evicts a page from the back/forward cache for a reply to its message.
-          pair?.port1.close();
+          if (!pair) return;
+          // First: Chromium evicts a page from the back/forward cache for the replies.
+          pair.port1.close();
+          session.release();
         },
       });
       const port = pair?.port2;
@@ -144,7 +161,6 @@ export async function workerEngine(
         const error = await watched(api.close(deleting));
         if (error) throw fromWire(error);
       } finally {
-        api[releaseProxy]();
         end();
       }
     },
