@@ -1,6 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { StorageError } from '../../src/errors/storage-error.ts';
-import { migrateStorage } from '../../src/migrate-storage.ts';
 import type { DatabaseSettings } from '../../src/transport/channel/channel.ts';
 import type { LeadershipMember, StartEngine } from '../../src/transport/leadership/leadership.ts';
 
@@ -28,6 +27,12 @@ vi.mock(import('../../src/transport/leadership/shared-leaderships.ts'), () => {
   }
   return { SharedLeaderships } as never;
 });
+
+// Another file may have loaded what is mocked.
+vi.resetModules();
+const { migrateStorage } = await import('../../src/migrate-storage.ts');
+
+afterAll(() => void vi.resetModules());
 
 for (const to of ['opfs', 'indexeddb'] as const) {
   test(`a refused move to ${to} does not happen when the client is elected later`, async () => {
