@@ -18,7 +18,7 @@ export const SESSION_METHODS = ['replay', 'execute', 'watch', 'save', 'leave', '
 /**
  * The methods that the other end exposes. Comlink makes a proxy at each access to one, with a finalizer, and Chromium
  * evicts a page from the back/forward cache for a finalizer that runs, which the garbage of the next page of the site
- * brings about. So each is made once, and released.
+ * brings about. So each method has one proxy, which is released.
  */
 export function remoteMethods<Api, Name extends keyof Api & string>(
   endpoint: Endpoint,
