@@ -2,14 +2,16 @@
 const layers = [
   ['bindings', 'devtools', 'testing'],
   ['replication', 'encryption', 'backup-targets'],
-  ['client'],
-  ['collection'],
-  ['transport'],
-  ['engine'],
+  ['page', 'engine'],
+  ['api'],
+  ['platform'],
+  ['protocol'],
   ['query', 'backup'],
   ['storage'],
 ];
-const everywhere = { codec: ['errors'], errors: [] };
+const everywhere = { async: ['codec', 'errors'], codec: ['errors'], errors: [] };
+/** Calls without promises, and the engine of the page's own thread. */
+const BOTH_ROOMS = '^src/page/(sending/near-reads|connection/thread-engine)\\.ts$';
 /** The server half of replication shares the protocol with the page, and nothing else. */
 const apart = {
   server: ['replication/protocol', ...Object.keys(everywhere)],
@@ -41,6 +43,7 @@ function onlyImports(folder, below) {
     severity: 'error',
     from: { path: `^src/${folder}/` },
     to: { path: '^src/', pathNot: `^src/(${allowed})/` },
+    ...(folder === 'page' && { from: { path: '^src/page/', pathNot: BOTH_ROOMS } }),
   };
 }
 
@@ -74,9 +77,10 @@ export default {
     },
     {
       name: 'worker-stands-alone',
+      comment: 'A worker has nothing of the page',
       severity: 'error',
       from: { path: '^worker/' },
-      to: { path: '^(demo|test|bench|tools)/' },
+      to: { path: '^(demo|test|bench|tools|src/page)/' },
     },
     {
       name: 'demo-is-a-user',

@@ -43,7 +43,7 @@ export default defineConfig([
     entry: {
       cairndb: 'src/cairndb.ts',
       index: 'src/index.ts',
-      inline: 'src/transport/worker/inline-worker.ts',
+      inline: 'src/page/connection/worker/inline-worker.ts',
       replication: 'src/replication/index.ts',
       // With the client: an error or a collection is of the same class whichever of these it comes from.
       react: 'src/bindings/react/index.ts',

@@ -1,6 +1,6 @@
-import type { ConnectOptions } from './client/client-options.ts';
+import type { ConnectOptions } from './api/options/client-options.ts';
 import { type Connection, connectBy } from './connection.ts';
-import { EarlyWorker } from './transport/worker/early-worker.ts';
+import { EarlyWorker } from './page/connection/worker/early-worker.ts';
 
 export * from './index.ts';
 

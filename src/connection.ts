@@ -1,12 +1,11 @@
-import { BaseClient } from './client/base-client.ts';
-import { type ConnectOptions, parseConnectOptions } from './client/client-options.ts';
-import { loadFailed } from './errors/load-failed.ts';
-import type { DatabaseSettings } from './transport/channel/channel.ts';
-import type { EarlyWorker } from './transport/worker/early-worker.ts';
-import type { WorkerSource } from './transport/worker/worker-start.ts';
+import { type ConnectOptions, parseConnectOptions } from './api/options/client-options.ts';
+import { loadFailed } from './errors/errors.ts';
+import { BaseClient } from './page/client/base-client.ts';
+import type { EarlyWorker } from './page/connection/worker/early-worker.ts';
+import type { DatabaseSettings, WorkerSource } from './protocol/database-settings.ts';
 
-const loadThread = () => import('./transport/thread/connect-in-thread.ts').catch(loadFailed);
-const loadWorker = () => import('./transport/worker/connect-to-worker.ts').catch(loadFailed);
+const loadThread = () => import('./page/connection/thread-engine.ts').catch(loadFailed);
+const loadWorker = () => import('./page/connection/worker/connect-to-worker.ts').catch(loadFailed);
 
 /** A database whose engine runs in a worker. */
 export type Connection = BaseClient;

@@ -1,5 +1,5 @@
-import { type DatabaseOptions, parseDatabaseOptions } from './client/client-options.ts';
-import { ThreadClient } from './client/thread-client.ts';
+import { type DatabaseOptions, parseDatabaseOptions } from './api/options/client-options.ts';
+import { ThreadClient } from './page/client/thread-client.ts';
 
 /**
  * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a browser

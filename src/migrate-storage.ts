@@ -1,7 +1,6 @@
-import { BaseClient } from './client/base-client.ts';
-import { type MigrateOptions, parseMigrateOptions } from './client/client-options.ts';
-import { loadFailed } from './errors/load-failed.ts';
-import { StorageError } from './errors/storage-error.ts';
+import { type MigrateOptions, parseMigrateOptions } from './api/options/client-options.ts';
+import { loadFailed, StorageError } from './errors/errors.ts';
+import { BaseClient } from './page/client/base-client.ts';
 
 /**
  * Moves a database between IndexedDB and files, all or nothing: after a crash it is in one of them, whole. Backups move along.
@@ -23,7 +22,7 @@ export async function migrateStorage(options: MigrateOptions): Promise<void> {
   const settings = { ...database, storage: 'opfs', move_to: to } as const;
   let decide = async () => false;
   const client = new BaseClient(settings, async () => {
-    const { connectToMove } = await import('./transport/worker/connect-to-worker.ts').catch(
+    const { connectToMove } = await import('./page/connection/worker/connect-to-worker.ts').catch(
       loadFailed,
     );
     const move = connectToMove({ worker, answer_timeout }, settings);

@@ -103,6 +103,24 @@ function sizes() {
   });
 }
 
+const MOST_COLUMNS = 100;
+const COMMENT = /^\s*(?:\/\/|\/?\*)/;
+/** An address and the row of a table cannot be wrapped. */
+const ONE_PIECE = /https?:|^\s*\* \|/;
+
+/** The formatter wraps code, and leaves comments as they are. @returns {Defect[]} */
+function widths() {
+  return filesIn('src', 'worker', 'test', 'demo', 'bench', 'tools')
+    .filter((file) => /\.(?:ts|tsx|mjs)$/.test(file))
+    .flatMap((file) =>
+      linesOf(file).flatMap((text, index) =>
+        text.length > MOST_COLUMNS && COMMENT.test(text) && !ONE_PIECE.test(text)
+          ? [{ file, line: index + 1, says: `a comment of ${text.length} columns` }]
+          : [],
+      ),
+    );
+}
+
 const patterns = Object.entries(PHRASES).map(([advice, phrases]) => ({
   advice,
   pattern: new RegExp(`\\b(?:${phrases.join('|').replaceAll(' ', '\\s+')})\\b`, 'gi'),
@@ -139,7 +157,7 @@ function hastyWaits() {
 }
 
 const folderOf = (/** @type {string} */ file) => file.split('/').slice(0, 2).join('/');
-const defects = [...sizes(), ...words(), ...hastyWaits()];
+const defects = [...sizes(), ...widths(), ...words(), ...hastyWaits()];
 
 if (process.argv.includes('--report')) {
   const folders = grouped(

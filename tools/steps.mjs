@@ -71,8 +71,11 @@ export const steps = [
   {
     name: 'conventions',
     beside: true,
-    shows: 'sizes of files, and the words of code and docs',
-    commands: () => [[process.execPath, 'tools/conventions.mjs']],
+    shows: 'sizes of files, the words of code and docs, and how folders lie to each other',
+    commands: () => [
+      [process.execPath, 'tools/conventions.mjs'],
+      [process.execPath, 'tools/structure.mjs'],
+    ],
   },
   {
     name: 'unused',

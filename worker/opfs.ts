@@ -1,5 +1,4 @@
 /** The code of `storage: 'opfs'`, which a worker of `connect()` loads when it is requested. */
-import type { OpfsModule } from '../src/storage/opfs/opfs-module.ts';
-import { openTranslated } from '../src/storage/opfs/own-errors.ts';
+import { type OpfsModule, openTranslated } from '../src/storage/opfs/own-errors.ts';
 
 export const openOpfs: OpfsModule['openOpfs'] = openTranslated;

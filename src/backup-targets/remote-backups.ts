@@ -1,32 +1,37 @@
-import type { DatabaseClient } from '../client/database-client.ts';
-import { Emitter } from '../collection/emitter.ts';
-import type { ClientStatus } from '../collection/events.ts';
-import type { RemoteBackupStatus } from '../transport/channel/remote-backup-status.ts';
-import { storageEvicted } from '../transport/unload/eviction-watch.ts';
-import { evictedKey, markKey } from '../transport/unload/kept-marks.ts';
-import { type BackupTarget, targetIdOf } from './backup-target.ts';
+import type { ClientStatus } from '../api/events.ts';
+import { Emitter } from '../async/emitter.ts';
+import { OptionError } from '../errors/errors.ts';
+import type { DatabaseClient } from '../page/client/database-client.ts';
+import { storageEvicted } from '../page/connection/eviction-watch.ts';
+import { evictedKey, markKey } from '../platform/page-store.ts';
+import type { RemoteBackupStatus } from '../protocol/database-settings.ts';
+import {
+  type BackupTarget,
+  type BackupToOptions,
+  type BackupToSettings,
+  isTarget,
+  type NamedTarget,
+  parseBackupToOptions,
+  targetIdOf,
+} from './backup-target.ts';
 import { TargetCalls } from './calls/target-calls.ts';
 import { TargetError } from './calls/target-error.ts';
+import { damageOf } from './content/backup-content.ts';
+import { BackupList, isOfBackup, type TargetBackup } from './content/backup-list.ts';
 import { PartStore } from './content/part-store.ts';
-import { BackupList, isOfBackup, type TargetBackup } from './manifest/backup-list.ts';
-import type { TargetManifest } from './manifest/target-manifest.ts';
-import { type TargetNote, TargetNotes } from './manifest/target-notes.ts';
-import { databaseKey } from './manifest/target-paths.ts';
-import type {
-  CallOptions,
-  RemoteBackupEvents,
-  TargetVerification,
-} from './remote-backup-events.ts';
-import { damageOf } from './restore/backup-content.ts';
-import { type BackupRun, backUp } from './runs/back-up.ts';
+import type { TargetManifest } from './content/target-manifest.ts';
+import { type TargetNote, TargetNotes } from './content/target-notes.ts';
+import { databaseKey } from './content/target-paths.ts';
+import { type BackupRun, backUp, type OwnBackups } from './runs/back-up.ts';
 import { expireBackups, removeDevice } from './runs/expire-backups.ts';
-import type { OwnBackups } from './runs/own-backups.ts';
-import { BackupSchedule } from './schedule/backup-schedule.ts';
-import { deviceName } from './schedule/device-name.ts';
+import type { UploadProgress } from './runs/upload.ts';
+import { BackupSchedule, isClient, showStatus } from './schedule/backup-schedule.ts';
 import { LastCheck } from './schedule/last-check.ts';
-import type { BackupEnvironment } from './schedule/page-environment.ts';
-import { showStatus } from './schedule/show-status.ts';
-import type { BackupToSettings } from './target-options.ts';
+import {
+  type BackupEnvironment,
+  deviceName,
+  pageEnvironment,
+} from './schedule/page-environment.ts';
 
 /** The backups of a database in one target. Made by `backupTo()`. */
 export class RemoteBackups {
@@ -307,4 +312,59 @@ function stopped(): TargetError {
     'target_stopped',
     'The backups to this target were stopped. Call backupTo() again.',
   );
+}
+
+/**
+ * Backs up a database to a place outside of the browser: incremental, as only parts that the target lacks are uploaded.
+ *
+ * @throws {OptionError} with the invalid option.
+ *
+ * @example
+ * ```ts
+ * const target = webdav({ url: 'https://dav.example.com/backups' });
+ * const remote = backupTo(db, target, { every: 'day', retention_days: 30 });
+ * const { name, uploaded_bytes, reused_bytes } = await remote.run();
+ * ```
+ */
+export function backupTo(
+  db: DatabaseClient,
+  target: BackupTarget | NamedTarget,
+  options: BackupToOptions = {},
+): RemoteBackups {
+  if (!isClient(db))
+    throw new OptionError(
+      'option_invalid',
+      'backupTo(db, target) takes a database, of connect() or new Database().',
+      { place: 'db' },
+    );
+  if (!isTarget(target))
+    throw new OptionError(
+      'option_invalid',
+      'backupTo(db, target) takes a target: folder(), s3(), webdav(), or an object with put, get, list and delete.',
+      { place: 'target' },
+    );
+  return new RemoteBackups(db, target, parseBackupToOptions(options), pageEnvironment);
+}
+
+/** The events of `RemoteBackups`. */
+export interface RemoteBackupEvents {
+  status: RemoteBackupStatus;
+  progress: UploadProgress;
+  /** A run has ended without an error. */
+  backup: BackupRun;
+  /** A run has failed, or expired backups could not be removed. A scheduled one is tried again. */
+  error: { readonly error: Error };
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of `RemoteBackups.verify()`. */
+export interface TargetVerification {
+  readonly name: string;
+  readonly whole: boolean;
+  /** Why it is not whole. */
+  readonly problem: TargetError | undefined;
 }

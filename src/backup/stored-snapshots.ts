@@ -5,7 +5,7 @@ import type {
   StoragePut,
 } from '../storage/drivers/driver.ts';
 import { isIntact, seal } from '../storage/integrity/seal.ts';
-import type { UndoablePut } from '../storage/log/undo-log.ts';
+import type { UndoablePut } from '../storage/log/log-writes.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The names of all backups of a collection, beside them: without it the loss of one would go unnoticed. */

@@ -1,4 +1,4 @@
-import { StorageError } from '../errors/storage-error.ts';
+import { StorageError } from '../errors/errors.ts';
 import { type Captured, capture, copy } from './capture.ts';
 
 /** A value that JSON would not preserve, as a private deep copy. */

@@ -1,4 +1,4 @@
-import { ValueError } from '../errors/value-error.ts';
+import { ValueError } from '../errors/errors.ts';
 import { baseOf, isPlainObject, isRevoked, nameOf, type Tag, tagOf } from './kinds.ts';
 
 /**

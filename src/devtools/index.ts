@@ -1,4 +1,4 @@
-export type { LiveActivity } from '../collection/inspection/observed-call.ts';
+export type { LiveActivity } from '../page/sending/observed-call.ts';
 export { adviseIndexes, type IndexAdvice, type QueryCost } from './advise-indexes.ts';
 export { CairnDevtools } from './cairn-devtools.ts';
 export { type DevtoolsDatabase, liveQueriesOf } from './inspect/inspected-database.ts';

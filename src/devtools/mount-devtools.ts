@@ -1,4 +1,4 @@
-import { OptionError } from '../errors/option-error.ts';
+import { OptionError } from '../errors/errors.ts';
 import './cairn-devtools.ts';
 import type { DevtoolsDatabase } from './inspect/inspected-database.ts';
 import { readPreferences } from './preferences.ts';

@@ -3,13 +3,12 @@ import type { InspectedDatabase } from './inspect/inspected-database.ts';
 import { readPreferences, writePreferences } from './preferences.ts';
 import { activityView } from './views/activity-view.ts';
 import { backupsView } from './views/backups-view.ts';
-import { button, fill, h } from './views/dom.ts';
+import { button, fill, h, type MakeView, type View } from './views/dom.ts';
 import { engineView } from './views/engine-view.ts';
 import { count } from './views/format-text.ts';
 import { liveView } from './views/live-view.ts';
 import { queriesView } from './views/queries-view.ts';
 import { storageView } from './views/storage-view.ts';
-import type { MakeView, View } from './views/view.ts';
 
 const VIEWS: Readonly<Record<string, MakeView>> = {
   Data: dataView,

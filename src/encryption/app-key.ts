@@ -1,5 +1,4 @@
-import { OptionError } from '../errors/option-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
+import { OptionError, StorageError } from '../errors/errors.ts';
 import type { Bytes } from '../storage/encryption/sealing.ts';
 import {
   checkKind,

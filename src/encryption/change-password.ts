@@ -1,15 +1,12 @@
-import { BaseClient } from '../client/base-client.ts';
-import { loadFailed } from '../errors/load-failed.ts';
-import { OptionError } from '../errors/option-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
+import { loadFailed, OptionError, StorageError } from '../errors/errors.ts';
+import { BaseClient } from '../page/client/base-client.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
 import { changeKey, readRecord } from '../storage/encryption/open-encrypted.ts';
 import { AppKey, type EncryptionKey } from './app-key.ts';
 import { checkedStorage, clientEncryption, type EncryptableStorage } from './encrypted.ts';
-import { isInIndexedDb, storedRecord } from './page-key-record.ts';
-import { PageKeys } from './page-keys.ts';
+import { isInIndexedDb, PageKeys, storedRecord } from './page-keys.ts';
 
 /** Options of {@link changePassword}. */
 export interface ChangePasswordOptions {
@@ -93,9 +90,9 @@ async function changeInWorker(
     encryption: clientEncryption(keys, next),
   };
   const client = new BaseClient(settings, async () => {
-    const { connectToWorker } = await import('../transport/worker/connect-to-worker.ts').catch(
-      loadFailed,
-    );
+    const { connectToWorker } = await import(
+      '../page/connection/worker/connect-to-worker.ts'
+    ).catch(loadFailed);
     return connectToWorker({ worker: undefined, answer_timeout: 20 }, settings);
   });
   try {

@@ -1,5 +1,5 @@
-import { toHex } from '../codec/hex.ts';
-import { StorageError } from '../errors/storage-error.ts';
+import { toHex } from '../codec/exact-json/base64.ts';
+import { StorageError } from '../errors/errors.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyRecordDamaged } from '../storage/encryption/encryption-errors.ts';

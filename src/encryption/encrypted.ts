@@ -1,6 +1,10 @@
-import { loadFailed } from '../errors/load-failed.ts';
-import { OptionError } from '../errors/option-error.ts';
-import { StorageError } from '../errors/storage-error.ts';
+import { loadFailed, OptionError, StorageError } from '../errors/errors.ts';
+import { PageUnloadWriter } from '../page/unload/recovery-record.ts';
+import type {
+  ClientEncryption,
+  EncryptedDriver,
+  EngineEncryption,
+} from '../protocol/client-encryption.ts';
 import { deletableIndexedDb } from '../storage/drivers/deletable-indexeddb.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
@@ -9,16 +13,9 @@ import { keyProof } from '../storage/encryption/key-proof.ts';
 import { readKeyRecord } from '../storage/encryption/key-record.ts';
 import type { Bytes } from '../storage/encryption/sealing.ts';
 import type { KeyOrigin } from '../storage/encryption/wrapping-key.ts';
-import type {
-  ClientEncryption,
-  EncryptedDriver,
-  EngineEncryption,
-} from '../transport/encryption/client-encryption.ts';
-import { PageUnloadWriter } from '../transport/unload/recovery-record.ts';
 import { AppKey, type EncryptionKey } from './app-key.ts';
-import { openJournals } from './open-journals.ts';
 import { PageKeys } from './page-keys.ts';
-import { PageSealing } from './page-sealing.ts';
+import { openJournals, PageSealing } from './page-sealing.ts';
 
 /** Options of {@link encrypted}. */
 export interface EncryptedStorageOptions {

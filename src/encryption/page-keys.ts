@@ -1,13 +1,16 @@
-import { Backoff } from '../engine/scheduling/backoff.ts';
-import { systemClock } from '../engine/scheduling/clock.ts';
-import { StorageError } from '../errors/storage-error.ts';
+import { openDB } from 'idb';
+import { Backoff, systemClock } from '../async/clock.ts';
+import { StorageError } from '../errors/errors.ts';
+import type { StorageKey, StoreName } from '../storage/drivers/driver.ts';
+import { ENCRYPTION_KEY } from '../storage/drivers/encryption-key.ts';
+import { databaseName } from '../storage/drivers/indexeddb-connection.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
-import { type KeyRecord, openKeyRecord } from '../storage/encryption/key-record.ts';
+import { type KeyRecord, openKeyRecord, readKeyRecord } from '../storage/encryption/key-record.ts';
+import { COPY_KEY } from '../storage/encryption/open-encrypted.ts';
 import { type KeyMaterial, type KeyOrigin, newOrigin } from '../storage/encryption/wrapping-key.ts';
 import type { AppKey } from './app-key.ts';
-import { storedRecord } from './page-key-record.ts';
 
 /** How often a key record is read that is there, and after which pause first. */
 const READS = 5;
@@ -107,5 +110,35 @@ export class PageKeys {
     if (!record) throw keyWrong('the database is not encrypted, or not open yet');
     const { key } = await this.derive(record.origin);
     return openKeyRecord(name, record, key);
+  }
+}
+
+/** The key record of a database, as pages find it; `undefined` where there is none. */
+export async function storedRecord(name: string): Promise<KeyRecord | undefined> {
+  return readKeyRecord(await read(name, 'recovery', COPY_KEY));
+}
+
+/** Whether IndexedDB has the data of a database, and not only the copy of a key record. */
+export async function isInIndexedDb(name: string): Promise<boolean> {
+  return (await read(name, 'leadership', ENCRYPTION_KEY)) !== undefined;
+}
+
+async function read(name: string, store: StoreName, key: StorageKey): Promise<unknown> {
+  try {
+    const database = await openDB(databaseName(name), undefined, {
+      // Only the engine creates the database: this would leave it without object stores.
+      upgrade: (_database, _old, _new, transaction) => {
+        transaction.done.catch(() => undefined);
+        transaction.abort();
+      },
+    });
+    try {
+      return await database.get(store, [...key]);
+    } finally {
+      database.close();
+    }
+  } catch {
+    // There is no such database yet, or no IndexedDB that opens: the engine reports that.
+    return undefined;
   }
 }

@@ -1,11 +1,22 @@
-import { changedHandles } from '../engine/protocol/operations.ts';
-import type { AcknowledgedChange, OpenedHandles } from '../engine/protocol/requests.ts';
-import type { RecoveryKey, RecoveryRecord } from '../engine/recovery/recovery-records.ts';
+import type { RecordForm, RecordSealing } from '../page/unload/recovery-record.ts';
+import {
+  JOURNAL_ROOM,
+  journalKey,
+  journalKeys,
+  journalSize,
+  SEALED_JOURNAL,
+  storeLines,
+} from '../page/unload/unload-journal.ts';
+import { readKept } from '../platform/page-store.ts';
+import { changedHandles } from '../protocol/operations.ts';
+import type { RecoveryKey, RecoveryRecord } from '../protocol/recovery-records.ts';
+import type { AcknowledgedChange, OpenedHandles } from '../protocol/requests.ts';
 import { packBytes } from '../storage/encryption/packed-text.ts';
 import {
   frameBytes,
   frameLine,
   framePlace,
+  openPageRecord,
   type PageFrame,
   type SealedPageRecord,
 } from '../storage/encryption/page-records.ts';
@@ -17,9 +28,6 @@ import {
   SEALED,
   seal,
 } from '../storage/encryption/sealing.ts';
-import { JOURNAL_ROOM, journalSize } from '../transport/unload/journal-size.ts';
-import type { RecordForm, RecordSealing } from '../transport/unload/recovery-record.ts';
-import { journalKey, SEALED_JOURNAL, storeLines } from '../transport/unload/unload-journal.ts';
 import type { PageKeys } from './page-keys.ts';
 
 /** Changes that were acknowledged together, sealed. */
@@ -191,3 +199,35 @@ function withinRoom(changes: readonly AcknowledgedChange[]): readonly Acknowledg
 function isWithoutBlob({ request }: AcknowledgedChange): boolean {
   return journalSize(request) < Number.POSITIVE_INFINITY;
 }
+
+/**
+ * Opens the unload journals of a database. Those that do not open stay: they may be of another key. Journals in clear do
+ * not count: without the key anybody could have written them.
+ *
+ * @throws {StorageError} `key_wrong`, or where the keys of the database cannot be read.
+ */
+export async function openJournals(name: string, keys: PageKeys): Promise<RecoveryRecord[]> {
+  const sealed = journalKeys(name).flatMap((key) => {
+    const text = readKept(key);
+    return text?.startsWith(SEALED_JOURNAL) ? [{ key, text }] : [];
+  });
+  if (sealed.length === 0) return [];
+  const { pages } = await keys.dataKeys(name);
+  const opened = await Promise.all(
+    sealed.map(async ({ key, text }) => {
+      const [, client, ending] = JSON.parse(key.slice(key.indexOf('['))) as JournalName;
+      const lines = text.slice(SEALED_JOURNAL.length);
+      try {
+        return [(await openPageRecord(pages, [client, ending], lines)) as RecoveryRecord];
+      } catch {
+        console.warn(
+          `cairndb does not open an unload journal of "${name}" in localStorage: it is damaged, or of another key.`,
+        );
+        return [];
+      }
+    }),
+  );
+  return opened.flat();
+}
+
+type JournalName = [database: string, client: string, ending: number];

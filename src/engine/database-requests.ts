@@ -1,12 +1,15 @@
-import { type CollectionInfo, countStored } from '../backup/collection-info.ts';
 import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
 import { SnapshotReader } from '../backup/snapshot-reader.ts';
 import { isSnapshot } from '../backup/stored-snapshots.ts';
-import type { CollectionUsage } from '../backup/usage.ts';
-import { storedSizes, usageOf } from '../backup/usage.ts';
-import { asCairnError } from '../errors/as-cairn-error.ts';
-import { BackupError } from '../errors/backup-error.ts';
-import type { StorageError } from '../errors/storage-error.ts';
+import {
+  type CollectionInfo,
+  type CollectionUsage,
+  countStored,
+  storedSizes,
+  usageOf,
+} from '../backup/usage.ts';
+import { asCairnError, BackupError, type StorageError } from '../errors/errors.ts';
+import type { Request } from '../protocol/requests.ts';
 import { isHidden } from '../storage/collection-name.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
@@ -14,11 +17,10 @@ import type { PinnedCollection } from './backups/backup-requests.ts';
 import { Exports } from './backups/exports.ts';
 import { Imports } from './backups/imports.ts';
 import type { SectionImport } from './backups/section-import.ts';
-import type { EngineEnvironment } from './collections/environment.ts';
-import type { HostedCollection } from './collections/hosted-collection.ts';
-import type { OpenCollections } from './collections/open-collections.ts';
+import type { EngineEnvironment } from './collection-context.ts';
 import type { Executor, GiveUp } from './executor.ts';
-import type { Request } from './protocol/requests.ts';
+import type { HostedCollection } from './hosted-collection.ts';
+import type { OpenCollections } from './open-collections.ts';
 
 /** More backups than a database ever has. */
 const ALL = 100_000;

@@ -1,27 +1,25 @@
-import { Leases } from '../backup/leases.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
-import type { Durability, Storage } from '../storage/drivers/driver.ts';
-import { FencedStorage } from '../storage/fenced-storage.ts';
-import { SegmentPool } from '../storage/segments/segment-pool.ts';
-import type { HostedCollection } from './collections/hosted-collection.ts';
-import { OpenCollections } from './collections/open-collections.ts';
-import { DatabaseRequests } from './database-requests.ts';
-import type { IdGenerator } from './documents/ids.ts';
-import { EngineEvents } from './events/engine-events.ts';
-import type { EngineEvent, EngineStatus } from './protocol/event-protocol.ts';
-import type { CollectionSettings } from './protocol/settings.ts';
-import { Recovery } from './recovery/recovery.ts';
+import type { Clock } from '../async/clock.ts';
+import { Leases } from '../backup/snapshots.ts';
+import type { CairnError } from '../errors/errors.ts';
+import type { EngineEvent, EngineStatus } from '../protocol/event-protocol.ts';
 import {
   type RecoveryKey,
   type RecoveryRecord,
   RecoveryRecords,
-} from './recovery/recovery-records.ts';
-import { Turns } from './recovery/turns.ts';
-import { SaveLinks } from './saving/save-links.ts';
-import type { SaveSchedule } from './saving/save-schedule.ts';
-import type { Clock } from './scheduling/clock.ts';
+} from '../protocol/recovery-records.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import type { Durability, Storage } from '../storage/drivers/driver.ts';
+import { FencedStorage } from '../storage/fenced-storage.ts';
+import { SegmentPool } from '../storage/segments/segment-pool.ts';
+import { DatabaseRequests } from './database-requests.ts';
+import type { IdGenerator } from './documents/ids.ts';
+import { EngineEvents } from './engine-events.ts';
+import type { HostedCollection } from './hosted-collection.ts';
+import { OpenCollections } from './open-collections.ts';
+import { OpenSnapshots } from './records/open-snapshots.ts';
+import { Recovery, Turns } from './recovery.ts';
+import { SaveLinks, type SaveSchedule } from './save-schedule.ts';
 import { Session, type SessionContext } from './sessions/session.ts';
-import { OpenSnapshots } from './snapshots/open-snapshots.ts';
 
 export interface EngineOptions {
   readonly storage: Storage;

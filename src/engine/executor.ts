@@ -1,7 +1,6 @@
-import type { IndexDeclaration } from './documents/index-declarations.ts';
+import type { IdempotencyKey, Request } from '../protocol/requests.ts';
+import type { IndexDeclaration } from './documents/document-indexes.ts';
 import type { LiveReader } from './live/live-reader.ts';
-import type { IdempotencyKey } from './protocol/idempotency-key.ts';
-import type { Request } from './protocol/requests.ts';
 
 /** A request that ends what its client does not go on with. */
 export type GiveUp = Request<'scanEnd' | 'exportEnd' | 'viewEnd' | 'abort' | 'insertAbandon'>;

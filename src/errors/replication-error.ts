@@ -1,4 +1,4 @@
-import { CairnError, type CairnErrorDetails } from './cairn-error.ts';
+import { CairnError, type CairnErrorDetails } from './errors.ts';
 
 /** Codes of {@link ReplicationError}. */
 export type ReplicationErrorCode =

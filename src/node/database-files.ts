@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StorageError } from '../errors/storage-error.ts';
+import type { StorageError } from '../errors/errors.ts';
 import { filesDamaged, filesErrorOf, filesForeign, filesNewer } from './files-failure.ts';
 import { LevelDatabase } from './level-database.ts';
 import { loadLevel, openLevel } from './load-level.ts';

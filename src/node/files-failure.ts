@@ -1,4 +1,4 @@
-import { StorageError } from '../errors/storage-error.ts';
+import { StorageError } from '../errors/errors.ts';
 
 /** What systems and LevelDB say of a full disk, a quota, or the largest file that a process may write. */
 const FULL = /ENOSPC|EDQUOT|EFBIG|no space left|quota exceeded|file too large|disk (is )?full/i;

@@ -1,8 +1,123 @@
-import { resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OptionError } from '../errors/option-error.ts';
-import type { StorageDriver } from '../storage/drivers/driver.ts';
-import { FilesDriver } from './files-driver.ts';
+import { OptionError } from '../errors/errors.ts';
+import { databaseDestroyed } from '../storage/drivers/database-id.ts';
+import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
+import { deleteDatabaseFiles, openDatabaseFiles } from './database-files.ts';
+import { type LevelDatabase, LevelStorage } from './level-database.ts';
+
+/** A database that is open in this process. */
+interface SharedDatabase {
+  users: number;
+  readonly database: Promise<LevelDatabase>;
+}
+
+/** The databases of one directory. Each can be opened once, so all openings in this process share it. */
+class FilesDriver implements StorageDriver {
+  readonly kind = 'files';
+  readonly #directory: string;
+  readonly #open = new Map<string, SharedDatabase>();
+  /** By name: the closings and deletions under way, which keep the lock. They never reject. */
+  readonly #ending = new Map<string, Promise<unknown>>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async open(name: string, events: StorageEvents): Promise<Storage> {
+    const shared = this.#open.get(name) ?? this.#begin(name);
+    shared.users++;
+    const database = await shared.database;
+    database.listeners.add(events);
+    return new LevelStorage(database, async () => {
+      database.listeners.delete(events);
+      if (--shared.users > 0) return;
+      this.#forget(name, shared);
+      await this.#end(name, database.end());
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    const shared = this.#open.get(name);
+    this.#open.delete(name);
+    const ended = this.#ended(name);
+    const deleting = async () => {
+      await ended;
+      const database = await shared?.database.catch(() => undefined);
+      await database?.end(databaseDestroyed(name));
+      await deleteDatabaseFiles(this.#folderOf(name), name);
+    };
+    await this.#end(name, deleting());
+  }
+
+  #begin(name: string): SharedDatabase {
+    const database = this.#ended(name).then(() => openDatabaseFiles(this.#folderOf(name), name));
+    const shared = { users: 0, database };
+    this.#open.set(name, shared);
+    // The next opening tries again.
+    database.catch(() => this.#forget(name, shared));
+    return shared;
+  }
+
+  #forget(name: string, shared: SharedDatabase): void {
+    if (this.#open.get(name) === shared) this.#open.delete(name);
+  }
+
+  #folderOf(name: string): string {
+    return join(this.#directory, folderNameOf(name));
+  }
+
+  #ended(name: string): Promise<unknown> {
+    return this.#ending.get(name) ?? Promise.resolve();
+  }
+
+  #end(name: string, ending: Promise<void>): Promise<void> {
+    const ended = Promise.allSettled([this.#ended(name), ending]).then(() => {
+      if (this.#ending.get(name) === ended) this.#ending.delete(name);
+    });
+    this.#ending.set(name, ended);
+    return ending;
+  }
+}
+
+/** File systems take 255 bytes. */
+const LONGEST = 120;
+const KEPT = 40;
+
+/** Names of devices on Windows. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+/**
+ * The name of the folder of a database. Different names have different folders everywhere: on file systems that ignore case
+ * or normalise Unicode, too.
+ *
+ * | Name | Folder |
+ * |---|---|
+ * | `shop-2` | `shop-2` |
+ * | `Shop` | `%53hop` |
+ * | `\\ud800` alone | `%ud800` |
+ * | 128 times `Ä` | `%c3%84…~` and a SHA-256 |
+ */
+export function folderNameOf(database: string): string {
+  if (database === '') return '%';
+  let name = '';
+  for (const sign of database) name += /^[a-z0-9_-]$/.test(sign) ? sign : coded(sign);
+  if (RESERVED.test(name)) return hex(name.charCodeAt(0)) + name.slice(1);
+  if (name.length <= LONGEST) return name;
+  const digest = createHash('sha256').update(name).digest('hex');
+  return `${name.slice(0, KEPT)}~${digest}`;
+}
+
+/** UTF-8 has no half of a surrogate pair, and would make one name of all. */
+function coded(sign: string): string {
+  if (/^[\ud800-\udfff]$/.test(sign)) return `%u${sign.charCodeAt(0).toString(16)}`;
+  return Array.from(new TextEncoder().encode(sign), hex).join('');
+}
+
+function hex(byte: number): string {
+  return `%${byte.toString(16).padStart(2, '0')}`;
+}
 
 /** Clients with one driver share an engine, so there is one for each directory. */
 const drivers = new Map<string, StorageDriver>();

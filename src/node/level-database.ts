@@ -1,17 +1,22 @@
-import type { StorageError } from '../errors/storage-error.ts';
+import { nextTask } from '../async/next-turn.ts';
+import type { StorageError } from '../errors/errors.ts';
 import { DATABASE_ID, putDatabaseId } from '../storage/drivers/database-id.ts';
 import type {
   Durability,
+  Storage,
   StorageEvents,
   StorageKey,
   StorageOperation,
   StorageRange,
   StoreName,
 } from '../storage/drivers/driver.ts';
+import { databaseTaken, epochOf, resolveClaim } from '../storage/drivers/epoch.ts';
+import { byteChecksum } from '../storage/integrity/checksum.ts';
+import { ByteBuffer } from '../storage/opfs/values/byte-buffer.ts';
+import { UnreadBlob } from '../storage/opfs/values/exact-parts.ts';
+import { addValue, readValue } from '../storage/opfs/values/value-bytes.ts';
 import { filesDamaged, filesErrorOf, levelClosed } from './files-failure.ts';
-import { LevelBatch } from './level-batch.ts';
 import { decodeKey, encodeKey, rangeOf } from './level-keys.ts';
-import { decodeValue, ValueEncoder } from './level-values.ts';
 import type { Level } from './load-level.ts';
 
 /** Values that an iterator fetches at a time. */
@@ -174,4 +179,157 @@ export class LevelDatabase {
     }
     this.#level = undefined;
   }
+}
+
+/** One opening of a database in files. */
+export class LevelStorage implements Storage {
+  readonly #database: LevelDatabase;
+  readonly #release: () => Promise<void>;
+  #isClosed = false;
+
+  /** @param release Called once, when it is closed. */
+  constructor(database: LevelDatabase, release: () => Promise<void>) {
+    this.#database = database;
+    this.#release = release;
+  }
+
+  async getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
+    return this.#open.getMany(store, keys);
+  }
+
+  async list(store: StoreName, range: StorageRange): Promise<unknown[]> {
+    return this.#open.list(store, range);
+  }
+
+  async keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
+    return this.#open.keys(store, prefix);
+  }
+
+  async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
+    return this.#open.write(operations, durability);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#release();
+  }
+
+  get #open(): LevelDatabase {
+    if (this.#isClosed) throw levelClosed();
+    return this.#database;
+  }
+}
+
+/** Bytes encoded before other tasks have a turn. */
+const TURN_BYTES = 4 * 1024 * 1024;
+
+/** The operations of one write, gathered in memory for one atomic write of LevelDB. */
+class LevelBatch {
+  readonly #level: Level;
+  readonly #encoder: ValueEncoder;
+  readonly #batch: ReturnType<Level['batch']>;
+  /** The keys that it puts, by which a later step of it may delete them. */
+  readonly #put: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** No other write may begin until it is written or dropped. */
+  constructor(level: Level, encoder: ValueEncoder) {
+    this.#level = level;
+    this.#encoder = encoder;
+    this.#batch = level.batch();
+  }
+
+  /** @throws {StorageError} `database_taken` */
+  async add(operation: StorageOperation): Promise<void> {
+    const { store, type } = operation;
+    if (type === 'put') await this.#add(store, operation.key, operation.value);
+    else if (type === 'delete') this.#batch.del(encodeKey(store, operation.key));
+    else if (type === 'deletePrefix') await this.#deletePrefix(store, operation.prefix);
+    else {
+      const bytes = this.#level.getSync(encodeKey(store, operation.key));
+      const stored = bytes && decodeValue(bytes);
+      if (type === 'claim') {
+        const value = resolveClaim(stored, operation);
+        if (value) await this.#add(store, operation.key, value);
+      } else if (epochOf(stored) !== operation.epoch) throw databaseTaken();
+    }
+  }
+
+  async write(sync: boolean): Promise<void> {
+    if (this.#batch.length === 0) return this.drop();
+    await this.#batch.write({ sync });
+  }
+
+  async drop(): Promise<void> {
+    await this.#batch.close();
+  }
+
+  async #add(store: StoreName, key: StorageKey, value: object): Promise<void> {
+    const encoded = encodeKey(store, key);
+    const bytes = await this.#encoder.encode(value);
+    // LevelDB copies them.
+    this.#batch.put(encoded, bytes);
+    this.#put.push(encoded);
+    this.#bytes += bytes.length;
+    if (this.#bytes < TURN_BYTES) return;
+    this.#bytes = 0;
+    await nextTask();
+  }
+
+  async #deletePrefix(store: StoreName, prefix: StorageKey): Promise<void> {
+    const range = rangeOf(store, prefix);
+    for (const key of await this.#level.keys(range).all()) this.#batch.del(key);
+    for (const key of this.#put) if (startsWith(key, range.gte)) this.#batch.del(key);
+  }
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return prefix.every((byte, at) => bytes[at] === byte);
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Bytes of the checksum before a value: LevelDB does not verify its own when it reads. */
+const HEAD = 4;
+
+/** Makes bytes of values, one after the other. */
+class ValueEncoder {
+  readonly #buffer = new ByteBuffer();
+
+  /** @returns the bytes, valid until the next call. Blobs are read first. */
+  async encode(value: object): Promise<Bytes> {
+    const blobs = new Map<Blob, Bytes>();
+    for (;;) {
+      try {
+        return this.#encode(value, blobs);
+      } catch (error) {
+        if (!(error instanceof UnreadBlob)) throw error;
+        blobs.set(error.blob, new Uint8Array(await error.blob.arrayBuffer()));
+      }
+    }
+  }
+
+  #encode(value: object, blobs: ReadonlyMap<Blob, Bytes>): Bytes {
+    const buffer = this.#buffer;
+    buffer.clear();
+    buffer.skip(HEAD);
+    addValue(buffer, value, blobs);
+    buffer.view.setUint32(0, byteChecksum(buffer.written.subarray(HEAD)), true);
+    return buffer.written;
+  }
+}
+
+/** Reads what {@link ValueEncoder} has made; `undefined` where it is damaged. */
+function decodeValue(stored: Uint8Array): object | undefined {
+  // A copy where numbers would not be aligned. Never a Buffer: its slices are no copies.
+  const { byteOffset, length } = stored;
+  const bytes: Bytes =
+    byteOffset % 4 === 0
+      ? new Uint8Array(stored.buffer as ArrayBuffer, byteOffset, length)
+      : new Uint8Array(stored);
+  if (length < HEAD) return undefined;
+  const content = bytes.subarray(HEAD);
+  const sum = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return sum === byteChecksum(content) ? readValue(content) : undefined;
 }

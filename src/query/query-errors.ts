@@ -1,4 +1,4 @@
-import { CriteriaError, type CriteriaErrorCode } from '../errors/criteria-error.ts';
+import { CriteriaError, type CriteriaErrorCode } from '../errors/errors.ts';
 import { nearestName } from '../errors/nearest-name.ts';
 import { isFields } from './value/value-type.ts';
 

@@ -1,30 +1,21 @@
+import { OptionError } from '../errors/errors.ts';
 import {
   REPLICATION,
   type Replicable,
   type ReplicationAccess,
-} from '../collection/replication-access.ts';
-import { OptionError } from '../errors/option-error.ts';
-import type { ReplicatedOf } from './documents/replicated-of.ts';
+} from '../page/collections/replication-access.ts';
 import { platformEnvironment } from './loop/platform-environment.ts';
 import { Replication } from './replication.ts';
 import { parseOptions, type ReplicationOptions } from './replication-options.ts';
+import type { ReplicatedOf } from './states.ts';
 
 export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
-export type { CouchCheckpoint } from './couchdb/couch-checkpoint.ts';
+export type { CouchCheckpoint } from './couchdb/couch-answers.ts';
 export { type CouchOptions, couchdb } from './couchdb/couchdb.ts';
-export { fromJson, toJson } from './documents/json-documents.ts';
-export type { ReplicatedOf } from './documents/replicated-of.ts';
 export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
-export { type HttpOptions, http } from './http/http.ts';
+export { type HttpOptions, http } from './http.ts';
+export { fromJson, toJson } from './json-documents.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
-export {
-  type ConflictStates,
-  localWins,
-  mergeFields,
-  newest,
-  type Resolver,
-  remoteWins,
-} from './merge/resolvers.ts';
 export type {
   LocalChange,
   PulledPage,
@@ -35,7 +26,16 @@ export type {
 } from './protocol/remote.ts';
 export type { RejectedDocument, Replication, ReplicationEvents } from './replication.ts';
 export type { ReplicationOptions } from './replication-options.ts';
+export {
+  type ConflictStates,
+  localWins,
+  mergeFields,
+  newest,
+  type Resolver,
+  remoteWins,
+} from './resolvers.ts';
 export type { Conflict } from './rounds/conflict-resolution.ts';
+export type { ReplicatedOf } from './states.ts';
 
 /**
  * Keeps a collection and a server equal: pulls what others have changed, pushes what was changed here, offline too, and

@@ -1,7 +1,7 @@
-import { checkOptions, flag, oneOf } from '../collection/options/option-checks.ts';
-import { OptionError } from '../errors/option-error.ts';
-import type { Resolver } from './merge/resolvers.ts';
+import { checkOptions, flag, oneOf } from '../api/options/option-checks.ts';
+import { OptionError } from '../errors/errors.ts';
 import type { Remote } from './protocol/remote.ts';
+import type { Resolver } from './resolvers.ts';
 
 /** Options of {@link replicate}. */
 export interface ReplicationOptions<T extends object = object> {

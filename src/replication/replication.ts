@@ -1,11 +1,10 @@
-import { Emitter } from '../collection/emitter.ts';
-import type { ReplicationAccess } from '../collection/replication-access.ts';
-import type { CairnError } from '../errors/cairn-error.ts';
+import { Emitter } from '../async/emitter.ts';
+import type { CairnError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
+import type { ReplicationAccess } from '../page/collections/replication-access.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
-import type { ReplicationStatus } from './loop/replication-status.ts';
-import { stopped } from './loop/stopped.ts';
+import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
 import type { Conflict } from './rounds/conflict-resolution.ts';
 

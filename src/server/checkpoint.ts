@@ -1,4 +1,4 @@
-import { toHex } from '../codec/hex.ts';
+import { toHex } from '../codec/exact-json/base64.ts';
 import { ServerError } from './server-error.ts';
 
 /** A place in the history of a collection. */

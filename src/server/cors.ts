@@ -1,4 +1,4 @@
-import { OptionError } from '../errors/option-error.ts';
+import { OptionError } from '../errors/errors.ts';
 
 /** Which pages of other origins may use a handler. */
 export interface CorsOptions {

@@ -1,8 +1,7 @@
-import { OptionError } from '../errors/option-error.ts';
+import { OptionError } from '../errors/errors.ts';
 import { type Access, type Authorize, accessOf } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { checkContentType, readJson } from './request-body.ts';
 import { type Route, routeOf, routes } from './routes.ts';
 import type { Store } from './store.ts';
 
@@ -26,6 +25,8 @@ export interface HandlerOptions {
 export type Handler = (request: Request) => Promise<Response>;
 
 const MEGABYTE = 1024 * 1024;
+
+const KNOWN = ['store', 'authorize', 'cors', 'maxBody', 'hold', 'onError'];
 
 /**
  * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun, Workers and route handlers
@@ -64,6 +65,9 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
+/** A filter that fails for all documents must not fill the log with them. */
+const MOST_REPORTS = 10;
+
 async function answer(request: Request, options: HandlerOptions): Promise<Response> {
   const { store, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
   const route = routeOf(request.url);
@@ -80,9 +84,6 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
     await routes[route.name](body, { store, access, collection: route.collection, signal, hold }),
   );
 }
-
-/** A filter that fails for all documents must not fill the log with them. */
-const MOST_REPORTS = 10;
 
 async function accessTo(
   request: Request,
@@ -106,8 +107,6 @@ function logError(error: unknown, { url }: Request): void {
   console.error('cairndb/server:', new URL(url).pathname, error);
 }
 
-const KNOWN = ['store', 'authorize', 'cors', 'maxBody', 'hold', 'onError'];
-
 function checkOptions(options: HandlerOptions): void {
   const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
@@ -128,4 +127,58 @@ function checkOptions(options: HandlerOptions): void {
 
 function missing(place: string, what: string): OptionError {
   return new OptionError('option_missing', `createHandler() needs ${place}: ${what}.`, { place });
+}
+
+/** Only JSON: a page of another origin cannot send that without a preflight. */
+function checkContentType({ headers }: Request): void {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const encoding = headers.get('content-encoding');
+  if (type === 'application/json' && (encoding === null || encoding === 'identity')) return;
+  throw new RequestFailure(
+    415,
+    'content_type_unsupported',
+    'The body must be application/json without a content encoding.',
+  );
+}
+
+/** Reads JSON of at most `limit` bytes, and no byte beyond. */
+async function readJson(request: Request, limit: number): Promise<unknown> {
+  const tooLarge = (): RequestFailure =>
+    new RequestFailure(413, 'body_too_large', `The body has more than ${limit} bytes.`);
+  if (Number(request.headers.get('content-length')) > limit) throw tooLarge();
+  const text = await readText(request, limit, tooLarge);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RequestFailure(400, 'json_invalid', 'The body is not JSON.');
+  }
+}
+
+async function readText(
+  request: Request,
+  limit: number,
+  tooLarge: () => RequestFailure,
+): Promise<string> {
+  const reader = (await streamOf(request))?.getReader();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  let bytes = 0;
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      bytes += part.value.byteLength;
+      if (bytes > limit) throw tooLarge();
+      text += decoder.decode(part.value, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    reader?.cancel().catch(() => undefined);
+    if (error instanceof RequestFailure) throw error;
+    throw new RequestFailure(400, 'body_unreadable', 'The body ended early or is not UTF-8.');
+  }
+}
+
+/** Firefox has no `Request.body`: there the handler of a page reads the whole body, which is in memory anyway. */
+async function streamOf(request: Request): Promise<ReadableStream<Uint8Array> | null> {
+  const { body } = request as { readonly body?: ReadableStream<Uint8Array> | null };
+  return body === undefined ? (await request.blob()).stream() : body;
 }

@@ -1,11 +1,15 @@
-export { CairnError, type CairnErrorDetails } from '../errors/cairn-error.ts';
-export { OptionError, type OptionErrorCode } from '../errors/option-error.ts';
+export {
+  CairnError,
+  type CairnErrorDetails,
+  OptionError,
+  type OptionErrorCode,
+} from '../errors/errors.ts';
 export type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 export type { WireDocument } from '../replication/protocol/wire-documents.ts';
 export type { AccessFilters, Authorization, Authorize, Filter } from './access.ts';
 export type { CorsOptions } from './cors.ts';
 export { createHandler, type Handler, type HandlerOptions } from './handler.ts';
-export { type MemoryStore, memory } from './memory/memory-store.ts';
+export { type MemoryStore, memory } from './memory-store.ts';
 export { type NodeRequest, type NodeResponse, nodeListener } from './node-listener.ts';
 export {
   type PostgresOptions,

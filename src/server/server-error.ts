@@ -1,4 +1,4 @@
-import { CairnError, type CairnErrorDetails } from '../errors/cairn-error.ts';
+import { CairnError, type CairnErrorDetails } from '../errors/errors.ts';
 
 /** Codes of {@link ServerError}. */
 export type ServerErrorCode =

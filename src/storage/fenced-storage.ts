@@ -1,4 +1,10 @@
-import { DATABASE_ID, databaseIdOf } from './drivers/database-id.ts';
+import {
+  DATABASE_ID,
+  databaseIdOf,
+  isMoved,
+  MOVED_KEY,
+  storageMoved,
+} from './drivers/database-id.ts';
 import type {
   Durability,
   GetItem,
@@ -13,7 +19,6 @@ import type {
 } from './drivers/driver.ts';
 import { ENCRYPTION_KEY, keyMissing } from './drivers/encryption-key.ts';
 import { databaseTaken, EPOCH_KEY, epochOf } from './drivers/epoch.ts';
-import { isMoved, MOVED_KEY, storageMoved } from './drivers/moved.ts';
 
 /**
  * A leader that has been silent for longer may have been replaced without its knowledge. Less than half the time

@@ -1,6 +1,6 @@
-import type { Clock } from '../engine/scheduling/clock.ts';
-import { nextTurn } from '../engine/scheduling/next-turn.ts';
-import { OptionError } from '../errors/option-error.ts';
+import type { Clock } from '../async/clock.ts';
+import { nextTurn } from '../async/next-turn.ts';
+import { OptionError } from '../errors/errors.ts';
 
 /** 1 January 2030, 12:00 UTC. */
 const BEGIN = Date.UTC(2030, 0, 1, 12);

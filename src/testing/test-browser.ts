@@ -1,4 +1,4 @@
-import { checkOptions, name } from '../collection/options/option-checks.ts';
+import { checkOptions, name } from '../api/options/option-checks.ts';
 import type { FakeClock } from './fake-clock.ts';
 import { clock, deviceOf, TestDatabase } from './test-database.ts';
 import type { TestDevice } from './test-platform.ts';

@@ -1,11 +1,12 @@
 /// <reference lib="esnext.disposable" />
-import { ThreadClient } from '../client/thread-client.ts';
-import { Runtime } from '../collection/calls/runtime.ts';
-import { type Check, checkOptions, flag, name } from '../collection/options/option-checks.ts';
-import { runTransactionSync } from '../collection/transaction/run-transaction-sync.ts';
+
+import { type Check, checkOptions, flag, name } from '../api/options/option-checks.ts';
+import { Runtime } from '../page/calls/runtime.ts';
+import { ThreadClient } from '../page/client/thread-client.ts';
+import { connectInThread } from '../page/connection/thread-engine.ts';
+import { runTransactionSync } from '../page/transactions/run-transaction-sync.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
-import { connectInThread } from '../transport/thread/connect-in-thread.ts';
 import { closeAfterTest, forgetDatabase } from './close-after-test.ts';
 import { FakeClock } from './fake-clock.ts';
 import { newDevice, type TestDevice, tabPlatform } from './test-platform.ts';

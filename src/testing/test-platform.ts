@@ -1,7 +1,7 @@
-import { systemClock } from '../engine/scheduling/clock.ts';
-import { inMicrotask } from '../storage/in-microtask.ts';
-import { ThreadLocks } from '../transport/leadership/thread-locks.ts';
-import type { Broadcast, Platform } from '../transport/platform/platform.ts';
+import { systemClock } from '../async/clock.ts';
+import { inMicrotask } from '../async/in-microtask.ts';
+import { ThreadLocks } from '../platform/page-locks.ts';
+import type { Broadcast, Platform } from '../platform/platform.ts';
 import type { FakeClock } from './fake-clock.ts';
 import type { TestStorage } from './test-storage.ts';
 

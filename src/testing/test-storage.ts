@@ -1,5 +1,5 @@
-import { checkOptions, number, oneOf } from '../collection/options/option-checks.ts';
-import { StorageError, type StorageErrorCode } from '../errors/storage-error.ts';
+import { checkOptions, number, oneOf } from '../api/options/option-checks.ts';
+import { StorageError, type StorageErrorCode } from '../errors/errors.ts';
 import type { GetItem, Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 

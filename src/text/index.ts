@@ -3,12 +3,13 @@
  *
  * @packageDocumentation
  */
-export { fold, words } from './fold.ts';
 export {
   contains,
+  fold,
   searchWords,
   startsWith,
   type TextCriteria,
   type TextOptions,
   type WordCriteria,
+  words,
 } from './text-criteria.ts';

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  signedHeaders,
-  type UnsignedRequest,
-} from '../../src/backup-targets/adapters/aws-signature.ts';
+import { signedHeaders, type UnsignedRequest } from '../../src/backup-targets/adapters/s3.ts';
 
 /** The examples of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 const credentials = {

@@ -1,16 +1,16 @@
+import {
+  type BackupToOptions,
+  parseBackupToOptions,
+} from '../../src/backup-targets/backup-target.ts';
 import type { BackupTarget } from '../../src/backup-targets/index.ts';
 import { RemoteBackups } from '../../src/backup-targets/remote-backups.ts';
 import type {
   BackupEnvironment,
   Memory,
 } from '../../src/backup-targets/schedule/page-environment.ts';
-import {
-  type BackupToOptions,
-  parseBackupToOptions,
-} from '../../src/backup-targets/target-options.ts';
 import { type DatabaseClient, memoryDriver } from '../../src/index.ts';
+import { ThreadLocks } from '../../src/platform/page-locks.ts';
 import { testDatabase } from '../../src/testing/index.ts';
-import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 
 export interface Row {

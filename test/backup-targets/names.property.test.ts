@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  newBackupName,
-  parseManifestPath,
-} from '../../src/backup-targets/manifest/target-paths.ts';
+import { newBackupName, parseManifestPath } from '../../src/backup-targets/content/target-paths.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 const time = fc.oneof(

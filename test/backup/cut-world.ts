@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
 import { expect } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { ids, openClient } from '../engine/engine-client.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { someEachTime } from '../setup/at-night.ts';

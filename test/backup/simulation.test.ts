@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../src/page/collections/key-value-collection.ts';
 import { documentCommand } from '../model/document-commands.ts';
 import type { DocumentCommand, DocumentState } from '../model/document-model.ts';
 import { DocumentSubject } from '../model/document-subject.ts';

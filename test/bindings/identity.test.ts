@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { keyOf } from '../../src/bindings/core/canonical-key.ts';
+import { keyOf } from '../../src/bindings/core/query-of.ts';
 import { pagesSource, querySource } from '../../src/bindings/core/sources.ts';
+import { settled } from '../../src/bindings/core/subscribed.ts';
 import { loadSubscribedCode } from '../../src/bindings/core/subscribed-code.ts';
-import { settled } from '../../src/bindings/core/suspense.ts';
 
 // Identity is of sources that run.
 beforeAll(loadSubscribedCode);

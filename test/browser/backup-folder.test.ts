@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { backupTo, folder, restoreFrom } from '../../src/backup-targets/index.ts';
-import { deviceName } from '../../src/backup-targets/schedule/device-name.ts';
 import { LastCheck } from '../../src/backup-targets/schedule/last-check.ts';
-import { pageEnvironment } from '../../src/backup-targets/schedule/page-environment.ts';
+import { deviceName, pageEnvironment } from '../../src/backup-targets/schedule/page-environment.ts';
 import { Database } from '../../src/index.ts';
 
 let name: string;

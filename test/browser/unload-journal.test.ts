@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
-import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import { JOURNAL_ROOM, journalSize } from '../../src/transport/unload/journal-size.ts';
-import { unloadJournals } from '../../src/transport/unload/unload-journal.ts';
+import { JOURNAL_ROOM, journalSize, unloadJournals } from '../../src/page/unload/unload-journal.ts';
+import type { AcknowledgedChange } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 
 const opened = [[1, plainSettings('notes', 'DOCUMENT_BASED')]] as const;
 

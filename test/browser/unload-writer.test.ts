@@ -1,12 +1,12 @@
 import { openDB } from 'idb';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
+import { PageUnloadWriter } from '../../src/page/unload/recovery-record.ts';
+import { unloadJournals } from '../../src/page/unload/unload-journal.ts';
+import type { RecoveryRecord } from '../../src/protocol/recovery-records.ts';
+import type { AcknowledgedChange } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import { databaseName } from '../../src/storage/drivers/indexeddb-connection.ts';
 import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
-import { PageUnloadWriter } from '../../src/transport/unload/recovery-record.ts';
-import { unloadJournals } from '../../src/transport/unload/unload-journal.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { decode, encode } from '../../src/codec/body.ts';
-import type { ValueError } from '../../src/errors/value-error.ts';
+import type { ValueError } from '../../src/errors/errors.ts';
 
 /** The documented maximum depth. */
 const MAX_DEPTH = 500;

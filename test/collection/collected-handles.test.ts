@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { INSPECTION } from '../../src/collection/inspection/open-handle.ts';
 import { SessionHandles } from '../../src/engine/sessions/session-handles.ts';
 import { connect, Database, type DocumentCollection } from '../../src/index.ts';
-import { ClientChannel } from '../../src/transport/channel/client-channel.ts';
+import { ClientChannel } from '../../src/page/connection/client-channel.ts';
+import { INSPECTION } from '../../src/page/sending/observed-call.ts';
 import { fakeWorker } from '../contract/fake-worker.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BaseClient } from '../../src/client/base-client.ts';
-import { loadFailed } from '../../src/errors/load-failed.ts';
+import { loadFailed } from '../../src/errors/errors.ts';
 import { Database, memoryDriver } from '../../src/index.ts';
-import type { Connect } from '../../src/transport/channel/engine-access.ts';
-import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
+import type { Connect } from '../../src/page/connection/leadership.ts';
+import { connectInThread } from '../../src/page/connection/thread-engine.ts';
 import { LiveLog } from '../contract/live-log.ts';
 
 const failed = { name: 'CairnError', code: 'load_failed' };

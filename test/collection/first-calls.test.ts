@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/index.ts';
 
-const CALLS = '../../src/collection/calls/runtime.ts';
-const ENGINE = '../../src/transport/thread/connect-in-thread.ts';
-const SLOW = '../../src/collection/inspection/slow-queries.ts';
+const CALLS = '../../src/page/calls/runtime.ts';
+const ENGINE = '../../src/page/connection/thread-engine.ts';
+const SLOW = '../../src/page/calls/slow-queries.ts';
 
 let lib: typeof import('../../src/index.ts');
 let db: Database;

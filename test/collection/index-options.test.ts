@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseIndexes } from '../../src/collection/options/index-options.ts';
-import { OptionError } from '../../src/errors/option-error.ts';
+import { parseIndexes } from '../../src/api/options/index-options.ts';
+import { OptionError } from '../../src/errors/errors.ts';
 
 function refusalOf(option: unknown): OptionError {
   try {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { CallOrder } from '../../src/collection/calls/call-order.ts';
-import { DocumentCalls } from '../../src/collection/calls/document-calls.ts';
-import { KeyValueCalls } from '../../src/collection/calls/key-value-calls.ts';
-import type { HandleRequest, Sender } from '../../src/collection/calls/sender.ts';
-import { parseCollectionOptions } from '../../src/collection/options/collection-options.ts';
+import { parseCollectionOptions } from '../../src/api/options/collection-options.ts';
+import { DocumentCalls } from '../../src/page/calls/document-calls.ts';
+import { KeyValueCalls } from '../../src/page/calls/key-value-calls.ts';
+import { CallOrder } from '../../src/page/sending/call-order.ts';
+import type { HandleRequest, Sender } from '../../src/page/sending/sender.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });
 const documents = new DocumentCalls(settings, new CallOrder());

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ObservedCall } from '../../src/collection/inspection/observed-call.ts';
-import { INSPECTION } from '../../src/collection/inspection/open-handle.ts';
 import { Database, type SlowQuery } from '../../src/index.ts';
+import { INSPECTION, type ObservedCall } from '../../src/page/sending/observed-call.ts';
 
 interface Person {
   readonly name: string;

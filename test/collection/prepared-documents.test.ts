@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { NearReads } from '../../src/collection/near/near-reads.ts';
-import { parseCollectionOptions } from '../../src/collection/options/collection-options.ts';
+import { parseCollectionOptions } from '../../src/api/options/collection-options.ts';
 import { Database } from '../../src/index.ts';
+import { NearReads } from '../../src/page/sending/near-reads.ts';
 
 const DOCUMENTS = 2_500;
 

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
-import { CACHE_SIZE } from '../../src/collection/shared/document-cache.ts';
-import { SharedDocuments } from '../../src/collection/shared/shared-documents.ts';
-import type { ListPart } from '../../src/engine/protocol/live-protocol.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import { CACHE_SIZE, SharedDocuments } from '../../src/page/sending/shared-documents.ts';
+import type { ListPart } from '../../src/protocol/live-protocol.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 
 const MEGABYTE = 1024 * 1024;
 

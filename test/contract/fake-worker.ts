@@ -1,4 +1,4 @@
-import { serve } from '../../src/transport/worker/worker-host.ts';
+import { serve } from '../../src/engine/host/worker-host.ts';
 
 /** A stand-in for a worker with `cairndb/worker`: an engine behind a MessageChannel. */
 export function fakeWorker(): Worker {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { adviseIndexes, type QueryCost } from '../../src/devtools/advise-indexes.ts';
-import { arrayPathsIn } from '../../src/devtools/inspect/array-paths.ts';
+import { arrayPathsIn } from '../../src/devtools/inspect/query-log.ts';
 import { Database } from '../../src/index.ts';
 
 const scan = { kind: 'scan', exact: false, ordered: true } as const;

@@ -2,18 +2,20 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AppKey } from '../../src/encryption/app-key.ts';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
 import { PageSealing } from '../../src/encryption/page-sealing.ts';
-import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
+import type { LeaderEngine } from '../../src/page/connection/leadership.ts';
+import {
+  openingJournals,
+  SharedLeaderships,
+} from '../../src/page/connection/shared-leaderships.ts';
+import { journalSize } from '../../src/page/unload/unload-journal.ts';
+import type { RecoveryRecord } from '../../src/protocol/recovery-records.ts';
+import type { AcknowledgedChange } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import { deriveKeys } from '../../src/storage/encryption/data-keys.ts';
 import {
   openPageRecord,
   type SealedPageRecord,
 } from '../../src/storage/encryption/page-records.ts';
-import { openingJournals } from '../../src/transport/encryption/sealed-journals.ts';
-import type { LeaderEngine } from '../../src/transport/leadership/leadership.ts';
-import { SharedLeaderships } from '../../src/transport/leadership/shared-leaderships.ts';
-import { journalSize } from '../../src/transport/unload/journal-size.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StorageError } from '../../src/errors/storage-error.ts';
+import { StorageError } from '../../src/errors/errors.ts';
 import { directoryKey, noCheckpoint } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';

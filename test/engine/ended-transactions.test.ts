@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
+import type { Request } from '../../src/protocol/requests.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ask, join, NOTES, notes, takeOver } from './successive-engines.ts';

@@ -1,8 +1,8 @@
-import { BaseClient } from '../../src/client/base-client.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { NearSession } from '../../src/engine/near/near-session.ts';
+import { NearSession } from '../../src/engine/near-session.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
+import { Leadership } from '../../src/page/connection/leadership.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
-import { Leadership } from '../../src/transport/leadership/leadership.ts';
 import { FakeClock } from './fake-clock.ts';
 import { lonePlatform } from './lone-platform.ts';
 

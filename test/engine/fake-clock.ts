@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/engine/scheduling/clock.ts';
+import type { Clock } from '../../src/async/clock.ts';
 
 interface Timer {
   readonly due: number;

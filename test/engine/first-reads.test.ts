@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { BaseClient } from '../../src/client/base-client.ts';
+import type { BaseClient } from '../../src/page/client/base-client.ts';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { Storage } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { indexKeysReader } from '../../src/collection/insert/index-keys.ts';
 import { DocumentIndexes } from '../../src/engine/documents/document-indexes.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
 import { Database, memoryDriver } from '../../src/index.ts';
+import { indexKeysReader } from '../../src/page/sending/document-slices.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import type { KeyColumns } from '../../src/query/index/index-key.ts';
 
 const index = (fields: string[], multi = false) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nextTurn } from '../../src/engine/scheduling/next-turn.ts';
-import { StorageError } from '../../src/errors/storage-error.ts';
+import { nextTurn } from '../../src/async/next-turn.ts';
+import { StorageError } from '../../src/errors/errors.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { type FaultMoment, faultyDriver } from '../storage/faulty-driver.ts';
 import { changedDriver } from '../storage/pass-on.ts';

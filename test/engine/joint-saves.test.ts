@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
+import type { EngineEvent } from '../../src/protocol/event-protocol.ts';
 import { settled } from './fake-clock.ts';
 import { createBackup, type LinkedRig, openLinked } from './linked-collections.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { difference } from '../../src/engine/live/difference.ts';
-import { type Match, OrderedMatches } from '../../src/engine/live/ordered-matches.ts';
+import { difference, type Match, OrderedMatches } from '../../src/engine/live/list-result.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListPart, LiveNews, LiveSpec } from '../../src/engine/protocol/live-protocol.ts';
+import type { ListPart, LiveNews, LiveSpec } from '../../src/protocol/live-protocol.ts';
 import { settled } from './fake-clock.ts';
 import { LiveSession } from './live-session.ts';
 

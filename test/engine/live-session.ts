@@ -1,9 +1,9 @@
-import type { HostedCollection } from '../../src/engine/collections/hosted-collection.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import type { LiveNews, LiveSpec } from '../../src/engine/protocol/live-protocol.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
+import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
+import type { LiveNews, LiveSpec } from '../../src/protocol/live-protocol.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { randomId } from './random-id.ts';

@@ -1,5 +1,5 @@
-import { ThreadLocks } from '../../src/transport/leadership/thread-locks.ts';
-import type { Platform } from '../../src/transport/platform/platform.ts';
+import { ThreadLocks } from '../../src/platform/page-locks.ts';
+import type { Platform } from '../../src/platform/platform.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 /** Watermarks in storage outlive a client, so each client needs a name of its own. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PartList } from '../../src/engine/records/table/part-list.ts';
 import { RecordTable } from '../../src/engine/records/table/record-table.ts';
-import { RecordPart } from '../../src/storage/segments/parts/record-part.ts';
+import { RecordPart } from '../../src/storage/segments/record-part.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 

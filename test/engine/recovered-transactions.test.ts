@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { asAcknowledged } from '../../src/transport/channel/acknowledged-request.ts';
+import { asAcknowledged } from '../../src/page/connection/replay.ts';
+import type { Request } from '../../src/protocol/requests.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';

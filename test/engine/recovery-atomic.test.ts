@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  type RecoveryRecord,
-  RecoveryRecords,
-} from '../../src/engine/recovery/recovery-records.ts';
+import { type RecoveryRecord, RecoveryRecords } from '../../src/protocol/recovery-records.ts';
 
 const record = (client: string, count: number, store: string) =>
   ({

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
-import { UNACKNOWLEDGED } from '../../src/engine/protocol/idempotency-key.ts';
-import type { AcknowledgedChange, Request } from '../../src/engine/protocol/requests.ts';
-import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
+import type { RecoveryRecord } from '../../src/protocol/recovery-records.ts';
+import {
+  type AcknowledgedChange,
+  type Request,
+  UNACKNOWLEDGED,
+} from '../../src/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import {

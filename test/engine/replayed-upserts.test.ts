@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
+import { ReplayBuffer } from '../../src/page/connection/replay.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
 import { FakeClock } from './fake-clock.ts';
 import { takeOver } from './successive-engines.ts';
 

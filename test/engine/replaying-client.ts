@@ -1,10 +1,9 @@
 import type { Engine } from '../../src/engine/engine.ts';
-import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
-import type { AcknowledgedChange, Request } from '../../src/engine/protocol/requests.ts';
-import type { CollectionSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
-import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { OpenHandles, ReplayBuffer } from '../../src/page/connection/replay.ts';
+import type { EngineEvent } from '../../src/protocol/event-protocol.ts';
+import type { AcknowledgedChange, Request } from '../../src/protocol/requests.ts';
+import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import { ask, NOTES, notes, VALUES, values } from './successive-engines.ts';
 
 type Released = Extract<EngineEvent, { type: 'released' }>['detail'];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { randomId } from './random-id.ts';

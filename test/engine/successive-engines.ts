@@ -1,9 +1,9 @@
 import { Engine } from '../../src/engine/engine.ts';
-import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
+import type { EngineEvent } from '../../src/protocol/event-protocol.ts';
+import type { RecoveryRecord } from '../../src/protocol/recovery-records.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/protocol/settings.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import type { FakeClock } from './fake-clock.ts';
 import { randomId } from './random-id.ts';

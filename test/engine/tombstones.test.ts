@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import { type FaultyDriver, faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 

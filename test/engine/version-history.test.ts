@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { OpenSnapshots, type Snapshot } from '../../src/engine/snapshots/open-snapshots.ts';
-import { VersionHistory } from '../../src/engine/snapshots/version-history.ts';
+import {
+  OpenSnapshots,
+  type Snapshot,
+  VersionHistory,
+} from '../../src/engine/records/open-snapshots.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../setup/properties.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Coroutine } from '../../src/async/coroutine.ts';
 import { encode } from '../../src/codec/body.ts';
 import { WarmSetWriter } from '../../src/engine/first-reads/warm-set-writer.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 

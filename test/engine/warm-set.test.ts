@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StorageError } from '../../src/errors/storage-error.ts';
+import { StorageError } from '../../src/errors/errors.ts';
 import { checkpointKey, directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import type { StorageKey } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';

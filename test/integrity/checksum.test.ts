@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bodyChecks, intactBodies } from '../../src/storage/integrity/body-checks.ts';
-import { byteChecksum } from '../../src/storage/integrity/byte-checksum.ts';
-import { checksumOf, hashText } from '../../src/storage/integrity/checksum.ts';
+import { byteChecksum, checksumOf, hashText } from '../../src/storage/integrity/checksum.ts';
 import { isIntact, seal } from '../../src/storage/integrity/seal.ts';
 import { fc, runs } from '../setup/properties.ts';
 

@@ -1,4 +1,4 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { countUp } from './changes.ts';
 import { ownFields } from './document-commands.ts';
 import { type DocumentCommand, type Question, queries } from './document-model.ts';

@@ -1,5 +1,5 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions } from '../../src/index.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { callDocuments, withoutManaged } from './document-calls.ts';
 import { type DocumentCommand, DocumentModel, type DocumentState } from './document-model.ts';
 import type { Subject } from './world.ts';

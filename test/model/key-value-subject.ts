@@ -1,5 +1,5 @@
-import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
 import type { DatabaseClient, KeyValueCollectionOptions } from '../../src/index.ts';
+import type { KeyValueCollection } from '../../src/page/collections/key-value-collection.ts';
 import { itemTests, type KeyValueCommand, KeyValueModel, nextValue } from './key-value-model.ts';
 import type { Subject } from './world.ts';
 

@@ -1,5 +1,5 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { LiveOptions, LiveQuery, Params, Predicate, Stored } from '../../src/index.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 
 /** A document of the model test. */
 export interface Thing {

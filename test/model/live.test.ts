@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, DocumentCollectionOptions, LiveSnapshot } from '../../src/index.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { settled } from '../engine/fake-clock.ts';

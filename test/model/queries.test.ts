@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
 import type { DatabaseClient, IndexOption } from '../../src/index.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { callDocuments, withoutManaged } from './document-calls.ts';
 import type { DocumentState } from './document-model.ts';

@@ -1,5 +1,5 @@
 import { compileCriteria } from '../../src/query/criteria/compile-criteria.ts';
-import { compileSelect } from '../../src/query/projection/projection.ts';
+import { compileSelect } from '../../src/query/projection.ts';
 import { compileSort } from '../../src/query/sort/compile-sort.ts';
 import { equalValues } from '../../src/query/value/compare-values.ts';
 import { DocumentModel, type DocumentState } from './document-model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { folderNameOf } from '../../src/node/folder-name.ts';
+import { folderNameOf } from '../../src/node/files.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 const names = fc.oneof(

@@ -1,4 +1,4 @@
-import type { DatabaseClient } from '../../src/client/database-client.ts';
+import type { DatabaseClient } from '../../src/page/client/database-client.ts';
 
 /** An order of the shop; all of its content follows from the step that made it. */
 export interface Order {

@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { REPLICATION, type ReplicationAccess } from '../../src/collection/replication-access.ts';
 import { Database } from '../../src/index.ts';
+import {
+  REPLICATION,
+  type ReplicationAccess,
+} from '../../src/page/collections/replication-access.ts';
 import { ReplicationError } from '../../src/replication/index.ts';
 import { platformEnvironment } from '../../src/replication/loop/platform-environment.ts';
 import { Replication } from '../../src/replication/replication.ts';

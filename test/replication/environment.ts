@@ -2,7 +2,7 @@ import {
   REPLICATION,
   type Replicable,
   type ReplicationAccess,
-} from '../../src/collection/replication-access.ts';
+} from '../../src/page/collections/replication-access.ts';
 import type { Remote } from '../../src/replication/index.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import { parseOptions } from '../../src/replication/replication-options.ts';

@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { REPLICATION, type ReplicationAccess } from '../../src/collection/replication-access.ts';
+import {
+  REPLICATION,
+  type ReplicationAccess,
+} from '../../src/page/collections/replication-access.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sameContent } from '../../src/replication/merge/same-content.ts';
+import { sameContent } from '../../src/replication/merge-fields.ts';
 
 test('holes differ from values', () => {
   const sparse = new Array(2);

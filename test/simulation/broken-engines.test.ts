@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Recovery } from '../../src/engine/recovery/recovery.ts';
+import { Recovery } from '../../src/engine/recovery.ts';
+import { ReplayBuffer } from '../../src/page/connection/replay.ts';
+import { PairChannel } from '../../src/platform/pair-channel.ts';
+import { Watchdog } from '../../src/platform/watchdog.ts';
 import { MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
-import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';
-import { Watchdog } from '../../src/transport/wire/watchdog.ts';
 import { firstFailure } from './run-seeds.ts';
 
 afterEach(() => vi.restoreAllMocks());

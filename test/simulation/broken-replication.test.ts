@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Coroutine } from '../../src/async/coroutine.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
-import { ReplicaLog } from '../../src/engine/replication/replica-log.ts';
+import { ReplicaLog } from '../../src/engine/replication/replica.ts';
 import {
   type ReplicaRequest,
   ReplicaRequests,
 } from '../../src/engine/replication/replica-requests.ts';
-import { SaveLinks } from '../../src/engine/saving/save-links.ts';
-import type { Coroutine } from '../../src/engine/scheduling/coroutine.ts';
+import { SaveLinks } from '../../src/engine/save-schedule.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
 import { Push } from '../../src/replication/rounds/push.ts';
 import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';

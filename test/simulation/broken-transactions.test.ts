@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { AppliedChanges } from '../../src/engine/records/applied-changes.ts';
-import { SaveLinks } from '../../src/engine/saving/save-links.ts';
+import { VersionHistory } from '../../src/engine/records/open-snapshots.ts';
+import { AppliedChanges } from '../../src/engine/records/pending-changes.ts';
+import { ReadSet } from '../../src/engine/records/read-set.ts';
+import { SaveLinks } from '../../src/engine/save-schedule.ts';
 import { SessionTransactions } from '../../src/engine/sessions/session-transactions.ts';
-import { ReadSet } from '../../src/engine/snapshots/read-set.ts';
-import { VersionHistory } from '../../src/engine/snapshots/version-history.ts';
-import { TransactionPart } from '../../src/engine/transactions/transaction-part.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { TransactionPart } from '../../src/engine/transactions/transaction.ts';
+import { ReplayBuffer } from '../../src/page/connection/replay.ts';
 import { firstFailure } from './run-seeds.ts';
 import { runTransactions } from './transaction-simulation.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { HostedCollection } from '../../src/engine/collections/hosted-collection.ts';
+import { type Coroutine, isCoroutine } from '../../src/async/coroutine.ts';
 import { DocumentStore } from '../../src/engine/documents/document-store.ts';
-import type { ReplyTo, Request } from '../../src/engine/protocol/requests.ts';
-import { type Coroutine, isCoroutine } from '../../src/engine/scheduling/coroutine.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { HostedCollection } from '../../src/engine/hosted-collection.ts';
+import { ReplayBuffer } from '../../src/page/connection/replay.ts';
+import type { ReplyTo, Request } from '../../src/protocol/requests.ts';
 import { modifyInTabs } from './modify-run.ts';
 import { firstFailure } from './run-seeds.ts';
 

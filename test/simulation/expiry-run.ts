@@ -1,5 +1,5 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { LiveQuery } from '../../src/collection/live/live-query.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import type { LiveQuery } from '../../src/page/live/live-query.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StorageError, type StorageErrorCode } from '../../src/errors/storage-error.ts';
+import { StorageError, type StorageErrorCode } from '../../src/errors/errors.ts';
 import { Random } from '../setup/random.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';

@@ -1,5 +1,5 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../src/page/collections/key-value-collection.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { type Fault, FaultyStorage, type StorageCall } from './faulty-storage.ts';
 import { HistoryChecker } from './history-checker.ts';

@@ -1,4 +1,4 @@
-import { StorageError, type StorageErrorCode } from '../../src/errors/storage-error.ts';
+import { StorageError, type StorageErrorCode } from '../../src/errors/errors.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { SimStorage } from './sim-storage.ts';
 import type { Owner, World } from './world.ts';

@@ -1,4 +1,4 @@
-import { CairnError } from '../../src/errors/cairn-error.ts';
+import { CairnError } from '../../src/errors/errors.ts';
 import type { World } from './world.ts';
 
 /** Virtual time in which each call has to be answered, whatever storage does. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { changeWord } from './sim-encryption.ts';
 import { Tab } from './tab.ts';

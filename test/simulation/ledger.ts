@@ -1,4 +1,4 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import type { Browser } from './browser.ts';
 import { Tab } from './tab.ts';
 

@@ -1,7 +1,8 @@
 // What loads on demand is loaded before the first test: reading a module takes real time, and the simulated clock
 // goes on meanwhile.
-const modules = import.meta.glob<unknown>(
-  '../../src/{client,collection,engine,storage,transport/leadership}/**/*.ts',
-);
+const modules = import.meta.glob<unknown>([
+  '../../src/{page,engine,storage}/**/*.ts',
+  '!**/worker/*.ts',
+]);
 
 await Promise.all(Object.values(modules).map((load) => load()));

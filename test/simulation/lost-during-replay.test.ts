@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Broadcast } from '../../src/transport/platform/platform.ts';
+import type { Broadcast } from '../../src/platform/platform.ts';
 import { simulateBrowser } from './browser.ts';
 import { SimBroadcast } from './sim-broadcast.ts';
 import { Tab } from './tab.ts';

@@ -1,9 +1,9 @@
 import { expose } from 'comlink';
 import { expect, test } from 'vitest';
-import { Announcements } from '../../src/transport/tabs/announcements.ts';
-import type { Switchboard } from '../../src/transport/tabs/switchboard.ts';
-import { tabRoute } from '../../src/transport/tabs/tab-route.ts';
-import { READY } from '../../src/transport/wire/ready.ts';
+import { tabRoute } from '../../src/page/connection/tab-route.ts';
+import { Announcements } from '../../src/platform/announcements.ts';
+import type { Switchboard } from '../../src/platform/platform.ts';
+import { READY } from '../../src/protocol/ready.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PairChannel } from '../../src/transport/tabs/pair-channel.ts';
+import { PairChannel } from '../../src/platform/pair-channel.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

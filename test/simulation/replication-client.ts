@@ -1,6 +1,9 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { DocumentCollectionOptions } from '../../src/collection/options/collection-options.ts';
-import { REPLICATION, type ReplicationAccess } from '../../src/collection/replication-access.ts';
+import type { DocumentCollectionOptions } from '../../src/api/options/collection-options.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import {
+  REPLICATION,
+  type ReplicationAccess,
+} from '../../src/page/collections/replication-access.ts';
 import type { Environment } from '../../src/replication/loop/platform-environment.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import {

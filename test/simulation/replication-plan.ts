@@ -1,5 +1,5 @@
-import type { DocumentCollectionOptions } from '../../src/collection/options/collection-options.ts';
-import { localWins, type Resolver, remoteWins } from '../../src/replication/merge/resolvers.ts';
+import type { DocumentCollectionOptions } from '../../src/api/options/collection-options.ts';
+import { localWins, type Resolver, remoteWins } from '../../src/replication/resolvers.ts';
 import type { Random } from '../setup/random.ts';
 import type { ServerHabits } from './replication-server.ts';
 

@@ -1,5 +1,5 @@
-import type { systemClock } from '../../src/engine/scheduling/clock.ts';
-import { mergeFields, type Resolver } from '../../src/replication/merge/resolvers.ts';
+import type { systemClock } from '../../src/async/clock.ts';
+import { mergeFields, type Resolver } from '../../src/replication/resolvers.ts';
 import type { Resolved } from '../../src/replication/rounds/conflict-resolution.ts';
 import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { systemClock } from '../../src/async/clock.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
 import { Random } from '../setup/random.ts';
 import { ReplicationSimulation } from './replication-simulation.ts';

@@ -1,6 +1,6 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
-import type { LiveQuery } from '../../src/collection/live/live-query.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../src/page/collections/key-value-collection.ts';
+import type { LiveQuery } from '../../src/page/live/live-query.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { LEDGER_WRITES, Ledger, prepareLedger } from './ledger.ts';
 import { Tab } from './tab.ts';

@@ -1,4 +1,4 @@
-import type { Broadcast } from '../../src/transport/platform/platform.ts';
+import type { Broadcast } from '../../src/platform/platform.ts';
 import type { Owner, World } from './world.ts';
 
 type Listener = (event: { data: unknown }) => void;

@@ -1,3 +1,5 @@
+import type { ClientEncryption } from '../../src/protocol/client-encryption.ts';
+import type { UnloadWriter } from '../../src/protocol/recovery-records.ts';
 import type { Storage } from '../../src/storage/drivers/driver.ts';
 import { CHALLENGE, ENCRYPTION_KEY, PROOF } from '../../src/storage/drivers/encryption-key.ts';
 import { keyWrong } from '../../src/storage/encryption/encryption-errors.ts';
@@ -5,8 +7,6 @@ import type {
   EncryptionModule,
   KeyedStorage,
 } from '../../src/storage/encryption/encryption-module.ts';
-import type { ClientEncryption } from '../../src/transport/encryption/client-encryption.ts';
-import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import type { Browser } from './browser.ts';
 import type { Owner } from './world.ts';
 

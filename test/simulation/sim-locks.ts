@@ -1,4 +1,4 @@
-import type { LockRequest, Locks } from '../../src/transport/platform/platform.ts';
+import type { LockRequest, Locks } from '../../src/platform/platform.ts';
 import type { Owner, World } from './world.ts';
 
 interface Asked {

@@ -1,5 +1,10 @@
-import type { RecoveryKey, RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
-import { StorageError } from '../../src/errors/storage-error.ts';
+import { StorageError } from '../../src/errors/errors.ts';
+import type {
+  RecoveryKey,
+  RecoveryRecord,
+  UnloadJournals,
+  UnloadWriter,
+} from '../../src/protocol/recovery-records.ts';
 import type {
   Storage,
   StorageDriver,
@@ -7,7 +12,6 @@ import type {
   StorageOperation,
 } from '../../src/storage/drivers/driver.ts';
 import { emptyStores, MemoryStorage } from '../../src/storage/drivers/memory-storage.ts';
-import type { UnloadJournals, UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
 import type { Owner, World } from './world.ts';
 
 /** How storage treats those who use it. */

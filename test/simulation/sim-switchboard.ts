@@ -1,4 +1,4 @@
-import type { Switchboard } from '../../src/transport/tabs/switchboard.ts';
+import type { Switchboard } from '../../src/platform/platform.ts';
 import type { Owner, World } from './world.ts';
 
 type Listener = (event: { data: unknown }) => void;

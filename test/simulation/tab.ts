@@ -1,7 +1,7 @@
-import { BaseClient } from '../../src/client/base-client.ts';
-import type { Platform } from '../../src/transport/platform/platform.ts';
-import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
-import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
+import { connectInThread } from '../../src/page/connection/thread-engine.ts';
+import type { Platform } from '../../src/platform/platform.ts';
+import type { UnloadWriter } from '../../src/protocol/recovery-records.ts';
 import type { Browser } from './browser.ts';
 import { simEncryption } from './sim-encryption.ts';
 import type { Owner } from './world.ts';

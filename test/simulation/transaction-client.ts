@@ -1,6 +1,6 @@
-import type { DocumentCollection } from '../../src/collection/document-collection.ts';
-import type { KeyValueCollection } from '../../src/collection/key-value-collection.ts';
-import type { Transaction } from '../../src/collection/transaction/transaction-types.ts';
+import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../src/page/collections/key-value-collection.ts';
+import type { Transaction } from '../../src/page/transactions/transaction-types.ts';
 import type { State } from '../serializability/history.ts';
 import type { Tab } from './tab.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CairnError } from '../../src/errors/cairn-error.ts';
+import type { CairnError } from '../../src/errors/errors.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

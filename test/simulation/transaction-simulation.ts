@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { systemClock } from '../../src/async/clock.ts';
 import type { State } from '../serializability/history.ts';
 import { Random } from '../setup/random.ts';
 import { type Browser, simulateBrowser } from './browser.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
+import { systemClock } from '../../src/async/clock.ts';
 import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';

@@ -1,4 +1,4 @@
-import { StorageError } from '../../src/errors/storage-error.ts';
+import { StorageError } from '../../src/errors/errors.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { StorageError } from '../../src/errors/storage-error.ts';
+import type { StorageError } from '../../src/errors/errors.ts';
+import { PageUnloadWriter } from '../../src/page/unload/recovery-record.ts';
 import type { Storage, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { indexedDbDriver } from '../../src/storage/drivers/indexeddb-driver.ts';
-import { PageUnloadWriter } from '../../src/transport/unload/recovery-record.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

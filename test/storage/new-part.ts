@@ -1,5 +1,5 @@
 import { encode } from '../../src/codec/body.ts';
-import { RecordPart } from '../../src/storage/segments/parts/record-part.ts';
+import { RecordPart } from '../../src/storage/segments/record-part.ts';
 import type { Stamps } from '../../src/storage/segments/stored-record.ts';
 
 /** New records as columns, as `insertMany` makes them. */

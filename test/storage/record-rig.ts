@@ -1,12 +1,12 @@
+import { systemClock } from '../../src/async/clock.ts';
+import { run } from '../../src/async/coroutine.ts';
+import { Aborts, Pace } from '../../src/async/pace.ts';
 import { decode, encode } from '../../src/codec/body.ts';
+import { OpenSnapshots } from '../../src/engine/records/open-snapshots.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { FoldedRecords } from '../../src/engine/records/table/folded-records.ts';
-import { saveTogether } from '../../src/engine/saving/save-together.ts';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
-import { run } from '../../src/engine/scheduling/coroutine.ts';
-import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
-import { OpenSnapshots } from '../../src/engine/snapshots/open-snapshots.ts';
+import { saveTogether } from '../../src/engine/save-schedule.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
 import { SegmentLog } from '../../src/storage/log/segment-log.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
+import { run } from '../../src/async/coroutine.ts';
+import { Aborts, Pace } from '../../src/async/pace.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
-import { systemClock } from '../../src/engine/scheduling/clock.ts';
-import { run } from '../../src/engine/scheduling/coroutine.ts';
-import { Aborts, Pace } from '../../src/engine/scheduling/pace.ts';
 import { faultyDriver } from './faulty-driver.ts';
 import { changedDriver } from './pass-on.ts';
 import { filler, openRecords } from './record-rig.ts';

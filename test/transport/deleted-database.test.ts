@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { BaseClient } from '../../src/client/base-client.ts';
-import type { DatabaseOptions } from '../../src/client/client-options.ts';
-import { parseDatabaseOptions } from '../../src/client/client-options.ts';
+import type { DatabaseOptions } from '../../src/api/options/client-options.ts';
+import { parseDatabaseOptions } from '../../src/api/options/client-options.ts';
 import { encrypted } from '../../src/encryption/index.ts';
-import { pagePlatform } from '../../src/transport/platform/page-platform.ts';
-import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
-import { connectToWorker } from '../../src/transport/worker/connect-to-worker.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
+import { pagePlatform } from '../../src/page/connection/page-platform.ts';
+import { connectInThread } from '../../src/page/connection/thread-engine.ts';
+import { connectToWorker } from '../../src/page/connection/worker/connect-to-worker.ts';
 import { MessageWorker } from './message-worker.ts';
 
 const DOORS = ['in the thread', 'in a worker'] as const;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
-import { remoteSession } from '../../src/transport/wire/session-api.ts';
-import type { WireEvent } from '../../src/transport/wire/wire-protocol.ts';
+import { remoteSession } from '../../src/engine/host/session-api.ts';
+import type { EngineEvent } from '../../src/protocol/event-protocol.ts';
+import type { WireEvent } from '../../src/protocol/wire-protocol.ts';
 
 const saved = (changes: number): EngineEvent => ({
   ...{ type: 'save', detail: { collection: 'things', changes, at: new Date(0) } },

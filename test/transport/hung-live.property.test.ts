@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { BaseClient } from '../../src/client/base-client.ts';
 import type { LiveSnapshot } from '../../src/index.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BaseClient } from '../../src/client/base-client.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 

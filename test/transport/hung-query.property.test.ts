@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { HandleRequest } from '../../src/collection/calls/sender.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import { ClientChannel } from '../../src/transport/channel/client-channel.ts';
+import { ClientChannel } from '../../src/page/connection/client-channel.ts';
+import type { HandleRequest } from '../../src/page/sending/sender.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/protocol/settings.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 

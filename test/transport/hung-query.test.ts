@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HandleRequest } from '../../src/collection/calls/sender.ts';
-import type { ClientEvent } from '../../src/engine/protocol/event-protocol.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { type CollectionSettings, plainSettings } from '../../src/engine/protocol/settings.ts';
-import type { ChannelState } from '../../src/transport/channel/channel.ts';
-import { ClientChannel } from '../../src/transport/channel/client-channel.ts';
+import { ClientChannel } from '../../src/page/connection/client-channel.ts';
+import type { HandleRequest } from '../../src/page/sending/sender.ts';
+import type { ChannelState } from '../../src/protocol/database-settings.ts';
+import type { ClientEvent } from '../../src/protocol/event-protocol.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { type CollectionSettings, plainSettings } from '../../src/protocol/settings.ts';
 import { TrappedEngines, trap } from './trapped-engines.ts';
 
 let engines: TrappedEngines;

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { BatchReply, Request } from '../../src/engine/protocol/requests.ts';
-import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
+import { OpenHandles, ReplayBuffer } from '../../src/page/connection/replay.ts';
+import type { BatchReply, Request } from '../../src/protocol/requests.ts';
 
 let kept: ReplayBuffer;
 let numbers: OpenHandles;

@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../src/index.ts';
-import { EVENT, type WireEvent, type WireReply } from '../../src/transport/wire/wire-protocol.ts';
+import { EVENT, type WireEvent, type WireReply } from '../../src/protocol/wire-protocol.ts';
 import { LiveLog } from '../contract/live-log.ts';
 import { MessageWorker } from './message-worker.ts';
 

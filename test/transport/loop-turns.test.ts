@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nextTurn } from '../../src/engine/scheduling/next-turn.ts';
-import { LoopTurns } from '../../src/transport/thread/loop-turns.ts';
+import { nextTurn } from '../../src/async/next-turn.ts';
+import { LoopTurns } from '../../src/page/connection/thread-engine.ts';
 
 /** A clock that goes on by as many milliseconds with each look. */
 function steadyClock(ms: number) {

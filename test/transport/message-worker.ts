@@ -1,5 +1,5 @@
-import { hostFileCodec } from '../../src/transport/file-worker/file-worker-host.ts';
-import { serve } from '../../src/transport/worker/worker-host.ts';
+import { hostFileCodec } from '../../src/engine/host/file-worker-host.ts';
+import { serve } from '../../src/engine/host/worker-host.ts';
 
 /** The script of a worker: the engine, the codec of files, or none. */
 type Script = 'engine' | 'files' | 'nothing';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { plainSettings } from '../../src/engine/protocol/settings.ts';
-import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
+import { OpenHandles } from '../../src/page/connection/replay.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { plainSettings } from '../../src/protocol/settings.ts';
 
 const settings = () => plainSettings('things', 'DOCUMENT_BASED');
 const open = (handle: number): Request => ({ op: 'open', handle, settings: settings() });

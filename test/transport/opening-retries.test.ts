@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { BaseClient } from '../../src/client/base-client.ts';
 import { encrypted } from '../../src/encryption/index.ts';
-import { StorageError, type StorageErrorCode } from '../../src/errors/storage-error.ts';
+import { StorageError, type StorageErrorCode } from '../../src/errors/errors.ts';
 import { Database } from '../../src/index.ts';
+import { BaseClient } from '../../src/page/client/base-client.ts';
+import { connectInThread } from '../../src/page/connection/thread-engine.ts';
+import { connectToWorker } from '../../src/page/connection/worker/connect-to-worker.ts';
 import { deletableIndexedDb } from '../../src/storage/drivers/deletable-indexeddb.ts';
-import { connectInThread } from '../../src/transport/thread/connect-in-thread.ts';
-import { connectToWorker } from '../../src/transport/worker/connect-to-worker.ts';
 import { FakeClock, settled } from '../engine/fake-clock.ts';
 import { lonePlatform } from '../engine/lone-platform.ts';
 import { MessageWorker } from './message-worker.ts';

@@ -1,11 +1,11 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import type { DatabaseSettings } from '../../src/transport/channel/channel.ts';
-import type { LeadershipMember, StartEngine } from '../../src/transport/leadership/leadership.ts';
+import type { LeadershipMember, StartEngine } from '../../src/page/connection/leadership.ts';
+import type { DatabaseSettings } from '../../src/protocol/database-settings.ts';
 
 const seen = vi.hoisted(() => ({ members: [] as LeadershipMember[], moves: [] as unknown[] }));
 
-vi.mock(import('../../src/transport/leadership/shared-leaderships.ts'), async () => {
-  const { StorageError } = await import('../../src/errors/storage-error.ts');
+vi.mock(import('../../src/page/connection/shared-leaderships.ts'), async () => {
+  const { StorageError } = await import('../../src/errors/errors.ts');
   /** Another tab leads, and refuses the client. */
   class SharedLeaderships {
     access({ move_to }: DatabaseSettings, platform: object) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { InFlightRequests } from '../../src/page/connection/in-flight-requests.ts';
+import { OpenHandles } from '../../src/page/connection/replay.ts';
 import { databaseDestroyed } from '../../src/storage/drivers/database-id.ts';
-import { InFlightRequests } from '../../src/transport/channel/in-flight-requests.ts';
-import { OpenHandles } from '../../src/transport/channel/open-handles.ts';
 
 test('a command that comes after everything was refused rejects, as no engine will answer it', async () => {
   const requests = new InFlightRequests('shop', new OpenHandles(), () => undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Request } from '../../src/engine/protocol/requests.ts';
-import { ReplayBuffer } from '../../src/transport/channel/replay-buffer.ts';
-import { JOURNAL_ROOM } from '../../src/transport/unload/journal-size.ts';
+import { ReplayBuffer } from '../../src/page/connection/replay.ts';
+import { JOURNAL_ROOM } from '../../src/page/unload/unload-journal.ts';
+import type { Request } from '../../src/protocol/requests.ts';
 
 const HANDLE = 1;
 

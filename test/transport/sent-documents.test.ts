@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { SentVersions } from '../../src/engine/protocol/shared-protocol.ts';
+import { SentDocuments } from '../../src/engine/host/session-api.ts';
+import type { SentVersions } from '../../src/protocol/requests.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
-import { SentDocuments } from '../../src/transport/wire/sent-documents.ts';
 
 const record = new StoredRecord('a', 1, 0, undefined, '{}');
 

@@ -1,4 +1,4 @@
-import type { Broadcast } from '../../src/transport/platform/platform.ts';
+import type { Broadcast } from '../../src/platform/platform.ts';
 
 /** A channel to other tabs that hears nothing: there are none. */
 export function silentChannel(): Broadcast {

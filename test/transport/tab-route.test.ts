@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Announcements } from '../../src/transport/tabs/announcements.ts';
-import { tabRoute } from '../../src/transport/tabs/tab-route.ts';
+import { tabRoute } from '../../src/page/connection/tab-route.ts';
+import { Announcements } from '../../src/platform/announcements.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { silentChannel } from './silent-channel.ts';
 

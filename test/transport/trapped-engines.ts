@@ -1,22 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Engine } from '../../src/engine/engine.ts';
-import type { EngineEvent } from '../../src/engine/protocol/event-protocol.ts';
-import type { FirstSequenceNumbers } from '../../src/engine/protocol/idempotency-key.ts';
-import type { Request } from '../../src/engine/protocol/requests.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
-import { asCairnError } from '../../src/errors/as-cairn-error.ts';
-import type { CairnError } from '../../src/errors/cairn-error.ts';
-import { WorkerError } from '../../src/errors/worker-error.ts';
-import type { Connect } from '../../src/transport/channel/engine-access.ts';
-import { numberedChanges } from '../../src/transport/channel/open-handles.ts';
-import type { Route, RouteEvents } from '../../src/transport/channel/route.ts';
+import { asCairnError, type CairnError, WorkerError } from '../../src/errors/errors.ts';
 import {
+  type Connect,
   type LeaderEngine,
   type LeaderEngineEvents,
   Leadership,
   type StartEngine,
-} from '../../src/transport/leadership/leadership.ts';
-import type { PendingTerm } from '../../src/transport/thread/engine-host.ts';
+} from '../../src/page/connection/leadership.ts';
+import { numberedChanges } from '../../src/page/connection/replay.ts';
+import type { Route, RouteEvents } from '../../src/page/connection/route.ts';
+import type { PendingTerm } from '../../src/protocol/database-settings.ts';
+import type { EngineEvent } from '../../src/protocol/event-protocol.ts';
+import type { FirstSequenceNumbers, Request } from '../../src/protocol/requests.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 import { lonePlatform } from '../engine/lone-platform.ts';
 import { randomId } from '../engine/random-id.ts';

@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import type { AcknowledgedChange } from '../../src/engine/protocol/requests.ts';
-import type { RecoveryRecord } from '../../src/engine/recovery/recovery-records.ts';
-import { StorageError } from '../../src/errors/storage-error.ts';
-import type { PageLifecycle } from '../../src/transport/platform/platform.ts';
-import type { UnloadWriter } from '../../src/transport/platform/unload-writer.ts';
-import { type GuardedClient, UnloadGuard } from '../../src/transport/unload/unload-guard.ts';
+import { StorageError } from '../../src/errors/errors.ts';
+import { type GuardedClient, UnloadGuard } from '../../src/page/unload/unload-guard.ts';
+import type { PageLifecycle } from '../../src/platform/platform.ts';
+import type { RecoveryRecord, UnloadWriter } from '../../src/protocol/recovery-records.ts';
+import type { AcknowledgedChange } from '../../src/protocol/requests.ts';
 
 const change = (number: number, request: object = { op: 'kvSet' }) =>
   ({ number, turn: 1, request: { handle: 1, ...request } }) as unknown as AcknowledgedChange;

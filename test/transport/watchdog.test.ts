@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Watchdog } from '../../src/transport/wire/watchdog.ts';
+import { Watchdog } from '../../src/platform/watchdog.ts';
 import { FakeClock } from '../engine/fake-clock.ts';
 
 test('silence that begins in the middle of a watch is noticed soon after its timeout', async () => {

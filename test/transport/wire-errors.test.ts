@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as cairn from '../../src/index.ts';
-import { fromWire, toWire } from '../../src/transport/wire/wire-error.ts';
+import { fromWire, toWire } from '../../src/protocol/wire-error.ts';
 import { MessageWorker } from './message-worker.ts';
 
 const cross = (error: unknown): Error => fromWire(structuredClone(toWire(error)));

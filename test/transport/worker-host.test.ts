@@ -1,7 +1,8 @@
 import { wrap } from 'comlink';
 import { expect, test } from 'vitest';
-import { nextTurn } from '../../src/engine/scheduling/next-turn.ts';
-import { serve, type WorkerApi } from '../../src/transport/worker/worker-host.ts';
+import { nextTurn } from '../../src/async/next-turn.ts';
+import { serve } from '../../src/engine/host/worker-host.ts';
+import type { WorkerApi } from '../../src/protocol/wire-protocol.ts';
 import { settings } from '../engine/live-session.ts';
 
 const insert = (id: string) => ({ op: 'insert', handle: 1, id, body: '{}' }) as const;

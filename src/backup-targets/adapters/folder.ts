@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors/option-error.ts';
+import { OptionError } from '../../errors/errors.ts';
 import type { NamedTarget } from '../backup-target.ts';
 import { TargetError } from '../calls/target-error.ts';
 

@@ -1,5 +1,5 @@
-import { type Check, number } from '../../collection/options/option-checks.ts';
-import { OptionError } from '../../errors/option-error.ts';
+import { type Check, number } from '../../api/options/option-checks.ts';
+import { OptionError } from '../../errors/errors.ts';
 import { TargetError, type TargetErrorCode } from '../calls/target-error.ts';
 
 /** The part of `fetch` that targets use. */
@@ -93,6 +93,13 @@ export async function request(
   }
 }
 
+const REMEDIES: Readonly<Partial<Record<TargetErrorCode, string>>> = {
+  target_denied: 'Check the credentials and what they allow.',
+  target_full: 'Make room, or let backups expire earlier.',
+  target_unreachable: 'The server fails for now.',
+  target_refused: 'Check the URL.',
+};
+
 /** The error of an answer that is no success. */
 export function refusal({ status, text }: Answer, url: string): TargetError {
   const said = text.slice(0, MOST_TEXT);
@@ -108,13 +115,6 @@ export function noList(url: string): TargetError {
   return new TargetError('target_unreachable', message, { place: url });
 }
 
-const REMEDIES: Readonly<Partial<Record<TargetErrorCode, string>>> = {
-  target_denied: 'Check the credentials and what they allow.',
-  target_full: 'Make room, or let backups expire earlier.',
-  target_unreachable: 'The server fails for now.',
-  target_refused: 'Check the URL.',
-};
-
 function codeOf(status: number, said: string): TargetErrorCode {
   if (status === 401) return 'target_denied';
   if (status === 507 || /Quota|StorageFull|InsufficientStorage/i.test(said)) return 'target_full';
@@ -122,4 +122,32 @@ function codeOf(status: number, said: string): TargetErrorCode {
   if (status === 408 || status === 425 || status === 429 || status >= 500)
     return 'target_unreachable';
   return 'target_refused';
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
+
+/** The text of all elements of a name, whatever their namespace's prefix: workers and Node have no XML parser. */
+export function elementsOf(xml: string, name: string): string[] {
+  const element = new RegExp(
+    `<(?:[\\w-]+:)?${name}(?:\\s[^>]*)?>([^]*?)</(?:[\\w-]+:)?${name}>`,
+    'g',
+  );
+  return Array.from(xml.matchAll(element), ([, text = '']) => text);
+}
+
+/** The text of an element without elements in it. */
+export function textOf(content: string): string {
+  return content.replaceAll(/&(#x[\da-f]+|#\d+|\w+);/gi, (whole, entity: string) => {
+    if (entity[0] !== '#') return ENTITIES[entity] ?? whole;
+    const code = /^#x/i.test(entity)
+      ? Number.parseInt(entity.slice(2), 16)
+      : Number(entity.slice(1));
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }

@@ -1,16 +1,17 @@
+import { checkOptions } from '../../api/options/option-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { checkOptions } from '../../collection/options/option-checks.ts';
 import type { NamedTarget } from '../backup-target.ts';
 import {
   type Answer,
+  elementsOf,
   folderUrl,
   type HttpOptions,
   httpChecks,
   noList,
   refusal,
   request,
+  textOf,
 } from './http-target.ts';
-import { elementsOf, textOf } from './xml-text.ts';
 
 /** Headers of requests: fixed ones, or a function that is called before each request. */
 type Headers =

@@ -1,8 +1,7 @@
-import type { Clock } from '../../engine/scheduling/clock.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
+import type { Clock } from '../../async/clock.ts';
+import { CairnError } from '../../errors/errors.ts';
 import type { BackupTarget } from '../backup-target.ts';
-import { asTargetError } from './as-target-error.ts';
-import { TargetError } from './target-error.ts';
+import { asTargetError, TargetError } from './target-error.ts';
 
 /** How often a call is tried. */
 const ATTEMPTS = 4;

@@ -1,4 +1,4 @@
-import { joinBytes } from '../../backup/file/join-bytes.ts';
+import { gunzip, joinBytes } from '../../backup/file/gzip.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -122,4 +122,28 @@ function mixed(hash: number): number {
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/**
+ * The pieces of an export. Ended early, it ends the export, which unpins its snapshot.
+ *
+ * @param file The stream of `exportAll()`.
+ */
+export async function* exportedPieces(
+  file: ReadableStream<Uint8Array>,
+): AsyncGenerator<CutPiece, void> {
+  const cutter = new PartCutter();
+  for await (const bytes of gunzip(bytesOf(file))) yield* cutter.push(bytes);
+  yield* cutter.end();
+}
+
+/** Safari cannot iterate streams. */
+async function* bytesOf(file: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = file.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    // An export that has failed rejects this too.
+    await reader.cancel().catch(() => undefined);
+  }
 }

@@ -1,9 +1,8 @@
-import { gunzip, gzip } from '../../backup/file/gzip.ts';
-import { joinBytes } from '../../backup/file/join-bytes.ts';
+import { gunzip, gzip, joinBytes } from '../../backup/file/gzip.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
 import { TargetError } from '../calls/target-error.ts';
-import { partPath, partsPrefix } from '../manifest/target-paths.ts';
 import { sha256 } from './sha256.ts';
+import { partPath, partsPrefix } from './target-paths.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

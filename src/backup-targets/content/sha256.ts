@@ -1,5 +1,5 @@
-import { toHex } from '../../codec/hex.ts';
-import { fileUnsupported } from '../../errors/backup-error.ts';
+import { toHex } from '../../codec/exact-json/base64.ts';
+import { fileUnsupported } from '../../errors/errors.ts';
 
 /**
  * SHA-256 in hexadecimal digits.

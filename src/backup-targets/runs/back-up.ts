@@ -1,12 +1,12 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
-import { isOfBackup } from '../manifest/backup-list.ts';
-import { partsOf, type TargetManifest, writeManifest } from '../manifest/target-manifest.ts';
-import type { StoredNote } from '../manifest/target-notes.ts';
-import { manifestPath, newBackupName } from '../manifest/target-paths.ts';
-import { isSameContent } from './framing.ts';
-import type { OwnBackups } from './own-backups.ts';
-import { type UploadProgress, upload } from './upload.ts';
+import type { Clock } from '../../async/clock.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { TargetCalls } from '../calls/target-calls.ts';
+import { type BackupList, isOfBackup } from '../content/backup-list.ts';
+import type { PartStore } from '../content/part-store.ts';
+import { partsOf, type TargetManifest, writeManifest } from '../content/target-manifest.ts';
+import type { StoredNote, TargetNotes } from '../content/target-notes.ts';
+import { manifestPath, newBackupName } from '../content/target-paths.ts';
+import { isSameContent, type UploadProgress, upload } from './upload.ts';
 
 /** What a run has done. */
 export interface BackupRun extends UploadProgress {
@@ -70,4 +70,16 @@ function isOver(
 ): boolean {
   if (unused.length > 0) return unused.some((path) => named.has(path));
   return damaged.every((path) => named.has(path) || !listed.has(path));
+}
+
+/** The backups of one device in a target. */
+export interface OwnBackups {
+  readonly calls: TargetCalls;
+  readonly list: BackupList;
+  readonly parts: PartStore;
+  readonly notes: TargetNotes;
+  /** The name of the newest backup, as this device remembers it: a list may lag behind. */
+  readonly newest: { read(): string | undefined; write(name: string): void };
+  readonly database: string;
+  readonly device: string;
 }

@@ -1,9 +1,9 @@
-import { inParallel } from '../calls/in-parallel.ts';
-import { type BackupPath, isOfBackup } from '../manifest/backup-list.ts';
-import { partsOf, type TargetManifest } from '../manifest/target-manifest.ts';
-import type { StoredNote } from '../manifest/target-notes.ts';
-import { manifestPath } from '../manifest/target-paths.ts';
-import type { OwnBackups } from './own-backups.ts';
+import { inParallel } from '../calls/task-pool.ts';
+import { type BackupPath, isOfBackup } from '../content/backup-list.ts';
+import { partsOf, type TargetManifest } from '../content/target-manifest.ts';
+import type { StoredNote } from '../content/target-notes.ts';
+import { manifestPath } from '../content/target-paths.ts';
+import type { OwnBackups } from './back-up.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

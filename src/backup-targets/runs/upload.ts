@@ -1,9 +1,9 @@
 import { TargetError } from '../calls/target-error.ts';
 import { TaskPool } from '../calls/task-pool.ts';
-import { exportedPieces } from '../content/exported-pieces.ts';
+import { exportedPieces } from '../content/part-cutter.ts';
 import type { PartRef, PartStore } from '../content/part-store.ts';
 import { sha256 } from '../content/sha256.ts';
-import { documentsIn } from './framing.ts';
+import type { TargetManifest } from '../content/target-manifest.ts';
 
 /** How far a run is. */
 export interface UploadProgress {
@@ -15,13 +15,13 @@ export interface UploadProgress {
   readonly sent_bytes: number;
 }
 
-export interface Uploaded extends UploadProgress {
+interface Uploaded extends UploadProgress {
   readonly content: readonly (string | PartRef)[];
   readonly documents: number;
 }
 
 /** What a target has, as far as it says. */
-export interface Reusable {
+interface Reusable {
   /** Paths that it lists. */
   readonly listed: ReadonlySet<string>;
   /** Paths that are not to be used again: damaged parts, and those that may be removed. */
@@ -91,4 +91,37 @@ async function checkAllThere(
     const message = `The target lost a part that was stored (${piece[0]}). Run the backup again.`;
     throw new TargetError('target_damaged', message, { place: piece[0] });
   }
+}
+
+/** The documents of a section, by its header; 0 for another framing line. */
+function documentsIn(line: string): number {
+  const { collection, documents } = JSON.parse(line) as {
+    collection?: string;
+    documents?: number;
+  };
+  return collection === undefined ? 0 : (documents ?? 0);
+}
+
+/** Whether two backups hold the same: but for the time, and the checksums that it is part of. */
+export function isSameContent(
+  one: Pick<TargetManifest, 'content'>,
+  other: Pick<TargetManifest, 'content'>,
+): boolean {
+  return (
+    one.content.length === other.content.length &&
+    one.content.every((piece, at) => isSamePiece(piece, other.content[at]))
+  );
+}
+
+type Piece = TargetManifest['content'][number];
+
+function isSamePiece(one: Piece, other: Piece | undefined): boolean {
+  if (typeof one === 'string' && typeof other === 'string')
+    return timeless(one) === timeless(other);
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function timeless(line: string): string {
+  const { created_at: _, crc32: __, version: ___, ...rest } = JSON.parse(line);
+  return JSON.stringify(rest);
 }

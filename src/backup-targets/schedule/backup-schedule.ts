@@ -1,4 +1,7 @@
-import type { Clock } from '../../engine/scheduling/clock.ts';
+import type { Clock } from '../../async/clock.ts';
+import type { Runtime } from '../../page/calls/runtime.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { RemoteBackupStatus } from '../../protocol/database-settings.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -6,7 +9,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const RETRY_MS = 60_000;
 
 /** What a schedule runs. */
-export interface ScheduledRun {
+interface ScheduledRun {
   /** Whether this page is the one that runs it. */
   readonly isLeader: () => boolean;
   /** When the last check ended, in this page or an earlier one: Unix milliseconds. */
@@ -91,4 +94,35 @@ export class BackupSchedule {
 function nextDay(at: number): number {
   const day = new Date(at);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).getTime();
+}
+
+/** A client of a database, as this package knows it. */
+interface RuntimeOwner {
+  readonly loadRuntime: () => Promise<Runtime>;
+}
+
+/** Backups that have a status. */
+interface Shown {
+  readonly status: RemoteBackupStatus;
+}
+
+/** The backups of each client. */
+const shown = new WeakMap<object, Set<Shown>>();
+
+export function isClient(value: unknown): value is DatabaseClient {
+  return typeof (value as Partial<RuntimeOwner> | null | undefined)?.loadRuntime === 'function';
+}
+
+/** Adds backups to `db.status.backups`, or removes stopped ones, and reports the status anew. */
+export function showStatus(db: DatabaseClient, backups: Shown, isStopped = false): void {
+  const all = shown.get(db) ?? new Set();
+  shown.set(db, all);
+  if (isStopped) all.delete(backups);
+  else all.add(backups);
+  (db as unknown as RuntimeOwner).loadRuntime().then(
+    ({ channel }) =>
+      channel.show('backups', () => ({ backups: Array.from(all, ({ status }) => status) })),
+    // The first call of the client rejects with it.
+    () => undefined,
+  );
 }

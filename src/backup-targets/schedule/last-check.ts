@@ -1,5 +1,5 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import { markKey, marksOf } from '../../transport/unload/kept-marks.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import { markKey, marksOf } from '../../platform/page-store.ts';
 import type { BackupEnvironment } from './page-environment.ts';
 
 /** Begins the names of marks that say when a target was last checked. */

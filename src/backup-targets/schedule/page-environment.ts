@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
-import { PageLocks } from '../../transport/platform/page-locks.ts';
-import { keep, readKept, removeKept } from '../../transport/platform/page-store.ts';
-import type { Locks } from '../../transport/platform/platform.ts';
+import { type Clock, systemClock } from '../../async/clock.ts';
+import { PageLocks } from '../../platform/page-locks.ts';
+import { keep, readKept, removeKept } from '../../platform/page-store.ts';
+import type { Locks } from '../../platform/platform.ts';
 
 /** Texts that outlive the page, outside of the database. */
 export interface Memory {
@@ -48,4 +48,25 @@ function pageMemory(): Memory {
       removeKept(key);
     },
   };
+}
+
+const KEY = 'cairn:device';
+
+/** The names that this page uses: an app may clear `localStorage` while its page lives on. */
+const used = new WeakMap<Memory, string>();
+
+/** The name of this device in targets. One that lost its `localStorage` is a new device: its old backups stay. */
+export function deviceName({ memory, random }: BackupEnvironment): string {
+  const name = memory.read(KEY) || used.get(memory) || newName(random);
+  used.set(memory, name);
+  memory.write(KEY, name);
+  return name;
+}
+
+function newName(random: () => number): string {
+  const letters = () =>
+    Math.floor(random() * 36 ** 8)
+      .toString(36)
+      .padStart(8, '0');
+  return letters() + letters();
 }

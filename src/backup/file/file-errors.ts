@@ -1,5 +1,5 @@
-import { BackupError } from '../../errors/backup-error.ts';
-import { MAX_BINARY, MAX_LINE } from './limits.ts';
+import { BackupError } from '../../errors/errors.ts';
+import { MAX_BINARY, MAX_LINE } from './file-contents.ts';
 
 const REMEDY = 'Take another copy of the file, or export again.';
 

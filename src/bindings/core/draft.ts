@@ -1,9 +1,9 @@
+import type { OwnFields, Stamp, Stored } from '../../api/document-types.ts';
 import { capture, draftMark } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
-import type { OwnFields, Stamp, Stored } from '../../collection/document-types.ts';
-import { isManaged } from '../../engine/protocol/managed.ts';
-import { keyOf } from './canonical-key.ts';
+import { isManaged } from '../../protocol/managed.ts';
 import type { LiveResult, Running } from './hook-result.ts';
+import { keyOf } from './query-of.ts';
 
 /** A document in a form: what the user changed, over the live document. */
 export interface DraftResult<T extends object, S extends Stamp = never> {

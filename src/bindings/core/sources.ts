@@ -1,25 +1,21 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type {
-  Found,
-  Params,
-  Read,
-  SelectOption,
-  Stamp,
-  Stored,
-} from '../../collection/document-types.ts';
-import type { ClientStatus } from '../../collection/events.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { Patch } from '../../collection/update/update-types.ts';
-import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import type { Found, Params, Read, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
+import type { ClientStatus } from '../../api/events.ts';
+import type { Patch } from '../../api/update-types.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from './draft.ts';
-import type { CountOptions, Maybe, PagesOptions, QueryOptions } from './hook-options.ts';
 import {
+  type CountOptions,
   isNone,
   type LivePages,
   type LiveResult,
+  type Maybe,
   OFF,
+  type PagesOptions,
   PENDING,
+  type QueryOptions,
   type Source,
 } from './hook-result.ts';
 import type { QueryCall } from './query-of.ts';

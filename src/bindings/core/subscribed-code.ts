@@ -1,4 +1,4 @@
-import { loadFailed } from '../../errors/load-failed.ts';
+import { loadFailed } from '../../errors/errors.ts';
 import { isNone, type Running, type Source } from './hook-result.ts';
 
 type SubscribedCode = typeof import('./subscribed.ts').subscribed;

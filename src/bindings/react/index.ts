@@ -2,8 +2,13 @@
 'use client';
 
 export type { DraftResult } from '../core/draft.ts';
-export type { CountOptions, PagesOptions, QueryOptions } from '../core/hook-options.ts';
-export type { LivePages, LiveResult } from '../core/hook-result.ts';
+export type {
+  CountOptions,
+  LivePages,
+  LiveResult,
+  PagesOptions,
+  QueryOptions,
+} from '../core/hook-result.ts';
 export {
   useDatabaseStatus,
   useDraft,

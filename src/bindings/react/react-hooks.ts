@@ -1,13 +1,25 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
-import type { ClientStatus } from '../../collection/events.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { Key } from '../../engine/protocol/key-value-protocol.ts';
-import { OptionError } from '../../errors/option-error.ts';
+import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { ClientStatus } from '../../api/events.ts';
+import { OptionError } from '../../errors/errors.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
-import type { CountOptions, Maybe, PagesOptions, QueryOptions } from '../core/hook-options.ts';
-import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  type CountOptions,
+  keep,
+  type LivePages,
+  type LiveResult,
+  type Maybe,
+  noteShown,
+  type PagesOptions,
+  type QueryOptions,
+  type Shown,
+  type Source,
+  withData,
+} from '../core/hook-result.ts';
 import {
   countSource,
   documentSource,
@@ -18,7 +30,9 @@ import {
   valueSource,
 } from '../core/sources.ts';
 import { loadSubscribedCode, subscribedCode } from '../core/subscribed-code.ts';
-import { useSource } from './react-source.ts';
+
+/** So many results in a row, each with another query in the same render, are an endless loop. */
+const MOST_CHANGES = 20;
 
 /**
  * The documents that match, as they are now: the component renders again when the result changes.
@@ -168,4 +182,45 @@ export function useDraft<T extends object, S extends Stamp>(
 /** The status of a database: where its engine runs, what is unsaved, the last error. */
 export function useDatabaseStatus(db: DatabaseClient): ClientStatus {
   return useSource(statusSource(db));
+}
+
+/**
+ * Reads a source; of equal ones, that of the first render.
+ *
+ * @param serverView What a server renders, and the browser while it hydrates that.
+ */
+function useSource<R extends object>(
+  fresh: Source<R>,
+  serverView: (source: Source<R>) => R = ({ start }) => start,
+): R {
+  const last = useRef({
+    source: fresh,
+    changes: 0,
+    isTold: false,
+    shown: undefined as Shown | undefined,
+  });
+  // Not useMemo, which fast refresh resets: what is typed in a draft would be lost.
+  const source = keep(last.current.source, fresh);
+  const subscribe = useCallback(
+    (listener: () => void) =>
+      source.subscribe(() => {
+        last.current.isTold = true;
+        listener();
+      }),
+    [source],
+  );
+  const result = useSyncExternalStore(subscribe, source.view, () => serverView(source));
+  // Written after the commit: a render may be repeated, or thrown away.
+  useEffect(() => {
+    const { source: before, shown, isTold, changes } = last.current;
+    last.current = {
+      source,
+      changes: source === before ? 0 : changes + +isTold,
+      isTold: false,
+      shown: noteShown(source, result, shown),
+    };
+    const code = subscribedCode();
+    if (code && changes > MOST_CHANGES) throw code.otherQuery();
+  }, [source, result]);
+  return useMemo(() => withData(result, source, last.current.shown), [source, result]);
 }

@@ -1,6 +1,12 @@
 export type { DraftResult } from '../core/draft.ts';
-export type { CountOptions, PagesOptions, QueryOptions } from '../core/hook-options.ts';
-export type { LivePages, LiveResult } from '../core/hook-result.ts';
+export type {
+  CountOptions,
+  LivePages,
+  LiveResult,
+  PagesOptions,
+  QueryOptions,
+} from '../core/hook-result.ts';
+export type { Accessors } from './solid-hooks.ts';
 export {
   useDatabaseStatus,
   useDraft,
@@ -10,4 +16,3 @@ export {
   useLiveQuery,
   useLiveValue,
 } from './solid-hooks.ts';
-export type { Accessors } from './solid-source.ts';

@@ -1,19 +1,33 @@
-import type { Accessor } from 'solid-js';
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
-import type { ClientStatus } from '../../collection/events.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import {
+  type Accessor,
+  createEffect,
+  createMemo,
+  createSignal,
+  onCleanup,
+  sharedConfig,
+} from 'solid-js';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { ClientStatus } from '../../api/events.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
-import type {
-  CountOptions,
-  GivenParams,
-  Maybe,
-  PagesOptions,
-  QueryOptions,
-} from '../core/hook-options.ts';
-import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  type CountOptions,
+  eachField,
+  type GivenParams,
+  keep,
+  type LivePages,
+  type LiveResult,
+  type Maybe,
+  noteShown,
+  type PagesOptions,
+  type QueryOptions,
+  type Shown,
+  type Source,
+  withData,
+} from '../core/hook-result.ts';
 import {
   countSource,
   documentSource,
@@ -23,7 +37,6 @@ import {
   statusSource,
   valueSource,
 } from '../core/sources.ts';
-import { type Accessors, useSource, useSourceAccessor } from './solid-source.ts';
 
 /** A value, or an accessor of it. */
 type Given<V> = V | Accessor<V>;
@@ -149,4 +162,42 @@ export function useDraft<T extends object, S extends Stamp>(
 /** The status of a database: where its engine runs, what is unsaved, the last error. */
 export function useDatabaseStatus(db: DatabaseClient): Accessor<ClientStatus> {
   return useSourceAccessor(() => statusSource(db));
+}
+
+/** The fields of a result as accessors; its methods. */
+export type Accessors<R, Name extends keyof R = keyof R> = {
+  readonly [Each in Name]: R[Each] extends (...args: never) => unknown
+    ? R[Each]
+    : Accessor<R[Each]>;
+};
+
+/** The state of a source as an accessor, until its owner is disposed. */
+function useSourceAccessor<R extends object>(make: () => Source<R>): Accessor<R> {
+  let isHydrating = Boolean(sharedConfig.context);
+  let shown: Shown | undefined;
+  const [changed, change] = createSignal(undefined, { equals: false });
+  const source = createMemo<Source<R>>((before) => keep(before, make()));
+  const result = createMemo(() => {
+    changed();
+    return isHydrating ? source().start : source().view();
+  });
+  // Effects do not run on a server.
+  createEffect(() => {
+    onCleanup(source().subscribe(change));
+    isHydrating = false;
+    change();
+  });
+  return createMemo(() => {
+    const now = withData(result(), source(), shown);
+    shown = noteShown(source(), result(), shown);
+    return now;
+  });
+}
+
+/** The state of a source as one accessor for each field. */
+function useSource<R extends object>(make: () => Source<R>): Accessors<R> {
+  const state = useSourceAccessor(make);
+  return eachField(state(), state, (name) =>
+    createMemo(() => state()[name as keyof R]),
+  ) as Accessors<R>;
 }

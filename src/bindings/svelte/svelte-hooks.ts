@@ -1,18 +1,27 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
-import type { ClientStatus } from '../../collection/events.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import { untrack } from 'svelte';
+import { createSubscriber } from 'svelte/reactivity';
+import { fromStore, type Readable, toStore } from 'svelte/store';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { ClientStatus } from '../../api/events.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
-import type {
-  CountOptions,
-  GivenParams,
-  Maybe,
-  PagesOptions,
-  QueryOptions,
-} from '../core/hook-options.ts';
-import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  type CountOptions,
+  type GivenParams,
+  keep,
+  type LivePages,
+  type LiveResult,
+  type Maybe,
+  noteShown,
+  type PagesOptions,
+  type QueryOptions,
+  type Shown,
+  type Source,
+  withData,
+} from '../core/hook-result.ts';
 import {
   countSource,
   documentSource,
@@ -22,7 +31,6 @@ import {
   statusSource,
   valueSource,
 } from '../core/sources.ts';
-import { type Current, useCurrent, useSource } from './svelte-source.ts';
 
 /** A value, or a function that reads it from state. */
 type Given<V> = V | (() => V);
@@ -152,4 +160,72 @@ export function useDraft<T extends object, S extends Stamp>(
 /** The status of a database: where its engine runs, what is unsaved, the last error. */
 export function useDatabaseStatus(db: DatabaseClient): { readonly current: ClientStatus } {
   return useCurrent(() => statusSource(db));
+}
+
+/** The fields of a result, and the result as a whole, which TypeScript narrows by `status`. */
+export type Current<R, Name extends keyof R = keyof R> = { readonly current: R } & {
+  readonly [Each in Name]: R[Each];
+};
+
+/** The state of a source. It is followed while an effect or a template reads it. */
+function useCurrent<R extends object>(make: () => Source<R>): { readonly current: R } {
+  let shown: Shown | undefined;
+  const subscribers = new WeakMap<Source<R>, () => void>();
+  const source = useNewest(make);
+  return {
+    get current() {
+      const from = source.current;
+      const follow = subscribers.get(from) ?? createSubscriber(from.subscribe);
+      subscribers.set(from, follow);
+      follow();
+      const result = from.view();
+      const filled = withData(result, from, shown);
+      shown = noteShown(from, result, shown);
+      return filled;
+    },
+  };
+}
+
+/** The source of the arguments as they are. */
+function useNewest<R extends object>(make: () => Source<R>): { readonly current: Source<R> } {
+  let newest: Source<R> | undefined;
+  let isFollowed = false;
+  // What the arguments read is tracked once, not by each reader: a function written inline would be new each time.
+  const tracked = toStore(() => {
+    newest = keep(newest, make());
+    return newest;
+  });
+  const subscribe: Readable<Source<R>>['subscribe'] = (take) => {
+    if (isFollowed) {
+      // An event handler reads. What has changed in the same tick reaches effects and templates after it.
+      const [fresh, again] = [make(), make()];
+      if (keep(fresh, again) === fresh) newest = keep(newest, fresh);
+      take(newest as Source<R>);
+      return () => undefined;
+    }
+    isFollowed = true;
+    const leave = tracked.subscribe(take);
+    return () => {
+      isFollowed = false;
+      leave();
+    };
+  };
+  return fromStore({ subscribe });
+}
+
+/** The state of a source with a getter for each field. */
+function useSource<R extends object>(make: () => Source<R>): Current<R> {
+  const state = useCurrent(make);
+  for (const [name, value] of Object.entries(make().start)) {
+    // Untracked: an effect that calls one need not run again, and calls that of the arguments as they are.
+    const call = (...args: unknown[]) =>
+      (untrack(() => state.current)[name as keyof R] as (...given: unknown[]) => unknown)(...args);
+    if (typeof value === 'function') Object.assign(state, { [name]: call });
+    else
+      Object.defineProperty(state, name, {
+        get: () => state.current[name as keyof R],
+        enumerable: true,
+      });
+  }
+  return state as Current<R>;
 }

@@ -1,19 +1,38 @@
-import { type MaybeRefOrGetter, type Ref, type ShallowRef, toRaw, toValue } from 'vue';
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../collection/document-types.ts';
-import type { ClientStatus } from '../../collection/events.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import type { Key } from '../../engine/protocol/key-value-protocol.ts';
+import {
+  type ComputedRef,
+  computed,
+  getCurrentInstance,
+  type MaybeRefOrGetter,
+  onMounted,
+  type Ref,
+  type ShallowRef,
+  shallowRef,
+  toRaw,
+  toValue,
+  watch,
+} from 'vue';
+import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { ClientStatus } from '../../api/events.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
-import type {
-  CountOptions,
-  GivenParams,
-  Maybe,
-  PagesOptions,
-  QueryOptions,
-} from '../core/hook-options.ts';
-import type { LivePages, LiveResult } from '../core/hook-result.ts';
+import {
+  type CountOptions,
+  eachField,
+  type GivenParams,
+  keep,
+  type LivePages,
+  type LiveResult,
+  type Maybe,
+  noteShown,
+  type PagesOptions,
+  type QueryOptions,
+  type Shown,
+  type Source,
+  withData,
+} from '../core/hook-result.ts';
 import {
   countSource,
   documentSource,
@@ -23,7 +42,6 @@ import {
   statusSource,
   valueSource,
 } from '../core/sources.ts';
-import { type Refs, useSource, useSourceRef } from './vue-source.ts';
 
 /** A collection, also out of a reactive object: Vue's proxies hide private fields. */
 const rawValue = <C>(collection: MaybeRefOrGetter<C>): C => toRaw(toValue(collection));
@@ -150,4 +168,57 @@ export function useDraft<T extends object, S extends Stamp>(
 /** The status of a database: where its engine runs, what is unsaved, the last error. */
 export function useDatabaseStatus(db: DatabaseClient): Readonly<ShallowRef<ClientStatus>> {
   return useSourceRef(() => statusSource(db));
+}
+
+/** The fields of a result as refs; its methods. */
+export type Refs<R, Name extends keyof R = keyof R> = {
+  readonly [Each in Name]: R[Each] extends (...args: never) => unknown
+    ? R[Each]
+    : ComputedRef<R[Each]>;
+};
+
+/** The state of a source as a ref, until the scope ends. */
+function useSourceRef<R extends object>(make: () => Source<R>): Readonly<ShallowRef<R>> {
+  // The element of a component that Vue hydrates comes from the server.
+  let isHydrating = Boolean(getCurrentInstance()?.vnode.el);
+  let shown: Shown | undefined;
+  const source = computed<Source<R>>((before) => keep(before, make()));
+  const changed = shallowRef();
+  const show = () => {
+    changed.value = {};
+  };
+  // Computed, so that what is read or called in the tick of a change belongs to the new arguments.
+  const state = computed(() => {
+    void changed.value;
+    const from = source.value;
+    const result = isHydrating ? from.start : from.view();
+    const filled = withData(result, from, shown);
+    shown = noteShown(from, result, shown);
+    return filled;
+  });
+  watch(
+    source,
+    (from, _, onCleanup) => {
+      // On a server nothing starts.
+      if (typeof window !== 'undefined') onCleanup(from.subscribe(show));
+      show();
+    },
+    { immediate: true },
+  );
+  if (isHydrating) {
+    onMounted(() => {
+      isHydrating = false;
+      show();
+    });
+  }
+  return state;
+}
+
+/** The state of a source as one ref for each field. */
+function useSource<R extends object>(make: () => Source<R>): Refs<R> {
+  const state = useSourceRef(make);
+  const current = () => state.value;
+  return eachField(current(), current, (name) =>
+    computed(() => current()[name as keyof R]),
+  ) as Refs<R>;
 }

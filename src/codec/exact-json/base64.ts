@@ -18,3 +18,8 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
   return bytes;
 }
+
+/** Bytes in hexadecimal digits, two each. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,4 +1,4 @@
-import { fileUnsupported } from '../../errors/backup-error.ts';
+import { fileUnsupported } from '../../errors/errors.ts';
 import { asArray, asObject, asString, type JsonObject, Malformed } from './json-checks.ts';
 
 /** The binary data of encoded values. */

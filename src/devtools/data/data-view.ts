@@ -1,9 +1,8 @@
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { CollectionEntry, InspectedDatabase } from '../inspect/inspected-database.ts';
-import { button, fill, h } from '../views/dom.ts';
+import { button, fill, h, type View } from '../views/dom.ts';
 import { bytes, messageOf } from '../views/format-text.ts';
-import type { View } from '../views/view.ts';
 import { documentsPane } from './documents-pane.ts';
 import { keyValuesPane } from './key-values-pane.ts';
 

@@ -1,17 +1,15 @@
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Explanation } from '../../collection/document-types.ts';
+import type { Explanation } from '../../api/document-types.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import { adviseIndexes } from '../advise-indexes.ts';
-import { arrayPathsIn } from '../inspect/array-paths.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+import { arrayPathsIn } from '../inspect/query-log.ts';
 import { parseObject } from '../values/parse-value.ts';
-import { printShort } from '../values/print-value.ts';
-import { button, field, fill, h, table } from '../views/dom.ts';
+import { printShort, printValue } from '../values/print-value.ts';
+import { button, facts, field, fill, h, table, type View } from '../views/dom.ts';
 import { counted, messageOf, milliseconds, pageText, planText } from '../views/format-text.ts';
-import type { View } from '../views/view.ts';
-import { columnsOf } from './columns.ts';
-import { editDocument, insertDocument } from './document-forms.ts';
-import { onChanges } from './on-changes.ts';
-import { PAGE, PageButtons } from './page-buttons.ts';
+import { onChanges, PAGE, PageButtons } from './page-buttons.ts';
+import { valueEditor } from './value-editor.ts';
 
 interface Query {
   readonly params: Record<string, unknown>;
@@ -168,4 +166,99 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
     ),
     close: stop,
   };
+}
+
+const MANAGED_FIRST = ['_archived'];
+const MOST = 12;
+
+/** The fields to show as columns: the most frequent, in the order of the documents; `_archived` where one is archived. */
+function columnsOf(documents: readonly object[]): string[] {
+  const frequencies = new Map<string, number>();
+  for (const document of documents)
+    for (const name of Object.keys(document))
+      if (!name.startsWith('_')) frequencies.set(name, (frequencies.get(name) ?? 0) + 1);
+  const names = [...frequencies.keys()];
+  const frequent = [...frequencies]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MOST)
+    .map(([name]) => name);
+  const managed = MANAGED_FIRST.filter((name) =>
+    documents.some((document) => (document as Record<string, unknown>)[name] === true),
+  );
+  return [...managed, ...names.filter((name) => frequent.includes(name))];
+}
+
+/** A refusal of an edit, shown to the user. */
+class EditError extends Error {}
+
+const MANAGED =
+  /^_(?:id|updated|archived|(?:created|updated|archived|unarchived)_(?:at|timestamp))$/;
+
+/** A form that edits a document. Rejects if it is gone. */
+async function editDocument(
+  collection: DocumentCollection,
+  id: string,
+  leave: () => void,
+): Promise<HTMLElement> {
+  const document = await collection.get(id);
+  if (!document) throw new EditError(`The document ${id} does not exist any more.`);
+  const [managed, fields] = parted(document);
+  const before = printValue(fields);
+  const { _archived: isArchived } = document;
+  return valueEditor({
+    title: `Document ${id}`,
+    head: facts(Object.entries(managed).map(([name, value]) => [name, printValue(value).text])),
+    value: fields,
+    verb: 'Save',
+    async save(value) {
+      const fields = documentOf(value);
+      const saved = await collection.modify(id, (current) => {
+        // Blobs have no text: they compare as their sizes.
+        if (printValue(parted(current)[1]).text !== before.text)
+          throw new EditError('The document was changed meanwhile. Close, and open it again.');
+        return fields;
+      });
+      if (!saved) throw new EditError('The document was deleted meanwhile.');
+    },
+    async remove() {
+      await collection.delete(id);
+    },
+    more: [
+      {
+        label: isArchived ? 'Unarchive' : 'Archive',
+        async act() {
+          await (isArchived ? collection.unarchive(id) : collection.archive(id));
+        },
+      },
+    ],
+    leave,
+  });
+}
+
+/** A form for a new document. */
+function insertDocument(collection: DocumentCollection, leave: () => void): HTMLElement {
+  return valueEditor({
+    title: `New document in ${collection.name}`,
+    value: {},
+    verb: 'Insert',
+    async save(value) {
+      await collection.insert(documentOf(value));
+    },
+    leave,
+  });
+}
+
+function documentOf(value: unknown): Record<string, unknown> {
+  if (isPlainObject(value)) return value;
+  throw new EditError('A document is an object: { name: "Ada" }.');
+}
+
+/** The fields that Cairn manages, and the app's. */
+function parted(document: object): [managed: object, fields: Record<string, unknown>] {
+  const entries = Object.entries(document);
+  const isManaged = ([name]: [string, unknown]) => MANAGED.test(name);
+  return [
+    Object.fromEntries(entries.filter(isManaged)),
+    Object.fromEntries(entries.filter((entry) => !isManaged(entry))),
+  ];
 }

@@ -1,11 +1,9 @@
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printShort, printValue } from '../values/print-value.ts';
-import { button, field, fill, h, table } from '../views/dom.ts';
+import { button, field, fill, h, table, type View } from '../views/dom.ts';
 import { messageOf, pageText } from '../views/format-text.ts';
-import type { View } from '../views/view.ts';
-import { onChanges } from './on-changes.ts';
-import { PAGE, PageButtons } from './page-buttons.ts';
+import { onChanges, PAGE, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
 /** The records of a key-value collection, page by page, up to date. */

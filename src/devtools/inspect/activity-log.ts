@@ -1,5 +1,5 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { ClientStatus, EventMap, EventName } from '../../collection/events.ts';
+import type { ClientStatus, EventMap, EventName } from '../../api/events.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
 
 /** An event of the database. */
 export interface ActivityEntry {

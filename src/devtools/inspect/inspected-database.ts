@@ -1,12 +1,11 @@
-import type { DatabaseClient } from '../../client/database-client.ts';
-import type { StorageUse } from '../../client/database-storage.ts';
-import type { CollectionOwner } from '../../collection/collection-owner.ts';
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Inspection } from '../../collection/inspection/inspection.ts';
-import type { LiveActivity } from '../../collection/inspection/observed-call.ts';
-import { INSPECTION } from '../../collection/inspection/open-handle.ts';
-import type { KeyValueCollection } from '../../collection/key-value-collection.ts';
-import { OptionError } from '../../errors/option-error.ts';
+import type { StorageUse } from '../../api/options/client-options.ts';
+import { OptionError } from '../../errors/errors.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { CollectionOwner } from '../../page/collections/collection-owner.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import type { Inspection } from '../../page/inspection/inspection.ts';
+import { INSPECTION, type LiveActivity } from '../../page/sending/observed-call.ts';
 import { ActivityLog } from './activity-log.ts';
 import { QueryLog } from './query-log.ts';
 

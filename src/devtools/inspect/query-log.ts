@@ -1,10 +1,10 @@
-import type { DocumentCollection } from '../../collection/document-collection.ts';
-import type { Explanation } from '../../collection/document-types.ts';
-import type { Inspection } from '../../collection/inspection/inspection.ts';
-import type { ObservedCall } from '../../collection/inspection/observed-call.ts';
+import type { Explanation } from '../../api/document-types.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { Inspection } from '../../page/inspection/inspection.ts';
+import type { ObservedCall } from '../../page/sending/observed-call.ts';
 import { adviseIndexes, type IndexAdvice } from '../advise-indexes.ts';
 import { printShort } from '../values/print-value.ts';
-import { arrayPathsIn } from './array-paths.ts';
 
 /** Queries of the page that are alike: same collection, method, paths and operators. */
 export interface QueryRecord {
@@ -147,4 +147,22 @@ function shapeOf(value: unknown): string {
   return `{${Object.entries(value)
     .map(([key, item]) => `${key}:${shapeOf(item)}`)
     .join()}}`;
+}
+
+/** The dotted paths that hold an array in one of the documents, and the paths below them. */
+export function arrayPathsIn(documents: readonly object[]): ReadonlySet<string> {
+  const paths = new Set<string>();
+  const visit = (value: unknown, path: string, isInside: boolean): void => {
+    const isArray = Array.isArray(value);
+    if (isArray || isInside) paths.add(path);
+    if (isArray) for (const item of value) visitFields(item, path, true);
+    else visitFields(value, path, isInside);
+  };
+  const visitFields = (value: unknown, path: string, isInside: boolean): void => {
+    if (!isPlainObject(value)) return;
+    for (const [key, field] of Object.entries(value))
+      visit(field, path ? `${path}.${key}` : key, isInside);
+  };
+  for (const document of documents) visitFields(document, '', false);
+  return paths;
 }

@@ -1,8 +1,7 @@
 import type { ActivityEntry } from '../inspect/activity-log.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
-import { button, fill, h, table } from './dom.ts';
+import { button, fill, h, table, type View } from './dom.ts';
 import { clock, count } from './format-text.ts';
-import type { View } from './view.ts';
 
 /** The last minute is drawn. */
 const SHOWN_MS = 60_000;

@@ -1,8 +1,7 @@
-import type { BackupInfo } from '../../engine/protocol/backup-protocol.ts';
+import type { BackupInfo } from '../../protocol/backup-protocol.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
-import { button, confirmButton, field, fill, h, table } from './dom.ts';
+import { button, confirmButton, field, fill, h, table, type View } from './dom.ts';
 import { bytes, count, dateTime, messageOf } from './format-text.ts';
-import type { View } from './view.ts';
 
 const HEADS = ['Label', 'Made', 'Documents', 'Size', 'Expires', 'Actions'];
 

@@ -1,4 +1,7 @@
+import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+
 type Child = Node | string | number | false | null | undefined;
+
 type Props = Readonly<Record<string, unknown>>;
 
 /** Makes an element. Props that begin with `on` are listeners, `value` and `checked` properties, others attributes. */
@@ -85,3 +88,13 @@ export function facts(pairs: readonly (readonly [term: string, value: Child])[])
 export function field(label: string, control: HTMLElement, isWide = false): HTMLElement {
   return h('label', { class: isWide ? 'field wide' : 'field' }, h('span', {}, label), control);
 }
+
+/** A part of the devtools, under its own tab. */
+export interface View {
+  readonly element: HTMLElement;
+  /** Called when it is shown, and every second while it is. */
+  refresh?(): void;
+  close?(): void;
+}
+
+export type MakeView = (inspected: InspectedDatabase) => View;

@@ -1,8 +1,7 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printShort } from '../values/print-value.ts';
-import { button, facts, fill, h } from './dom.ts';
+import { button, facts, fill, h, type View } from './dom.ts';
 import { clock, count, messageOf } from './format-text.ts';
-import type { View } from './view.ts';
 
 const PLACES = { thread: 'this thread', worker: 'a worker of this page', tab: 'another tab' };
 const STARTS = {

@@ -1,9 +1,8 @@
-import type { LiveActivity } from '../../collection/inspection/observed-call.ts';
+import type { LiveActivity } from '../../page/sending/observed-call.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printQuery, printShort } from '../values/print-value.ts';
-import { fill, h, table } from './dom.ts';
+import { fill, h, table, type View } from './dom.ts';
 import { clock, count, counted, milliseconds } from './format-text.ts';
-import type { View } from './view.ts';
 
 const HEADS = [
   'Collection',

@@ -1,9 +1,8 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import type { QueryRecord } from '../inspect/query-log.ts';
 import { printQuery } from '../values/print-value.ts';
-import { button, fill, h, table } from './dom.ts';
+import { button, fill, h, table, type View } from './dom.ts';
 import { count, milliseconds, planText } from './format-text.ts';
-import type { View } from './view.ts';
 
 const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan'];
 

@@ -1,7 +1,6 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
-import { button, facts, fill, h, table } from './dom.ts';
+import { button, facts, fill, h, table, type View } from './dom.ts';
 import { bytes, clock, messageOf } from './format-text.ts';
-import type { View } from './view.ts';
 
 const STATUS = {
   persistent: 'persistent: kept until the user removes it',

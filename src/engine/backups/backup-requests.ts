@@ -3,29 +3,26 @@ import type { FileHeader } from '../../backup/file/file-contents.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { putSnapshots } from '../../backup/stored-snapshots.ts';
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { StorageError } from '../../errors/storage-error.ts';
-import { otherVersion } from '../collection-errors.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import type { Verification } from '../protocol/backup-protocol.ts';
+import { asCairnError, StorageError } from '../../errors/errors.ts';
+import type { Verification } from '../../protocol/backup-protocol.ts';
+import { otherVersion } from '../../protocol/collection-errors.ts';
 import {
   type BackupRequest,
   isFed,
   isOfBackup,
   type ReadOfBackup,
-} from '../protocol/operations.ts';
-import type { Request } from '../protocol/requests.ts';
-import { openDiff } from '../time-travel/backup-diff.ts';
-import { BackupViews } from '../time-travel/backup-views.ts';
+} from '../../protocol/operations.ts';
+import type { Request } from '../../protocol/requests.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
-import { Exports } from './exports.ts';
-import { headerOf, importedVersion } from './file-header.ts';
+import { Exports, headerOf, importedVersion } from './exports.ts';
 import { Imports, severalCollections } from './imports.ts';
 import { Migrations } from './migrations.ts';
-import { type ReplacedBy, Replacement } from './replacement.ts';
+import { type ReplacedBy, Replacement, SafetyBackup } from './replacement.ts';
 import { restore } from './restore.ts';
-import { SafetyBackup } from './safety-backup.ts';
 import { SectionImport } from './section-import.ts';
+import { openDiff } from './time-travel/backup-diff.ts';
+import { BackupViews } from './time-travel/backup-views.ts';
 
 /** A collection as of one instant, with what a file says of it. */
 export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'release'> {

@@ -1,8 +1,13 @@
 import { DailyBackups } from '../../backup/daily.ts';
-import { expired, expiryOf } from '../../backup/expiry.ts';
-import { SegmentVerifier, type VerificationResult } from '../../backup/segment-verifier.ts';
+import {
+  type Defect,
+  SegmentVerifier,
+  type VerificationResult,
+} from '../../backup/segment-verifier.ts';
 import {
   type BackupReason,
+  expired,
+  expiryOf,
   makeSnapshot,
   REASONS,
   type Snapshot,
@@ -11,10 +16,10 @@ import {
 } from '../../backup/snapshot.ts';
 import { lostBackup, Snapshots } from '../../backup/snapshots.ts';
 import { addSnapshot, type LostSnapshot, removeSnapshots } from '../../backup/stored-snapshots.ts';
+import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
+import type { Storage } from '../../storage/drivers/driver.ts';
 import { findManifest, listLive } from '../../storage/log/open-log.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import type { BackupInfo, Verification } from '../protocol/backup-protocol.ts';
-import { lostVerdict, manifestDefect, withDefect } from './verdicts.ts';
+import type { CollectionContext } from '../collection-context.ts';
 
 /** The state of a collection at one instant, pinned in storage until it is released. */
 export interface PinnedSnapshot {
@@ -285,4 +290,27 @@ function infoOf(snapshot: Snapshot, days: number): BackupInfo {
     automatic: reason !== undefined,
     expires_at: expires === undefined ? undefined : new Date(expires),
   };
+}
+
+/** A result about nothing at all. */
+const NOTHING = { whole: true, documents: 0, segments: 0, bytes: 0, problems: [] };
+
+/** The result for a backup that is missing from storage, or damaged there. */
+function lostVerdict(collection: string, one: LostSnapshot): VerificationResult {
+  const { message } = lostBackup(collection, one);
+  const code = one.key ? 'backup_damaged' : 'backup_missing';
+  return withDefect({ code, segment: undefined, message }, NOTHING);
+}
+
+/** What is wrong with the stored manifest. */
+async function manifestDefect(storage: Storage, name: string): Promise<Defect | undefined> {
+  if (await findManifest(storage, name)) return undefined;
+  const [value] = await storage.getMany('collections', [[name]]);
+  const state = value === undefined ? 'missing' : 'damaged';
+  const message = `The manifest, which lists the segments, is ${state}.`;
+  return { code: `manifest_${state}`, segment: undefined, message };
+}
+
+function withDefect(defect: Defect | undefined, result: VerificationResult): VerificationResult {
+  return defect ? { ...result, whole: false, problems: [defect, ...result.problems] } : result;
 }

@@ -1,7 +1,5 @@
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
-import { BackupError } from '../../errors/backup-error.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
-import { ImportFeed } from './import-feed.ts';
+import { BackupError, CairnError } from '../../errors/errors.ts';
 import type { SectionImport } from './section-import.ts';
 
 interface OpenImport {
@@ -10,7 +8,7 @@ interface OpenImport {
 }
 
 /** The collections that an import writes to. */
-export interface ImportTarget {
+interface ImportTarget {
   /** Called for the header of each collection; `read` reads the rest of the file. */
   readonly section: <T>(
     header: FileHeader,
@@ -102,4 +100,60 @@ export function severalCollections(name: string): BackupError {
     'The file holds several collections: import it with importAll() of the database. Nothing was changed.',
     { place: name },
   );
+}
+
+interface Push {
+  /** `undefined` at the end of the file. */
+  readonly part: FilePart | undefined;
+  readonly taken: () => void;
+}
+
+/** The parts of a file as a client sends them. The client sends the next part once the import has taken one. */
+class ImportFeed implements AsyncIterable<FilePart> {
+  #push: Push | undefined;
+  #arrived: (() => void) | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #ended = false;
+
+  /**
+   * Hands over a part, `undefined` at the end of the file. Parts must come one after the other.
+   *
+   * @returns whether the import has taken it; `false` once the import wants no more.
+   */
+  async push(part: FilePart | undefined): Promise<boolean> {
+    if (this.#ended) return false;
+    await new Promise<void>((taken) => {
+      this.#push = { part, taken };
+      this.#arrived?.();
+    });
+    return !this.#ended;
+  }
+
+  /** Makes the import fail: the client gives up. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#arrived?.();
+  }
+
+  /** The import wants no more. */
+  end(): void {
+    this.#ended = true;
+    this.#push?.taken();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<FilePart, void> {
+    for (;;) {
+      if (!this.#push && !this.#failure) {
+        await new Promise<void>((arrived) => {
+          this.#arrived = arrived;
+        });
+      }
+      if (this.#failure) throw this.#failure.error;
+      const { part, taken } = this.#push as Push;
+      this.#push = undefined;
+      taken();
+      if (!part) return;
+      yield part;
+    }
+  }
 }

@@ -1,15 +1,18 @@
+import { run } from '../../async/coroutine.ts';
+import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
+import { addSnapshot } from '../../backup/stored-snapshots.ts';
+import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
+import type { UndoablePut } from '../../storage/log/log-writes.ts';
 import type { ManifestSwap } from '../../storage/log/manifest-swap.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import { Loading } from '../collections/loading.ts';
-import type { EngineEvents } from '../protocol/event-protocol.ts';
+import type { CollectionContext } from '../collection-context.ts';
+import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/table/folded-records.ts';
-import { run } from '../scheduling/coroutine.ts';
-import type { SafetyBackup } from './safety-backup.ts';
+import type { CollectionBackups } from './collection-backups.ts';
 
 /** What replaces all records. */
 export interface ReplacedBy {
@@ -23,7 +26,7 @@ export interface ReplacedBy {
 }
 
 /** How records are replaced. */
-export interface ReplacementOptions {
+interface ReplacementOptions {
   readonly safety: SafetyBackup;
   /** The version of the new records. */
   readonly version: number;
@@ -132,5 +135,48 @@ export class Replacement {
     await replica?.save();
     if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());
     if (settings.caching) await records.bodies.load();
+  }
+}
+
+/** The backup of the records that a restore or an import replaces, stored in the same write. */
+export class SafetyBackup {
+  readonly #backups: CollectionBackups;
+  readonly #make: () => Promise<Snapshot | undefined>;
+  #snapshot: Snapshot | undefined;
+
+  private constructor(backups: CollectionBackups, make: () => Promise<Snapshot | undefined>) {
+    this.#backups = backups;
+    this.#make = make;
+  }
+
+  static ofPresent(backups: CollectionBackups, reason: BackupReason): SafetyBackup {
+    return new SafetyBackup(backups, () => backups.present(reason));
+  }
+
+  /** @param remains The readable part of damaged data, if any. */
+  static ofRemains(backups: CollectionBackups, remains: Snapshot | undefined): SafetyBackup {
+    return new SafetyBackup(backups, async () => remains);
+  }
+
+  /** To be called where nothing is unsaved, and nothing else is being written. */
+  async operations(): Promise<readonly UndoablePut[]> {
+    this.#snapshot = await this.#make();
+    return this.#snapshot
+      ? addSnapshot(await this.#backups.snapshots.stored(), this.#snapshot)
+      : [];
+  }
+
+  /** Its name, once it is made. */
+  get name(): string | undefined {
+    return this.#snapshot?.name;
+  }
+
+  stored(): void {
+    this.#backups.snapshots.forget();
+  }
+
+  failed(): void {
+    this.#backups.snapshots.forget();
+    if (this.#snapshot) this.#backups.snapshots.noteFailed(this.#snapshot);
   }
 }

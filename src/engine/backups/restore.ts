@@ -1,10 +1,9 @@
 import { SegmentVerifier } from '../../backup/segment-verifier.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
-import { BackupError } from '../../errors/backup-error.ts';
-import { StorageError } from '../../errors/storage-error.ts';
+import { BackupError, StorageError } from '../../errors/errors.ts';
+import { typeMismatch } from '../../protocol/collection-errors.ts';
 import { checkFormat } from '../../storage/log/open-log.ts';
-import { typeMismatch } from '../collection-errors.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import type { Replacement } from './replacement.ts';
 
 /**

@@ -1,9 +1,12 @@
 import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
-import { BackupError } from '../../errors/backup-error.ts';
+import type { Body } from '../../codec/body.ts';
+import { BackupError } from '../../errors/errors.ts';
+import { typeMismatch } from '../../protocol/collection-errors.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import { cutSegments, SEGMENT_SIZE } from '../../storage/segments/segment.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import type { Replacement } from './replacement.ts';
-import { Staging, type StagingOptions } from './staging.ts';
 
 /**
  * One collection of a file on its way into place. Nothing else may be written to the collection from the
@@ -77,4 +80,88 @@ function damaged(what: string, place: string): BackupError {
     `The file ${what}: Cairn did not write it so. Nothing was changed; use another copy of the file.`,
     { place },
   );
+}
+
+/** The highest rank that is let in: so many can still come after it. */
+const MAX_RANK = 2 ** 52;
+
+/** Rough bytes that are written in one transaction. */
+const AT_ONCE = 10 * SEGMENT_SIZE;
+
+/** Where staged records go. */
+interface StagingOptions {
+  /** Whether they come on top of what the collection holds. */
+  readonly merge: boolean;
+  /** Whether they are the collection's own, migrated: those that equal the server's still do. */
+  readonly isMigration?: boolean;
+}
+
+/**
+ * Writes the records of a file into segments that count for nothing yet. They take the place of what the
+ * collection holds, or come on top of it, when they are listed.
+ */
+class Staging {
+  /** Numbers of the segments written so far. */
+  readonly segments: number[] = [];
+  documents = 0;
+  readonly #context: CollectionContext;
+  readonly #merge: boolean;
+  readonly #isMigration: boolean;
+  /** What the ranks of new documents come after. */
+  readonly #base: number;
+  #waiting: StoredRecord[] = [];
+  #size = 0;
+
+  constructor(
+    context: CollectionContext,
+    type: FileHeader['type'],
+    { merge, isMigration = false }: StagingOptions,
+  ) {
+    const { settings, records } = context;
+    if (type !== settings.type) throw typeMismatch(settings.name, settings.type, type);
+    this.#context = context;
+    this.#merge = merge;
+    this.#isMigration = isMigration;
+    this.#base = merge ? records.lastRank : 0;
+  }
+
+  async add(records: readonly FileRecord[]): Promise<void> {
+    for (const { key, order, flags, stamps, body } of records) {
+      const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
+      if (this.#isMigration) record.remoteVersion = this.#context.records.get(key)?.remoteVersion;
+      this.#context.indexes.extract(record, body);
+      this.#waiting.push(record);
+      this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
+    }
+    this.documents += records.length;
+    if (this.#size >= AT_ONCE) await this.#write(true);
+  }
+
+  /** Writes the remaining records. */
+  finish(): Promise<void> {
+    return this.#write(false);
+  }
+
+  /** A document that is there already keeps its place, as with an update. */
+  #rankOf(key: string, order: number): number {
+    const known = this.#merge ? this.#context.records.get(key) : undefined;
+    const rank = known?.rank ?? this.#base + order;
+    if (rank <= MAX_RANK) return rank;
+    throw new BackupError(
+      'file_damaged',
+      `The rank of document "${key}" is too high: Cairn did not write it so. Nothing was changed.`,
+      { place: key },
+    );
+  }
+
+  /** @param more Whether more will come, so that a segment that is not full can wait. */
+  async #write(more: boolean): Promise<void> {
+    const { log } = this.#context.records;
+    const contents = [...cutSegments([], this.#waiting, ({ body }) => body as Body, log.sizes)];
+    const last = more ? contents.pop() : undefined;
+    this.#waiting = last ? [...last.records] : [];
+    this.#size = last?.size ?? 0;
+    if (contents.length === 0) return;
+    this.segments.push(...(await log.stage(contents)));
+  }
 }

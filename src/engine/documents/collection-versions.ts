@@ -1,14 +1,13 @@
 import type { Body } from '../../codec/body.ts';
+import { sameBody } from '../../codec/same-value.ts';
 import type { KeyColumns } from '../../query/index/index-key.ts';
-import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
+import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionEvents } from '../events/collection-events.ts';
-import { sameVersion } from '../live/same-version.ts';
+import type { CollectionEvents } from '../collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { NewVersion, VersionSink } from '../records/version-sink.ts';
 import type { ReplicaTracker } from '../replication/replica-tracker.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
-import type { NewRows } from './new-rows.ts';
+import type { NewRows, NewVersion, VersionSink } from './new-rows.ts';
 
 /** Changes of a transaction in one collection. */
 export interface StagedChanges {
@@ -112,4 +111,14 @@ export class CollectionVersions implements VersionSink {
 function extractMissing(indexes: DocumentIndexes, { record, before }: NewVersion): void {
   if (record.indexKeys?.length !== indexes.width)
     indexes.extract(record, record.body as Body, before);
+}
+
+/** The managed values of a version as a text, for comparison. */
+export function managedOf({ rank, flags, stamps }: StoredRecord): string {
+  return `${rank} ${flags} ${stamps}`;
+}
+
+/** Whether two versions are equal documents, as far as both are in memory. */
+export function sameVersion(a: StoredRecord, b: StoredRecord): boolean {
+  return sameBody(a.body, b.body) && managedOf(a) === managedOf(b);
 }

@@ -1,17 +1,32 @@
-import type { Body } from '../../codec/body.ts';
+import type { Coroutine, Result } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
+import { type Body, decode, encodeAndPeek, peek } from '../../codec/body.ts';
+import { CairnError, nameCollection } from '../../errors/errors.ts';
+import type { Change } from '../../protocol/event-protocol.ts';
+import {
+  ARCHIVED,
+  type ExpiryCheck,
+  expiryCheck,
+  stamped,
+  UPDATED,
+} from '../../protocol/managed.ts';
+import type {
+  FoundVersions,
+  ManagedReply,
+  RecordReply,
+  ReplyTo,
+  Request,
+  VersionedReply,
+} from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { OperationContext } from '../collections/collection-context.ts';
+import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import type { Change } from '../protocol/event-protocol.ts';
-import { ARCHIVED, stamped, UPDATED } from '../protocol/managed.ts';
-import type { ManagedReply, RecordReply, Request, VersionedReply } from '../protocol/requests.ts';
-import type { FoundVersions } from '../protocol/shared-protocol.ts';
-import { versionNumber } from '../records/record-versions.ts';
+import { versionNumber } from '../records/records.ts';
 import { bodyAtHand } from '../records/scan.ts';
-import type { Coroutine, Result } from '../scheduling/coroutine.ts';
-import { DocumentUpdates } from './document-updates.ts';
+import { compileUpdate, type Update } from '../update/compile-update.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
+import type { NewVersion } from './new-rows.ts';
 
 /**
  * The documents of a collection: ids, managed values, states, queries. Every change replaces their record; bodies are
@@ -217,4 +232,113 @@ export class DocumentStore {
     this.#context.versions.put({ record, before, kind });
     return stamps ? [key, flags, stamps] : [key, flags];
   }
+}
+
+/** The last update: a counter gets the same one again and again. */
+let last: { readonly changes: string; readonly update: Update } | undefined;
+
+/** Changes inside documents: fields to set, or update operators. */
+class DocumentUpdates {
+  readonly #context: OperationContext;
+  readonly #reader: { readonly scans: DocumentScans };
+  readonly #checkExpiry: ExpiryCheck | null;
+
+  constructor(context: OperationContext, reader: { readonly scans: DocumentScans }) {
+    this.#context = context;
+    this.#reader = reader;
+    this.#checkExpiry = expiryCheck(context.settings) ?? null;
+  }
+
+  *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
+    const { records, clock } = this.#context;
+    const update = this.#compile(changes);
+    const before = records.get(id);
+    if (!before) return undefined;
+    const time = now ?? clock.now();
+    const record = this.#next(before, yield* records.bodies.of(before), update, time);
+    this.#context.versions.put({ record, before, kind: 'update' });
+    return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
+  }
+
+  /** The version that a patch would make of a record. A schema may still make a Date of what is in the field of `expire_after`. */
+  *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
+    const { records, clock } = this.#context;
+    const update = this.#compile(changes);
+    const body = yield* records.bodies.of(before);
+    return this.#updated(before, body, update, clock.now(), null).record;
+  }
+
+  /** All or none: every new version is computed before the first is put. */
+  *patchMany({
+    ids,
+    changes,
+    now,
+    ...selection
+  }: Request<'patchMany'>): Coroutine<ReplyTo<'patchMany'>> {
+    const { records, clock, aborts } = this.#context;
+    const update = this.#compile(changes);
+    const time = now ?? clock.now();
+    const versions: NewVersion[] = [];
+    const pace = new Pace(clock, aborts, selection.call);
+    for (const id of ids ?? (yield* this.#reader.scans.idsOf(selection))) {
+      const before = records.get(id);
+      if (!before) continue;
+      // Outside: an error of storage is not the document's, and others may get it too.
+      const body = yield* records.bodies.of(before);
+      try {
+        const record = this.#next(before, body, update, time);
+        versions.push({ record, before, kind: 'update' });
+      } catch (error) {
+        throw nameDocument(error, id);
+      }
+      if (pace.due) yield* pace.pause();
+    }
+    this.#context.versions.putAll(versions);
+    return { count: versions.length, now: time };
+  }
+
+  /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
+  #compile(changes: Body): Update {
+    try {
+      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object, false);
+      if (last?.changes !== changes)
+        last = { changes, update: compileUpdate(peek(changes) as object, true) };
+      return last.update;
+    } catch (error) {
+      throw nameCollection(error, this.#context.settings.name);
+    }
+  }
+
+  /** The next version of a record, with the keys of its indexes. */
+  #next(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
+    const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
+    this.#context.versions.prepare(record, before, fields);
+    return record;
+  }
+
+  /** The version that an update makes of a record, and its fields. */
+  #updated(
+    before: StoredRecord,
+    stored: Body,
+    update: Update,
+    now: number,
+    check: ExpiryCheck | null,
+  ): { readonly record: StoredRecord; readonly fields: object } {
+    const updated = update.apply(decode(stored) as object, now);
+    check?.(updated, 'document');
+    const { body, fields } =
+      update.keepsJson && typeof stored === 'string'
+        ? { body: JSON.stringify(updated), fields: updated }
+        : encodeAndPeek(updated, 'document');
+    const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
+    const { key, rank, flags } = before;
+    const record = new StoredRecord(key, rank, flags | UPDATED, stamps, body);
+    return { record, fields: fields as object };
+  }
+}
+
+/** Names the document that refuses an update, and with it the update of all. */
+function nameDocument(error: unknown, id: string): unknown {
+  if (error instanceof CairnError) error.message += ` It is the document with the _id "${id}".`;
+  return error;
 }

@@ -1,4 +1,4 @@
-import { ValueError } from '../../errors/value-error.ts';
+import { ValueError } from '../../errors/errors.ts';
 
 /** Generates an id of `length` characters. */
 export type IdGenerator = (length: number) => string;

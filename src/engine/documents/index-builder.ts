@@ -1,15 +1,15 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
-import type { ValueError } from '../../errors/value-error.ts';
+import type { ValueError } from '../../errors/errors.ts';
 import { addColumns } from '../../storage/log/add-columns.ts';
 import { documentLost } from '../../storage/segments/lost-data.ts';
-import { readRecords } from '../../storage/segments/parts/record-part.ts';
+import { readRecords } from '../../storage/segments/record-part.ts';
 import { columnOf, indexedColumns, type Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionEvents } from '../events/collection-events.ts';
-import { BodyReader, bySegment } from '../records/body-reader.ts';
+import type { CollectionEvents } from '../collection-events.ts';
+import { BodyReader, bySegment } from '../records/body-loader.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import type { IndexSlot } from './index-slot.ts';
 

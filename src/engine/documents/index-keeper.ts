@@ -1,10 +1,9 @@
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
+import { run } from '../../async/coroutine.ts';
+import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import { run } from '../scheduling/coroutine.ts';
+import type { CollectionContext } from '../collection-context.ts';
+import { IndexDeclaration, type IndexDeclarations } from './document-indexes.ts';
 import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
-import { IndexDeclaration, type IndexDeclarations } from './index-declarations.ts';
 import { isSameKey } from './index-slot.ts';
 
 /** Makes a backup before segments are rewritten. */

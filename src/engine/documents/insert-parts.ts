@@ -1,13 +1,12 @@
-import { ValueError } from '../../errors/value-error.ts';
+import { ValueError } from '../../errors/errors.ts';
+import { insertLost } from '../../protocol/collection-errors.ts';
+import { stamped, UPDATED } from '../../protocol/managed.ts';
+import type { ReplyTo, Request } from '../../protocol/requests.ts';
 import { hashKeys, repeatedKey } from '../../storage/segments/key-hashes.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
-import { insertLost } from '../collection-errors.ts';
-import type { OperationContext } from '../collections/collection-context.ts';
-import { stamped, UPDATED } from '../protocol/managed.ts';
-import type { ReplyTo, Request } from '../protocol/requests.ts';
-import type { NewVersion } from '../records/version-sink.ts';
+import type { OperationContext } from '../collection-context.ts';
 import { idTaken, unusedId } from './ids.ts';
-import { type NewRows, partOfNew } from './new-rows.ts';
+import { type NewRows, type NewVersion, partOfNew } from './new-rows.ts';
 
 /** Shorter generated ids may be taken; 16 characters are 95 random bits. */
 const SHORT_ID = 16;

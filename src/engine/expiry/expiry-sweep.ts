@@ -1,10 +1,16 @@
-import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { nextTurn } from '../../async/next-turn.ts';
+import type { SerialQueue } from '../../async/serial-queue.ts';
+import { asCairnError } from '../../errors/errors.ts';
+import type { ExpirySettings } from '../../protocol/settings.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import {
+  type CollectionContext,
+  type OperationContext,
+  ViewContext,
+} from '../collection-context.ts';
+import { IndexDeclaration } from '../documents/document-indexes.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
-import type { SerialQueue } from '../scheduling/serial-queue.ts';
-import type { Expiry } from './expiry-times.ts';
+import { Expiry, VisibleRecords } from './expiry-times.ts';
 
 /** Records that are removed in one turn: a few milliseconds. */
 const SLICE = 256;
@@ -19,7 +25,7 @@ const LOOK_MS = 15_000;
 const RECOVERY_MS = 200;
 
 /** What a sweep needs of its collection. */
-export interface SweptCollection {
+interface SweptCollection {
   readonly queue: SerialQueue;
   readonly lives: () => LiveQueries;
   /** Must be called after changes: saves them, and tells live queries of them. */
@@ -129,5 +135,23 @@ export class ExpirySweep {
     for (const record of expired) versions.expire(record);
     this.#isHeld = expired.length < SLICE && this.#expiry.hidden > 0;
     return expired.length;
+  }
+}
+
+/** The parts of a collection with `expire_after`. */
+export class ExpiringCollection {
+  /** What operations work with: the collection without what has expired. */
+  readonly visible: OperationContext;
+  readonly sweep: ExpirySweep;
+
+  /** @param context Gets the rules, and an index of its own: without it nothing is answered. */
+  constructor(context: CollectionContext, settings: ExpirySettings, collection: SweptCollection) {
+    const { records, versions, declared } = context;
+    const expiry = new Expiry(context, settings);
+    context.expiry = expiry;
+    // It counts for documents of every version.
+    declared.own = new IndexDeclaration([expiry.definition], 0);
+    this.visible = new ViewContext(context, new VisibleRecords(records, expiry), versions);
+    this.sweep = new ExpirySweep(context, expiry, collection);
   }
 }

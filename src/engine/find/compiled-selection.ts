@@ -1,16 +1,16 @@
 import type { Body } from '../../codec/body.ts';
-import { nameCollection } from '../../errors/criteria-error.ts';
+import { nameCollection } from '../../errors/errors.ts';
+import { ARCHIVED, documentBuilder, isManaged } from '../../protocol/managed.ts';
+import type { ArchivedFilter, Selection } from '../../protocol/requests.ts';
 import {
   type CompiledCriteria,
   type CriteriaPart,
   compileCriteria,
 } from '../../query/criteria/compile-criteria.ts';
-import { compileSelect } from '../../query/projection/projection.ts';
+import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { OperationContext } from '../collections/collection-context.ts';
-import { ARCHIVED, documentBuilder, isManaged } from '../protocol/managed.ts';
-import type { ArchivedFilter, Selection } from '../protocol/requests.ts';
+import type { OperationContext } from '../collection-context.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
 
 /** What a selection means for records. */

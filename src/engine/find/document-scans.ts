@@ -1,18 +1,18 @@
-import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
-import { nameCollection } from '../../errors/criteria-error.ts';
-import { ValueError } from '../../errors/value-error.ts';
-import { WorkerError } from '../../errors/worker-error.ts';
-import type { Stamps } from '../../storage/segments/stored-record.ts';
-import type { OperationContext } from '../collections/collection-context.ts';
-import type { Explained, Request, ScanReply, Selection } from '../protocol/requests.ts';
-import { bodyAtHand, type Visited } from '../records/scan.ts';
-import type { Coroutine, Result } from '../scheduling/coroutine.ts';
-import { Pace } from '../scheduling/pace.ts';
+import type { Coroutine, Result } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
+import { type Body, type DecodedBody, encode, peek } from '../../codec/body.ts';
+import { bodySize } from '../../codec/size.ts';
+import { CriteriaError, nameCollection, ValueError, WorkerError } from '../../errors/errors.ts';
+import type { After, Explained, Request, ScanReply, Selection } from '../../protocol/requests.ts';
+import { compilePath } from '../../query/criteria/compile-path.ts';
+import { eachPresent } from '../../query/criteria/condition.ts';
+import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { OperationContext } from '../collection-context.ts';
+import type { Records } from '../records/records.ts';
+import { bodyAtHand, type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
-import { pageStart } from './page-start.ts';
 import { Query } from './query.ts';
 import type { PageEnd } from './result-collector.ts';
-import { type Delivery, ListDelivery, ScanDelivery } from './result-stream.ts';
 
 /** Documents in the first chunk for a caller that may stop early; each later chunk holds twice as many. */
 const FIRST_CHUNK = 128;
@@ -225,3 +225,147 @@ function columnsOf(
   }
   return { keys, flags, stamps, ranks, bodies, whole: select !== undefined };
 }
+
+const isMissing = eachPresent((_value, isPresent) => !isPresent);
+
+/**
+ * Where a page starts: behind the document given as `after`, which may be of any origin. Values of the sort that it lacks
+ * are those of the stored document.
+ *
+ * @throws {CriteriaError} `after_unknown`
+ */
+function* pageStart(
+  context: OperationContext,
+  { sort, after }: Partial<Selection>,
+): Coroutine<PageEnd | undefined> {
+  if (!after) return undefined;
+  const { order, sorted } = compileSelection(context, { sort });
+  try {
+    return yield* behind(after, context.records, order, sorted);
+  } catch (error) {
+    throw nameCollection(error, context.settings.name);
+  }
+}
+
+function* behind(
+  { id, rank, key, body }: After,
+  records: Records,
+  order: CompiledSelection['order'],
+  sorted: CompiledSelection['sorted'],
+): Coroutine<PageEnd> {
+  if (rank !== undefined && body === undefined) return { key, rank };
+  const record = records.get(id);
+  const found = rank ?? record?.rank;
+  if (found === undefined) throw unknown('was deleted');
+  if (!order) return { key, rank: found };
+  const stored = record && sorted(record, yield* records.bodies.of(record));
+  const document: Record<string, unknown> = { ...stored, ...(peek(body ?? '{}') as object) };
+  for (const { path } of order.fields) {
+    const segments = path.split('.');
+    const [root] = segments as [string];
+    if (!compilePath(segments, isMissing, 'document')(document)) continue;
+    if (!stored) throw unknown(`was deleted, and lacks "${path}" of the sort`);
+    document[root] = (stored as Record<string, unknown>)[root];
+  }
+  const own = order.keyOf(document);
+  // A copy by JSON has texts in the place of Dates.
+  const isJson = stored && order.compare(own, order.keyOf(throughJson(stored))) === 0;
+  return { key: isJson ? order.keyOf(stored) : own, rank: found };
+}
+
+function throughJson(document: object): object {
+  const text = JSON.stringify(document, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  return JSON.parse(text);
+}
+
+function unknown(why: string): CriteriaError {
+  const message = `The document given as "after" ${why}; pass another.`;
+  return new CriteriaError('after_unknown', message, { place: 'after' });
+}
+
+/** A result as a stream of chunks. */
+interface Delivery {
+  /** Whether chunks come in the order of the result; else in the order of ranks, up to `floor`. */
+  readonly sorted: boolean;
+  readonly done: boolean;
+  /** No later document has a lower rank. */
+  readonly floor: number;
+  /** The next documents: at most so many, and about so many characters. */
+  next(limit: number, size: number): Coroutine<Visited[]>;
+  /** Must be called at the end: a stream keeps compaction waiting. */
+  end(): void;
+}
+
+/** Streams the matches of a scan as it finds them. */
+class ScanDelivery implements Delivery {
+  readonly sorted = false;
+  readonly #scan: Scan;
+  readonly #test: RecordTest;
+
+  constructor(store: Records, { wanted, test }: Query['compiled'], pace: Pace) {
+    this.#scan = new Scan(store, pace);
+    this.#test = test ? (record, body) => wanted(record) && test(record, body) : wanted;
+  }
+
+  get done(): boolean {
+    return this.#scan.done;
+  }
+
+  get floor(): number {
+    return this.#scan.floor;
+  }
+
+  next(limit: number, size: number): Coroutine<Visited[]> {
+    return this.#scan.next(this.#test, { limit, size });
+  }
+
+  end(): void {
+    this.#scan.end();
+  }
+}
+
+/** Streams a list of records. */
+class ListDelivery implements Delivery {
+  readonly sorted = true;
+  readonly floor = 0;
+  readonly #store: Records;
+  readonly #records: readonly StoredRecord[];
+  readonly #release: () => void;
+  #at = 0;
+
+  constructor(store: Records, records: readonly StoredRecord[]) {
+    this.#store = store;
+    this.#records = records;
+    this.#release = store.pin();
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#records.length;
+  }
+
+  *next(limit: number, size: number): Coroutine<Visited[]> {
+    const found: Visited[] = [];
+    let room = size;
+    while (!this.done && found.length < limit && room > 0) {
+      // Read together; how large they are is known only then.
+      const batch = this.#records.slice(this.#at, this.#at + Math.min(BATCH, limit - found.length));
+      const bodies = yield* this.#store.bodies.ofAll(batch);
+      for (const [index, body] of bodies.entries()) {
+        found.push({ record: batch[index] as StoredRecord, body });
+        room -= bodySize(body);
+        this.#at++;
+        if (room <= 0) break;
+      }
+    }
+    return found;
+  }
+
+  end(): void {
+    this.#at = this.#records.length;
+    this.#release();
+  }
+}
+
+const BATCH = 256;

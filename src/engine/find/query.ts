@@ -1,13 +1,13 @@
-import { nameCollection } from '../../errors/criteria-error.ts';
+import type { Coroutine } from '../../async/coroutine.ts';
+import type { Pace } from '../../async/pace.ts';
+import { nameCollection } from '../../errors/errors.ts';
+import type { Selection } from '../../protocol/requests.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { OperationContext } from '../collections/collection-context.ts';
-import type { Selection } from '../protocol/requests.ts';
+import type { OperationContext } from '../collection-context.ts';
+import type { ReadQuery } from '../records/read-set.ts';
 import type { Visited } from '../records/scan.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
-import type { Pace } from '../scheduling/pace.ts';
-import type { ReadQuery } from '../snapshots/read-set.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {

@@ -1,8 +1,8 @@
-import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { nextTurn } from '../../async/next-turn.ts';
+import { asCairnError } from '../../errors/errors.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { type BuiltCheckpoint, buildCheckpoint } from './checkpoint-builder.ts';
 import { WarmSetWriter } from './warm-set-writer.ts';
 

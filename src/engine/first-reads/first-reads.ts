@@ -1,11 +1,11 @@
+import { isCoroutine, run } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
+import { isFirstRead } from '../../protocol/operations.ts';
+import type { Request } from '../../protocol/requests.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { DocumentStore } from '../documents/document-store.ts';
-import { isFirstRead } from '../protocol/operations.ts';
-import type { Request } from '../protocol/requests.ts';
-import { isCoroutine, run } from '../scheduling/coroutine.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
 import { StoredRecords } from './stored-records.ts';
 
 /** The value of a reply. */

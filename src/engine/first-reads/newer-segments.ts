@@ -1,17 +1,22 @@
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type IndexKey, isUnkeyed } from '../../query/index/index-key.ts';
+import { boundOf, type KeyRange } from '../../query/index/key-range.ts';
 import type { PlanByKeys } from '../../query/plan/plan.ts';
-import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
-import type { KeyBounds } from '../../storage/checkpoint/checkpoint-reader.ts';
+import type { PlannedIndex } from '../../query/plan/plan-query.ts';
+import type { Checkpoint, IndexDirectory } from '../../storage/checkpoint/checkpoint-format.ts';
+import { type KeyBounds, pagesOf } from '../../storage/checkpoint/checkpoint-reader.ts';
 import { stateOf } from '../../storage/log/live-segments.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
-import { lastSegmentKey, lastSegmentOf } from '../../storage/segments/last-segment.ts';
 import { type FoundSegment, readSegmentsAfter } from '../../storage/segments/read-segments.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { IntactSegment } from '../../storage/segments/stored-segment.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
+import {
+  type IntactSegment,
+  lastSegmentKey,
+  lastSegmentOf,
+} from '../../storage/segments/stored-segment.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
-import type { StoredIndex } from './stored-index.ts';
 
 /** Segments read in one request. */
 const AT_ONCE = 50;
@@ -112,4 +117,40 @@ export class NewerSegments {
 
 function isBetween(key: unknown, { low, high }: KeyBounds): boolean {
   return low(key) && !high(key);
+}
+
+/** An index in storage, with its directory in memory. */
+export class StoredIndex implements PlannedIndex {
+  readonly definition: IndexDefinition;
+  readonly directory: IndexDirectory;
+  /** The name of its column in segments. */
+  readonly column: string;
+
+  constructor(definition: IndexDefinition, column: string, directory: IndexDirectory) {
+    this.definition = definition;
+    this.column = column;
+    this.directory = directory;
+  }
+
+  get size(): number {
+    return this.directory.counts.reduce((sum, count) => sum + count, this.directory.unkeyed);
+  }
+
+  get unkeyed(): { readonly size: number } {
+    return { size: this.directory.unkeyed };
+  }
+
+  /** The keys of all pages that the range touches. */
+  estimate(range: KeyRange): number {
+    const { from, to } = pagesOf(this.directory, this.boundsOf(range));
+    return this.directory.counts.subarray(from, to).reduce((sum, count) => sum + count, 0);
+  }
+
+  boundsOf(range: KeyRange): KeyBounds {
+    const { length } = this.definition.fields;
+    return {
+      low: boundOf(length, range.from, range.fromOpen),
+      high: boundOf(length, range.to, !range.toOpen),
+    };
+  }
 }

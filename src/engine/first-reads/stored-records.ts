@@ -1,23 +1,25 @@
+import { run } from '../../async/coroutine.ts';
+import { RoomForReads } from '../../async/room-for-reads.ts';
+import type { Body } from '../../codec/body.ts';
+import type { Request, Selection } from '../../protocol/requests.ts';
 import type { IndexPlan, PlanByKeys } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import { CheckpointReader } from '../../storage/checkpoint/checkpoint-reader.ts';
 import { WARM_MOST, WarmSet } from '../../storage/checkpoint/warm-set.ts';
+import { isBodyIntact } from '../../storage/integrity/body-checks.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
-import { RecordPart } from '../../storage/segments/parts/record-part.ts';
+import { documentLost } from '../../storage/segments/lost-data.ts';
+import { readListed, type TakeSegment } from '../../storage/segments/read-segments.ts';
+import { RecordPart, readRecord } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
+import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { compileSelection } from '../find/compiled-selection.ts';
-import type { Request, Selection } from '../protocol/requests.ts';
+import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { PartList } from '../records/table/part-list.ts';
-import { run } from '../scheduling/coroutine.ts';
-import { RoomForReads } from '../scheduling/room-for-reads.ts';
-import { OpenSnapshots } from '../snapshots/open-snapshots.ts';
-import { NewerSegments } from './newer-segments.ts';
-import { StoredIndex } from './stored-index.ts';
-import { readRows } from './stored-rows.ts';
+import { NewerSegments, StoredIndex } from './newer-segments.ts';
 
 /** Records of an answer, at most: of more, reading all segments takes about as long. */
 const MOST = WARM_MOST;
@@ -169,4 +171,33 @@ export class StoredRecords {
 function liveAmong({ segments }: Checkpoint, manifest: Manifest): ReadonlySet<number> {
   const listed = new Set(manifest.segments);
   return new Set(segments.filter((number) => number >= manifest.next || listed.has(number)));
+}
+
+/**
+ * Reads rows of segments. Bodies come with them, unless storage reads them one by one; only those of the rows are checked.
+ *
+ * @param rows By the number of their segment.
+ * @throws {StorageError} `data_damaged`
+ */
+async function readRows(
+  { storage, settings, records }: Pick<CollectionContext, 'storage' | 'settings' | 'records'>,
+  rows: ReadonlyMap<number, readonly number[]>,
+): Promise<StoredRecord[]> {
+  const { name } = settings;
+  const withBodies = !storage.getItem;
+  const found: StoredRecord[] = [];
+  const take: TakeSegment = (segment, _, stored) => {
+    records.log.bodies.note(segment);
+    const bodies = stored as readonly Body[] | undefined;
+    for (const row of rows.get(segment.number) as readonly number[]) {
+      const body = bodies?.[row];
+      const record = readRecord(segment, row, body);
+      if (withBodies && !isBodyIntact(body, segment.checks[row]))
+        throw documentLost(name, segment.number, record.key);
+      found.push(record);
+    }
+  };
+  const numbers = [...rows.keys()].sort((a, b) => a - b);
+  await readListed(storage, name, numbers, take, withBodies);
+  return found;
 }

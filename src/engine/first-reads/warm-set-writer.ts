@@ -1,9 +1,9 @@
+import { run } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import { fitting, mayBeWarm, WarmSet } from '../../storage/checkpoint/warm-set.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import { run } from '../scheduling/coroutine.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
+import type { CollectionContext } from '../collection-context.ts';
 
 /** The share of its documents that must be new before it is written again. */
 const SHARE = 1 / 4;

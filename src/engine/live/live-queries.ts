@@ -1,14 +1,12 @@
+import type { Result } from '../../async/coroutine.ts';
 import { peek } from '../../codec/body.ts';
-import type { CollectionContext, OperationContext } from '../collections/collection-context.ts';
-import { parseKey } from '../paths/key-path.ts';
-import type { LiveOperations, LiveSpec } from '../protocol/live-protocol.ts';
-import type { Request } from '../protocol/requests.ts';
-import type { Result } from '../scheduling/coroutine.ts';
-import { CountResult } from './count-result.ts';
-import { ItemResult } from './item-result.ts';
+import type { LiveOperations, LiveSpec } from '../../protocol/live-protocol.ts';
+import type { Request } from '../../protocol/requests.ts';
+import { parseKey } from '../../query/path/key-path.ts';
+import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
-import type { LiveResult } from './live-result.ts';
+import { CountResult, ItemResult, type LiveResult } from './live-result.ts';
 
 type LiveRequest = Request<keyof LiveOperations>;
 

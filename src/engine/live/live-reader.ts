@@ -1,12 +1,12 @@
+import type { Clock } from '../../async/clock.ts';
+import { type Coroutine, run } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import { isPromise } from '../../codec/kinds.ts';
-import { asCairnError } from '../../errors/as-cairn-error.ts';
+import { asCairnError } from '../../errors/errors.ts';
+import type { LiveNews } from '../../protocol/live-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { LiveNews } from '../protocol/live-protocol.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Clock } from '../scheduling/clock.ts';
-import { type Coroutine, run } from '../scheduling/coroutine.ts';
-import { nextTurn } from '../scheduling/next-turn.ts';
 import type { LiveResult } from './live-result.ts';
 
 /** The live query of a reader. */

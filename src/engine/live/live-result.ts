@@ -1,7 +1,16 @@
-import type { Body } from '../../codec/body.ts';
+import type { Coroutine } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
+import { type Body, encode, peek } from '../../codec/body.ts';
+import { sameBody } from '../../codec/same-value.ts';
+import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { Selection } from '../../protocol/requests.ts';
+import { getAt, hasAt, type ValuePath } from '../../query/path/value-path.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { LiveNews } from '../protocol/live-protocol.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { OperationContext } from '../collection-context.ts';
+import { managedOf } from '../documents/collection-versions.ts';
+import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
+import { Query } from '../find/query.ts';
+import type { Records } from '../records/records.ts';
 
 /** Returns the body of a changed version. */
 export type BodyOf = (record: StoredRecord) => Body;
@@ -17,4 +26,98 @@ export interface LiveResult {
    * began with: their segments must stay pinned.
    */
   next(): Coroutine<LiveNews | undefined>;
+}
+
+/** The number of matching documents. */
+export class CountResult implements LiveResult {
+  readonly #context: OperationContext;
+  readonly #selection: Selection;
+  readonly #compiled: CompiledSelection;
+  readonly #members = new Set<string>();
+  /** The count that the reader has; `undefined` before the first. */
+  #told: number | undefined;
+  #loaded = false;
+
+  constructor(context: OperationContext, selection: Selection) {
+    this.#context = context;
+    this.#selection = selection;
+    this.#compiled = compileSelection(context, selection);
+  }
+
+  update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
+    const { wanted, test } = this.#compiled;
+    for (const key of keys) {
+      const record = this.#context.records.get(key);
+      if (record && wanted(record) && (!test || test(record, bodyOf(record)))) {
+        this.#members.add(key);
+      } else this.#members.delete(key);
+    }
+    return this.#members.size !== this.#told;
+  }
+
+  reload(): void {
+    this.#loaded = false;
+  }
+
+  *next(): Coroutine<LiveNews | undefined> {
+    if (!this.#loaded) {
+      this.#loaded = true;
+      this.#members.clear();
+      const { clock, aborts } = this.#context;
+      const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
+      for (const { key } of yield* query.records()) this.#members.add(key);
+    }
+    if (this.#told === this.#members.size) return undefined;
+    this.#told = this.#members.size;
+    return { count: this.#told };
+  }
+}
+
+/** One record, or the value at a path inside it: a list of one or none. */
+export class ItemResult implements LiveResult {
+  readonly #records: Records;
+  readonly #key: string;
+  readonly #path: ValuePath;
+  /** What the reader has, `undefined` before the first: the managed values and the body, where there is a value. */
+  #told: { readonly managed: string; readonly body: Body | undefined } | undefined;
+
+  constructor(records: Records, key: string, path: ValuePath) {
+    this.#records = records;
+    this.#key = key;
+    this.#path = path;
+  }
+
+  update(keys: ReadonlySet<string>): boolean {
+    return keys.has(this.#key);
+  }
+
+  reload(): void {
+    // It looks at the record each time.
+  }
+
+  *next(): Coroutine<LiveNews | undefined> {
+    const record = this.#records.get(this.#key);
+    const body = record && this.#part(yield* this.#records.bodies.of(record));
+    const before = this.#told;
+    const there = record !== undefined && body !== undefined;
+    const managed = there ? managedOf(record) : '';
+    if (before?.managed === managed && (!there || sameBody(before.body, body))) return undefined;
+    this.#told = { managed, body };
+    return {
+      removed: before?.managed ? [0] : [],
+      indexes: there ? [0] : [],
+      keys: there ? [record.key] : [],
+      flags: Uint8Array.from(there ? [record.flags] : []),
+      stamps: record?.stamps && [record.stamps],
+      bodies: there ? [body] : [],
+      records: there ? [record] : [],
+      more: false,
+    };
+  }
+
+  #part(whole: Body): Body | undefined {
+    if (this.#path.length === 0) return whole;
+    const root = peek(whole);
+    return hasAt(root, this.#path) ? encode(getAt(root, this.#path), 'value') : undefined;
+  }
 }

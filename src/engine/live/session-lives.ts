@@ -1,5 +1,5 @@
-import type { LiveEvent } from '../protocol/event-protocol.ts';
-import type { Request } from '../protocol/requests.ts';
+import type { LiveEvent } from '../../protocol/event-protocol.ts';
+import type { Request } from '../../protocol/requests.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import { LiveReader } from './live-reader.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../scheduling/clock.ts';
+import type { Clock } from '../../async/clock.ts';
 
 /** Calls back once nothing has happened for so long. */
 export class CacheRetention {

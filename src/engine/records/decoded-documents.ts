@@ -1,4 +1,4 @@
-import { valueReader } from '../../query/path/value-reader.ts';
+import { valueReader } from '../../query/path/own-property.ts';
 
 /** The most columns kept: those of the paths that were read first. */
 const MOST_COLUMNS = 16;

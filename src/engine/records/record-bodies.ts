@@ -1,13 +1,12 @@
+import { type Coroutine, wait } from '../../async/coroutine.ts';
+import { RoomForReads } from '../../async/room-for-reads.ts';
 import type { Body } from '../../codec/body.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import { documentLost } from '../../storage/segments/lost-data.ts';
-import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
+import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import { type Coroutine, wait } from '../scheduling/coroutine.ts';
-import { RoomForReads } from '../scheduling/room-for-reads.ts';
 import { BodyLoader } from './body-loader.ts';
-import type { CompactionGuard } from './compaction-guard.ts';
 import type { RecordTable } from './table/record-table.ts';
 
 /** Bodies of one segment that are read one by one, where storage can. */
@@ -191,5 +190,50 @@ export class RecordBodies {
   *#segment(number: number): Coroutine<SegmentBodies> {
     const atHand = this.#log.bodies.peek(number);
     return atHand ?? (yield* wait(this.#log.bodies.load(number)));
+  }
+}
+
+/**
+ * Keeps compaction and readers apart: a reader that waits remembers segments by their number, and compaction must not
+ * remove them meanwhile.
+ */
+export class CompactionGuard {
+  readonly #log: SegmentLog;
+  #pins = 0;
+  #compacting = false;
+
+  constructor(log: SegmentLog) {
+    this.#log = log;
+  }
+
+  /** Keeps compaction away. Returns the release. */
+  pin(): () => void {
+    this.#pins++;
+    return () => {
+      this.#pins--;
+      this.#forgetReplaced();
+    };
+  }
+
+  /** Whether compaction has to wait. */
+  get pinned(): boolean {
+    return this.#pins > 0;
+  }
+
+  /** Runs a compaction; must not be called while {@link pinned}. */
+  async compact<T>(work: () => Promise<T>): Promise<T> {
+    this.#compacting = true;
+    try {
+      return await work();
+    } finally {
+      this.#compacting = false;
+      this.#forgetReplaced();
+    }
+  }
+
+  /** A reader that began before a compaction may still need the replaced segments. */
+  #forgetReplaced(): void {
+    if (this.pinned || this.#compacting || this.#log.isCompactionInDoubt) return;
+    this.#log.bodies.forgetReplaced();
   }
 }

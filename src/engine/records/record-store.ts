@@ -1,19 +1,15 @@
+import type { Clock } from '../../async/clock.ts';
 import { type Body, peek } from '../../codec/body.ts';
 import { compactLog } from '../../storage/log/compact-log.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
-import type { RecordPart } from '../../storage/segments/parts/record-part.ts';
+import type { RecordPart } from '../../storage/segments/record-part.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { Clock } from '../scheduling/clock.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
-import { VersionHistory } from '../snapshots/version-history.ts';
-import { AppliedChanges } from './applied-changes.ts';
-import type { BegunSave } from './begun-save.ts';
-import { CompactionGuard } from './compaction-guard.ts';
 import { DecodedDocuments } from './decoded-documents.ts';
-import { PendingChanges } from './pending-changes.ts';
-import { RecordBodies } from './record-bodies.ts';
+import { type OpenSnapshots, VersionHistory } from './open-snapshots.ts';
+import { AppliedChanges, type BegunSave, PendingChanges } from './pending-changes.ts';
+import { CompactionGuard, RecordBodies } from './record-bodies.ts';
 import type { LoadedRecords } from './table/folded-records.ts';
 import { RecordTable } from './table/record-table.ts';
 

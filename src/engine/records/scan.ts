@@ -1,11 +1,11 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import type { Pace } from '../../async/pace.ts';
 import { type Body, type DecodedBody, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
-import type { Pace } from '../scheduling/pace.ts';
-import type { Records } from '../snapshots/records.ts';
-import { BodyReader, bySegment } from './body-reader.ts';
+import { BodyReader, bySegment } from './body-loader.ts';
+import type { Records } from './records.ts';
 
 /** Records that are scanned together: all in memory, or all in one segment. */
 interface Block {

@@ -1,3 +1,6 @@
+import type { Body } from '../../codec/body.ts';
+import { sameBody, sameValue } from '../../codec/same-value.ts';
+import type { RecordState } from '../../protocol/replica-protocol.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
@@ -25,4 +28,18 @@ export interface ReplicaTracker {
   resume(): void;
   /** What removes it from storage. */
   removal(): StorageOperation[];
+}
+
+export function stateOf(
+  { flags, stamps }: Pick<StoredRecord, 'flags' | 'stamps'>,
+  body: Body,
+): RecordState {
+  return [flags, stamps, body];
+}
+
+/** Whether two states are equal. */
+export function sameState(a: RecordState | undefined, b: RecordState | undefined): boolean {
+  if (!a || !b) return a === b;
+  const [flags, stamps, body] = a;
+  return flags === b[0] && sameValue(stamps, b[1]) && sameBody(body, b[2]);
 }

@@ -1,13 +1,14 @@
-import type { CairnError } from '../../errors/cairn-error.ts';
-import { dropped, typeMismatch } from '../collection-errors.ts';
-import type { HostedCollection } from '../collections/hosted-collection.ts';
-import type { OpenCollections } from '../collections/open-collections.ts';
-import type { IndexDeclaration } from '../documents/index-declarations.ts';
-import type { Request } from '../protocol/requests.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
+import type { CairnError } from '../../errors/errors.ts';
+import { dropped, typeMismatch } from '../../protocol/collection-errors.ts';
+import { isEdit } from '../../protocol/operations.ts';
+import type { IdempotencyKey, Request } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { IndexDeclaration } from '../documents/document-indexes.ts';
+import type { HostedCollection } from '../hosted-collection.ts';
+import type { OpenCollections } from '../open-collections.ts';
 
 /** A handle of the client. */
-export interface Handle {
+interface Handle {
   readonly settings: CollectionSettings;
   readonly collection: HostedCollection;
   /** The indexes it declares; `undefined` where it cannot use the collection. */
@@ -82,4 +83,25 @@ export class SessionHandles {
 function usable(handle: Handle): Handle {
   if (handle.error) throw handle.error;
   return handle;
+}
+
+/**
+ * The idempotency key of a change; `undefined` where it has none.
+ *
+ * @param next The sequence number of the next change by handle; advanced by each change.
+ */
+export function numberChange(
+  request: Request,
+  client: string,
+  next: Map<number, number>,
+): IdempotencyKey | undefined {
+  const { handle } = request;
+  if (request.op === 'commit') {
+    for (const [changed, number] of request.numbers) next.set(changed, number + 1);
+    return undefined;
+  }
+  const number = next.get(handle);
+  if (number === undefined || !isEdit(request)) return undefined;
+  next.set(handle, number + 1);
+  return { client, handle, number };
 }

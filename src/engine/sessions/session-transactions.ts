@@ -1,9 +1,9 @@
 import { isPromise } from '../../codec/kinds.ts';
-import type { HostedCollection } from '../collections/hosted-collection.ts';
+import { changedHandles, isExclusive } from '../../protocol/operations.ts';
+import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { Executor } from '../executor.ts';
-import { changedHandles, isExclusive } from '../protocol/operations.ts';
-import type { CommitReply, Request } from '../protocol/requests.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import type { HostedCollection } from '../hosted-collection.ts';
+import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';
 import { Transaction } from '../transactions/transaction.ts';
 import type { SessionHandles } from './session-handles.ts';

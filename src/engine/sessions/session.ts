@@ -1,33 +1,29 @@
 import { isPromise } from '../../codec/kinds.ts';
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { HostedCollection } from '../collections/hosted-collection.ts';
-import type { OpenCollections } from '../collections/open-collections.ts';
-import type { DatabaseRequests } from '../database-requests.ts';
-import type { EngineEvents, EventReceiver } from '../events/engine-events.ts';
-import type { Executor } from '../executor.ts';
-import { SessionLives } from '../live/session-lives.ts';
-import { DATABASE } from '../protocol/database-protocol.ts';
-import type { EngineEvent } from '../protocol/event-protocol.ts';
+import { asCairnError } from '../../errors/errors.ts';
+import type { EngineEvent } from '../../protocol/event-protocol.ts';
+import { changedHandles, isChange, isRead } from '../../protocol/operations.ts';
 import {
+  type AcknowledgedChange,
+  type BatchReply,
+  DATABASE,
   type FirstSequenceNumbers,
+  type OpenedHandles,
   parseWatermarkKey,
+  type Replayed,
+  type Request,
   watermarkKey,
-} from '../protocol/idempotency-key.ts';
-import { changedHandles, isChange, isRead } from '../protocol/operations.ts';
-import type {
-  AcknowledgedChange,
-  BatchReply,
-  OpenedHandles,
-  Request,
-} from '../protocol/requests.ts';
-import type { Recovery, RecoverySession } from '../recovery/recovery.ts';
-import type { Turns } from '../recovery/turns.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
-import { AnswerOrder } from './answer-order.ts';
-import { numberChange } from './number-change.ts';
-import { resumeSession } from './resume-session.ts';
-import { SessionHandles } from './session-handles.ts';
+} from '../../protocol/requests.ts';
+import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
+import type { Watermark } from '../../storage/segments/watermarks.ts';
+import type { DatabaseRequests } from '../database-requests.ts';
+import type { EngineEvents, EventReceiver } from '../engine-events.ts';
+import type { Executor } from '../executor.ts';
+import type { HostedCollection } from '../hosted-collection.ts';
+import { SessionLives } from '../live/session-lives.ts';
+import type { OpenCollections } from '../open-collections.ts';
+import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
+import { numberChange, SessionHandles } from './session-handles.ts';
 import { SessionTransactions } from './session-transactions.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
 
@@ -44,7 +40,7 @@ export interface SessionContext {
 }
 
 /** The client of a session. */
-export interface SessionClient {
+interface SessionClient {
   /** Its name; needed to replay changes. */
   readonly client: string;
   readonly emit: (event: EngineEvent) => void;
@@ -258,4 +254,77 @@ export class Session implements EventReceiver, RecoverySession {
     const handle = this.handles.get(request.handle);
     return handle ? [handle.collection] : [];
   }
+}
+
+/**
+ * Keeps the answers to changes of a collection in the order of the changes. When an engine is lost, its client replays
+ * the acknowledged changes and then retries the others: that is the original order only if no later change was
+ * acknowledged before an earlier one.
+ */
+class AnswerOrder {
+  /** The last answer that is due, by collection. */
+  readonly #due = new Map<Executor, Promise<unknown>>();
+
+  /** Whether no answer is due, so that the next need not wait. */
+  get isIdle(): boolean {
+    return this.#due.size === 0;
+  }
+
+  /**
+   * Answers once a batch is executed and the earlier answers of the collections it changes are given.
+   *
+   * @param executing The requests of the batch that are still being executed.
+   */
+  answer<T>(
+    changed: ReadonlySet<Executor>,
+    executing: readonly Promise<void>[],
+    reply: () => T | Promise<T>,
+  ): T | Promise<T> {
+    const before = [...changed].flatMap((collection) => this.#due.get(collection) ?? []);
+    if (executing.length === 0 && before.length === 0) return reply();
+    const answered = Promise.all([...executing, ...before]).then(reply);
+    for (const collection of changed) {
+      this.#due.set(collection, answered);
+      const settled = () => {
+        if (this.#due.get(collection) === answered) this.#due.delete(collection);
+      };
+      answered.then(settled, settled);
+    }
+    return answered;
+  }
+}
+
+/** The session of a client that joins an engine. */
+interface Resumed {
+  openAll(opened: OpenedHandles): void;
+  replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>>;
+}
+
+/**
+ * Opens the client's handles, and applies its changes, unless they were made to a database that was deleted since.
+ *
+ * @param known The id of the database that the client knows.
+ * @throws {StorageError} `database_destroyed`
+ */
+async function resumeSession(
+  session: Resumed,
+  databaseId: () => Promise<string>,
+  opened: OpenedHandles,
+  changes: readonly AcknowledgedChange[],
+  known: string | undefined,
+): Promise<Replayed> {
+  let refusal: unknown;
+  if (known !== undefined) {
+    const id = await databaseId().catch((error: unknown) => {
+      refusal = error;
+      return known;
+    });
+    if (id !== known) throw databaseDestroyed();
+  }
+  session.openAll(opened);
+  // The client replays again while storage fails.
+  if (refusal)
+    return { failures: new Map(changes.map((_, index) => [index, refusal])), database: known };
+  const failures = await session.replay(changes);
+  return { failures, database: await databaseId().catch(() => undefined) };
 }

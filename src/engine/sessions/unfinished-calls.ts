@@ -1,5 +1,5 @@
+import type { Request, ScanReply } from '../../protocol/requests.ts';
 import type { Executor, GiveUp } from '../executor.ts';
-import type { Request, ScanReply } from '../protocol/requests.ts';
 
 /**
  * The calls of a session that take several requests and have not come to their end. The client may leave in between:

@@ -1,14 +1,12 @@
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { TransactionError } from '../../errors/transaction-error.ts';
-import { answerLost, otherVersion } from '../collection-errors.ts';
-import type { HostedCollection } from '../collections/hosted-collection.ts';
-import { atRest } from '../collections/turns/storage-at-rest.ts';
-import type { IdempotencyKey } from '../protocol/idempotency-key.ts';
-import type { CommitReply, Request } from '../protocol/requests.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
-import { type Coroutine, isCoroutine } from '../scheduling/coroutine.ts';
-import { enterAll, type SerialQueue } from '../scheduling/serial-queue.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import { type Coroutine, isCoroutine } from '../../async/coroutine.ts';
+import { enterAll, type SerialQueue } from '../../async/serial-queue.ts';
+import { asCairnError, TransactionError } from '../../errors/errors.ts';
+import { answerLost, otherVersion } from '../../protocol/collection-errors.ts';
+import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { HostedCollection } from '../hosted-collection.ts';
+import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import { atRest } from '../save-schedule.ts';
 import { Transaction } from './transaction.ts';
 
 /** A handle that a transaction changes something through. */

@@ -1,18 +1,18 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import { TransactionError } from '../../errors/errors.ts';
+import type { Change } from '../../protocol/event-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { ExpiryRules, Hides } from '../expiry/expiry-rules.ts';
-import type { Change } from '../protocol/event-protocol.ts';
+import type { OpenSnapshots, Snapshot } from '../records/open-snapshots.ts';
+import type { ReadSet } from '../records/read-set.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
-import type { ReadSet } from '../snapshots/read-set.ts';
-import type { Overlay, Records } from '../snapshots/records.ts';
-import type { TransactionSnapshot } from './transaction-snapshot.ts';
+import type { ExpiryRules, Hides, Overlay, Records } from '../records/records.ts';
 
 /** Ranks of staged records: after all others. The commit gives them their own. */
 const STAGED_RANKS = 2 ** 52;
 
 /** A staged version; `record` is `undefined` for a delete. */
-export interface StagedVersion {
+interface StagedVersion {
   readonly record: StoredRecord | undefined;
   readonly kind: Change['kind'];
 }
@@ -192,4 +192,40 @@ function unless(
   record: StoredRecord | undefined,
 ): StoredRecord | undefined {
   return record && hides?.(record) ? undefined : record;
+}
+
+/** The snapshot of a transaction. */
+export class TransactionSnapshot {
+  readonly #snapshots: OpenSnapshots;
+  readonly #snapshot: Snapshot;
+
+  constructor(snapshots: OpenSnapshots) {
+    this.#snapshots = snapshots;
+    this.#snapshot = snapshots.take();
+  }
+
+  get at(): number {
+    return this.#snapshot.at;
+  }
+
+  /** @throws {TransactionError} `transaction_expired` */
+  check(): void {
+    if (this.#snapshots.isOpen(this.#snapshot)) return;
+    throw new TransactionError(
+      'transaction_expired',
+      'More than 100,000 changes were made while the transaction was open. Make it shorter.',
+    );
+  }
+
+  /** The error of a snapshot whose collection was replaced as a whole. */
+  lost(): TransactionError {
+    return new TransactionError(
+      'transaction_conflict',
+      'A backup or a file has replaced the collection.',
+    );
+  }
+
+  release(): void {
+    this.#snapshots.release(this.#snapshot);
+  }
 }

@@ -1,11 +1,18 @@
-import { TransactionError } from '../../errors/transaction-error.ts';
-import type { CollectionContext } from '../collections/collection-context.ts';
-import type { Request } from '../protocol/requests.ts';
-import type { Coroutine, Result } from '../scheduling/coroutine.ts';
-import { SerialQueue } from '../scheduling/serial-queue.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
-import { TransactionPart } from './transaction-part.ts';
-import { TransactionSnapshot } from './transaction-snapshot.ts';
+import type { Coroutine, Result } from '../../async/coroutine.ts';
+import { SerialQueue } from '../../async/serial-queue.ts';
+import { bodySize } from '../../codec/size.ts';
+import { TransactionError } from '../../errors/errors.ts';
+import type { Request } from '../../protocol/requests.ts';
+import type { RecordPart } from '../../storage/segments/record-part.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { type CollectionContext, ViewContext } from '../collection-context.ts';
+import type { StagedChanges } from '../documents/collection-versions.ts';
+import { DocumentStore } from '../documents/document-store.ts';
+import type { NewVersion, VersionSink } from '../documents/new-rows.ts';
+import { KeyValueStore } from '../key-value-store.ts';
+import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import { ReadSet } from '../records/read-set.ts';
+import { isNew, RecordView, TransactionSnapshot } from './record-view.ts';
 
 /** Characters of documents that a transaction may stage: all of them are checked and entered in one turn. */
 const MOST_STAGED = 64 * 1024 * 1024;
@@ -117,4 +124,103 @@ export class Transaction {
       { place: name },
     );
   }
+}
+
+/** One collection in a transaction: executes requests on a view of it, and stages what they change. */
+export class TransactionPart implements VersionSink {
+  readonly context: CollectionContext;
+  readonly #view: RecordView;
+  readonly #store: DocumentStore | KeyValueStore;
+  readonly #grow: (size: number) => void;
+
+  /** @param grow Called with the size of what is staged. */
+  constructor(
+    context: CollectionContext,
+    snapshot: TransactionSnapshot,
+    grow: (size: number) => void,
+  ) {
+    const reads = new ReadSet();
+    this.context = context;
+    this.#grow = grow;
+    this.#view = new RecordView(context.records, snapshot, reads, context.expiry);
+    const view = new ViewContext(context, this.#view, this, reads);
+    this.#store =
+      context.settings.type === 'DOCUMENT_BASED'
+        ? new DocumentStore(view)
+        : new KeyValueStore(view);
+  }
+
+  /** @throws {CollectionError} `collection_dropped`; {TransactionError} */
+  execute(request: Request): Result<unknown> {
+    this.context.availability.check();
+    this.#view.check();
+    return this.#store.execute(request);
+  }
+
+  /** Whether others have changed something since {@link isOutdated}. */
+  get isBehind(): boolean {
+    return this.#view.isBehind;
+  }
+
+  /** Whether a read would differ by now. @throws {TransactionError} */
+  isOutdated(): Coroutine<boolean> {
+    this.context.availability.check();
+    return this.#view.isOutdated();
+  }
+
+  /** The staged changes against the newest versions. */
+  changes(): StagedChanges {
+    const { records } = this.context;
+    const deleted: StoredRecord[] = [];
+    const replaced: NewVersion[] = [];
+    const added: NewVersion[] = [];
+    for (const [key, { record, kind }] of this.#view.staged) {
+      const before = records.get(key);
+      if (record && before && !isNew(record)) replaced.push({ record, before, kind });
+      else if (before) deleted.push(before);
+      if (record && (!before || isNew(record)))
+        added.push({ record, before: undefined, kind: kindOfNew(kind) });
+    }
+    added.sort((a, b) => a.record.rank - b.record.rank);
+    for (const { record } of added) record.rank = records.takeRank();
+    return { deleted, versions: [...replaced, ...added] };
+  }
+
+  /** Ends the scans that were not read to their end. */
+  end(): void {
+    if (this.#store instanceof DocumentStore) this.#store.endScans();
+  }
+
+  prepare(): void {
+    // Unique indexes are checked by the commit.
+  }
+
+  prepareRows(): void {
+    // As above.
+  }
+
+  add(part: RecordPart): void {
+    this.putAll(part.records().map((record) => ({ record, before: undefined, kind: 'insert' })));
+  }
+
+  put({ record, kind }: NewVersion): void {
+    this.#grow(bodySize(record.body ?? ''));
+    this.#view.stage(record.key, { record, kind });
+  }
+
+  putAll(versions: readonly NewVersion[]): void {
+    // All or none: the function may catch the refusal, and go on.
+    this.#grow(versions.reduce((size, { record }) => size + bodySize(record.body ?? ''), 0));
+    for (const { record, kind } of versions) this.#view.stage(record.key, { record, kind });
+  }
+
+  delete({ key }: StoredRecord): void {
+    this.#grow(key.length);
+    this.#view.stage(key, { record: undefined, kind: 'delete' });
+  }
+}
+
+/** A document that is inserted and changed in one transaction is inserted. */
+function kindOfNew(kind: NewVersion['kind']): NewVersion['kind'] {
+  return kind === 'set' ? kind : 'insert';
 }

@@ -1,11 +1,14 @@
 import { isPlainObject } from '../../codec/kinds.ts';
-import { compareValues } from '../../query/value/compare-values.ts';
-import { getAt } from '../paths/value-path.ts';
-import { type Items, itemsOf, replacingItems } from './items.ts';
+import { CriteriaError } from '../../errors/errors.ts';
+import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
+import { isForValues } from '../../query/criteria/operators/array.ts';
+import { getAt, mismatch } from '../../query/path/value-path.ts';
+import { compareValues, equalValues } from '../../query/value/compare-values.ts';
+import { isRegExp } from '../../query/value/value-type.ts';
 import { type FieldPath, replacing, UNCHANGED, type UpdateStep } from './update-operator.ts';
-import { distinct, ValueSet } from './value-set.ts';
 
 type Compare = (a: unknown, b: unknown) => number;
+
 type Direction = 1 | -1;
 
 /** Items to add, with the modifiers of `$push`. */
@@ -71,4 +74,143 @@ export function addToSet(path: FieldPath, operand: unknown): UpdateStep {
     const added = distinct($each.filter((item) => !known.has(item)));
     return before !== undefined && added.length === 0 ? UNCHANGED : [...present, ...added];
   });
+}
+
+type ItemTest = (item: unknown) => boolean;
+
+function removing(path: FieldPath, isRemoved: ItemTest): UpdateStep {
+  return replacingItems(path, (items) => {
+    const left = items.filter((item) => !isRemoved(item));
+    return left.length < items.length ? left : UNCHANGED;
+  });
+}
+
+export function pull(path: FieldPath, operand: unknown): UpdateStep {
+  try {
+    return removing(path, pullTest(operand));
+  } catch (error) {
+    throw error instanceof CriteriaError ? placedIn(error, `changes.$pull.${path.path}`) : error;
+  }
+}
+
+/** As in MongoDB: operators and patterns match an item as they would a field, other criteria the fields of objects. */
+function pullTest(operand: unknown): ItemTest {
+  if (isRegExp(operand) || (isPlainObject(operand) && isForValues(operand))) {
+    const { test } = compileCriteria({ item: operand });
+    return (item) => test({ item });
+  }
+  if (!isPlainObject(operand)) return (item) => equalValues(operand, item);
+  const { test } = compileCriteria(operand);
+  return (item) => isPlainObject(item) && test(item);
+}
+
+/** The error of criteria, with its place in the changes. */
+function placedIn(
+  { code, message, place: inner = '' }: CriteriaError,
+  place: string,
+): CriteriaError {
+  const within = inner.replace(/^item(?=\.|$)/, '').replace(/^(?=[^.[])/, '.');
+  const whole = place + within;
+  return new CriteriaError(code, message.replace(`'${inner}'`, `'${whole}'`), { place: whole });
+}
+
+/**
+ * A set of values that are equal as queries compare them: objects by content, a bigint and its number alike. Objects are
+ * sorted: comparing each with all others takes seconds where an array has thousands.
+ */
+class ValueSet {
+  readonly #scalars = new Set<unknown>();
+  readonly #others: unknown[] = [];
+  #lookups = 0;
+
+  constructor(values: Iterable<unknown>) {
+    for (const value of values) {
+      if (isScalar(value)) this.#scalars.add(scalarKey(value));
+      else this.#others.push(value);
+    }
+  }
+
+  has(value: unknown): boolean {
+    if (isScalar(value)) return this.#scalars.has(scalarKey(value));
+    this.#lookups++;
+    // Sorting pays from the second lookup on.
+    if (this.#lookups === 1) return this.#others.some((other) => equalValues(other, value));
+    if (this.#lookups === 2) this.#others.sort(compareValues);
+    return this.#findSorted(value);
+  }
+
+  #findSorted(value: unknown): boolean {
+    let [from, to] = [0, this.#others.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const order = compareValues(this.#others[middle], value);
+      if (order === 0) return true;
+      if (order < 0) from = middle + 1;
+      else to = middle;
+    }
+    return false;
+  }
+}
+
+export function pullAll(path: FieldPath, operand: Items): UpdateStep {
+  const removed = new ValueSet(operand);
+  return removing(path, (item) => removed.has(item));
+}
+
+export function pop(path: FieldPath, operand: 1 | -1): UpdateStep {
+  return replacingItems(path, (items) => {
+    if (items.length === 0) return UNCHANGED;
+    return operand === 1 ? items.slice(0, -1) : items.slice(1);
+  });
+}
+
+type Items = readonly unknown[];
+
+/** @throws {KeyError} `kind_mismatch` unless it is an array. */
+function itemsOf(value: unknown, { path }: FieldPath): Items {
+  if (!Array.isArray(value)) throw mismatch(path, value, 'an array');
+  return value;
+}
+
+/**
+ * A step that replaces an array.
+ *
+ * @param missing What a missing array counts as; without it nothing happens then.
+ */
+function replacingItems(
+  path: FieldPath,
+  next: (items: Items) => Items | typeof UNCHANGED,
+  missing?: Items,
+): UpdateStep {
+  return replacing(path, (before = missing) =>
+    before === undefined ? UNCHANGED : next(itemsOf(before, path)),
+  );
+}
+
+/** The values without those that equal an earlier one. */
+function distinct(values: readonly unknown[]): unknown[] {
+  const scalars = new Set<unknown>();
+  const isKept = values.map((value) => {
+    if (!isScalar(value)) return true;
+    const { size } = scalars;
+    return scalars.add(scalarKey(value)).size > size;
+  });
+  const others = [...values.keys()].filter((index) => !isScalar(values[index]));
+  // Stable: the first of equal values stays first.
+  others.sort((a, b) => compareValues(values[a], values[b]));
+  others.forEach((index, at) => {
+    const before = others[at - 1];
+    if (before !== undefined && equalValues(values[before], values[index])) isKept[index] = false;
+  });
+  return values.filter((_, index) => isKept[index]);
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+function scalarKey(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isFinite(number) && BigInt(number) === value ? number : value;
 }

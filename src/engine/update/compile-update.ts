@@ -1,9 +1,21 @@
-import { compareFieldPaths } from '../paths/key-path.ts';
-import { addToSet, push } from './array-updates.ts';
-import { currentDate, rename, set, unset } from './field-updates.ts';
-import { greatest, increment, least, multiply } from './number-updates.ts';
-import { pop, pull, pullAll } from './removals.ts';
-import type { FieldPath, UpdateOperator, UpdateStep } from './update-operator.ts';
+import { compareFieldPaths } from '../../query/path/key-path.ts';
+import {
+  checkSettable,
+  deleteAt,
+  getAt,
+  hasAt,
+  mismatch,
+  setAt,
+} from '../../query/path/value-path.ts';
+import { compareValues } from '../../query/value/compare-values.ts';
+import { addToSet, pop, pull, pullAll, push } from './array-updates.ts';
+import {
+  type FieldPath,
+  replacing,
+  UNCHANGED,
+  type UpdateOperator,
+  type UpdateStep,
+} from './update-operator.ts';
 
 /** A compiled update of documents. */
 export interface Update {
@@ -17,6 +29,19 @@ export interface Update {
    */
   apply(fields: object, now: number): object;
 }
+
+const increment = arithmetic(
+  (operand) => operand,
+  (before, operand) => before + operand,
+);
+
+const multiply = arithmetic(
+  (operand) => (typeof operand === 'bigint' ? 0n : 0),
+  (before, operand) => before * operand,
+);
+
+const least = bound(-1);
+const greatest = bound(1);
 
 const operators: Readonly<Record<string, UpdateOperator>> = {
   $set: set,
@@ -79,4 +104,67 @@ function operatorSteps(changes: object): UpdateStep[] {
 
 function fieldPath(path: string): FieldPath {
   return { path, segments: path.split('.') };
+}
+
+function set(path: FieldPath, operand: unknown): UpdateStep {
+  return replacing(path, () => operand);
+}
+
+/** Removes a field. An item of an array becomes null, so that the others keep their positions. */
+function unset({ path, segments }: FieldPath): UpdateStep {
+  return (fields) => {
+    if (!hasAt(fields, segments)) return;
+    if (Array.isArray(getAt(fields, segments.slice(0, -1)))) setAt(fields, segments, null, path);
+    else deleteAt(fields, segments);
+  };
+}
+
+/** @param operand A boolean sets a Date, whichever it is: so does the server. */
+function currentDate(path: FieldPath, operand: boolean | { readonly $type: string }): UpdateStep {
+  const isTimestamp = (operand as { readonly $type?: string }).$type === 'timestamp';
+  return replacing(path, (_, now) => (isTimestamp ? now : new Date(now)));
+}
+
+function rename(source: FieldPath, operand: string): UpdateStep {
+  const target = { path: operand, segments: operand.split('.') };
+  return (fields) => {
+    refuseArrays(fields, source);
+    checkSettable(fields, source.segments, source.path);
+    if (!hasAt(fields, source.segments)) return;
+    refuseArrays(fields, target);
+    setAt(fields, target.segments, getAt(fields, source.segments), target.path);
+    deleteAt(fields, source.segments);
+  };
+}
+
+/** @throws {KeyError} `kind_mismatch`: as in MongoDB, fields of array items are not renamed. */
+function refuseArrays(fields: object, { path, segments }: FieldPath): void {
+  for (let length = 1; length < segments.length; length++) {
+    const parent = getAt(fields, segments.slice(0, length));
+    if (Array.isArray(parent)) throw mismatch(path, parent, 'objects along the path to rename');
+  }
+}
+
+/** JavaScript computes numbers and bigints alike; TypeScript wants one of them. */
+type Numeric = number;
+
+/** A number and a bigint never mix: the sum would be exact or not depending on the document. */
+function arithmetic(
+  missing: (operand: Numeric) => unknown,
+  combine: (before: Numeric, operand: Numeric) => Numeric,
+) {
+  return (path: FieldPath, operand: Numeric): UpdateStep =>
+    replacing(path, (before) => {
+      if (before === undefined) return missing(operand);
+      if (typeof before !== typeof operand)
+        throw mismatch(path.path, before, `a ${typeof operand}`);
+      return combine(before as Numeric, operand);
+    });
+}
+
+function bound(sign: 1 | -1) {
+  return (path: FieldPath, operand: unknown): UpdateStep =>
+    replacing(path, (before) =>
+      before === undefined || sign * compareValues(operand, before) > 0 ? operand : UNCHANGED,
+    );
 }

@@ -1,4 +1,4 @@
-import { checkSettable, getAt, setAt } from '../paths/value-path.ts';
+import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
 /** A dotted path, split. Digits are a position where an array is. */
 export interface FieldPath {

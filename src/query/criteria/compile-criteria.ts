@@ -1,8 +1,3 @@
-import { isForValues, itemTest } from '../operators/array.ts';
-import { equality } from '../operators/comparison.ts';
-import { fieldOperators } from '../operators/field-operators.ts';
-import { holdsOperators } from '../operators/operator.ts';
-import { pattern } from '../operators/pattern.ts';
 import { criteriaInvalid, operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
 import { isFields, isRegExp } from '../value/value-type.ts';
 import { compilePath, type DocumentTest, type Root } from './compile-path.ts';
@@ -14,6 +9,11 @@ import {
   singleTest,
   type ValueTest,
 } from './condition.ts';
+import { isForValues, itemTest } from './operators/array.ts';
+import { equality } from './operators/comparison.ts';
+import { fieldOperators } from './operators/field-operators.ts';
+import { holdsOperators } from './operators/operator.ts';
+import { pattern } from './operators/pattern.ts';
 
 /** A part of criteria; a document matches if it matches all parts. */
 export interface CriteriaPart {

@@ -1,7 +1,7 @@
 import { compilePath } from '../criteria/compile-path.ts';
 import { each } from '../criteria/condition.ts';
-import { valueReader } from '../path/value-reader.ts';
-import { compareScalars } from '../value/compare-scalars.ts';
+import { valueReader } from '../path/own-property.ts';
+import { compareScalars } from '../value/compare-values.ts';
 import { isDate, isRegExp } from '../value/value-type.ts';
 import type { IndexDefinition } from './index-definition.ts';
 

@@ -1,4 +1,4 @@
-import { compareScalars } from '../value/compare-scalars.ts';
+import { compareScalars } from '../value/compare-values.ts';
 import type { Scalar } from './index-key.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { compareScalars } from '../value/compare-scalars.ts';
+import { compareScalars } from '../value/compare-values.ts';
 import type { IndexDefinition } from './index-definition.ts';
 import { type IndexKey, isUnkeyed, keyReader, type Scalar } from './index-key.ts';
 import { boundOf, compareTuples, type KeyRange, WHOLE } from './key-range.ts';
-import type { Bound, EntryList, EntrySlice, Leaf, Ranked } from './leaf.ts';
+import type { Bound, EntryList, EntrySlice, Leaf, Ranked } from './leaf-list.ts';
 import { SortedPairs } from './sorted-pairs.ts';
 
 /** A scalar, or a tuple of them for an index of several fields. */

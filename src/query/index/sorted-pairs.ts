@@ -4,10 +4,10 @@ import {
   type EntrySlice,
   estimateMatching,
   type Leaf,
+  LeafList,
   type Ranked,
   search,
-} from './leaf.ts';
-import { LeafList } from './leaf-list.ts';
+} from './leaf-list.ts';
 
 /** Pairs in a leaf after loading, roughly: quick to sort, and few leaves to choose from. */
 const LOADED = 1024;

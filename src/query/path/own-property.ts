@@ -1,7 +1,11 @@
 import { isPlainObject } from '../../codec/kinds.ts';
+import type { CriteriaErrorCode } from '../../errors/errors.ts';
+import { unexpectedValue } from '../query-errors.ts';
 
 /** Reads a segment of a path from an object; `undefined` if the object has no such field. */
 export type PropertyReader = (container: object, key: string) => unknown;
+
+let builtIns: readonly object[] | undefined;
 
 /**
  * The reader that `key` needs so that it never reaches a prototype or a property of a built-in; `undefined` if a
@@ -32,8 +36,6 @@ export function isIndex(segment: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(segment);
 }
 
-let builtIns: readonly object[] | undefined;
-
 function isBuiltInName(key: string): boolean {
   // Not at import: that must touch no global, and Blob is missing on some servers.
   builtIns ??= [
@@ -47,4 +49,35 @@ function isBuiltInName(key: string): boolean {
   ];
   // An own property of every RegExp, so no prototype has it.
   return key === 'lastIndex' || builtIns.some((prototype) => key in prototype);
+}
+
+/**
+ * Compiles a reader of the value at a dotted path; `undefined` for a missing field. With an array on the path or at its
+ * end, it returns that array, and the caller has to follow the path through it.
+ */
+export function valueReader(path: string): (document: object) => unknown {
+  const segments = path.split('.');
+  const readers = segments.map((key, level) => readerOf(key, level === 0));
+  if (segments.length === 1 && !readers[0])
+    return (document) => (document as Record<string, unknown>)[path];
+  return (document) => {
+    let value: unknown = document;
+    for (let level = 0; level < segments.length; level++) {
+      if (typeof value !== 'object' || value === null) return undefined;
+      if (Array.isArray(value)) return value;
+      const key = segments[level] as string;
+      const reader = readers[level];
+      value = reader ? reader(value, key) : (value as Record<string, unknown>)[key];
+    }
+    return value;
+  };
+}
+
+/** The segments of a dotted path. @throws {CriteriaError} for an impossible path. */
+export function checkPath(path: unknown, code: CriteriaErrorCode, place: string): string[] {
+  const segments = typeof path === 'string' ? path.split('.') : [''];
+  if (segments.some((segment) => segment === '' || segment === '__proto__')) {
+    throw unexpectedValue(code, place, 'a path such as "name" or "address.city"', path);
+  }
+  return segments;
 }

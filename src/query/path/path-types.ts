@@ -127,7 +127,7 @@ export type Path<T> = Inside<T, AnyPath, 3, never>;
 export type FieldPath<T> = Inside<T, AnyFieldPath, 3, never>;
 
 /** The paths of {@link Path} that can order documents: they lead to values without fields, or to arrays of them. */
-export type SortPath<T> = Inside<T, OrderedPath, 3, never>;
+type SortPath<T> = Inside<T, OrderedPath, 3, never>;
 
 /** The paths of {@link Path} that name one place: `items.0.name`, not `items.name`. Only those that can hold `Held`. */
 export type UpdatePath<T, Held = unknown> = Inside<T, ChangedPath<Held>, 3, never>;
@@ -155,3 +155,25 @@ type FieldOf<T, Name extends string> = unknown extends T
             : Name extends `${infer N extends number}`
               ? T[N & keyof T]
               : never;
+
+/** Ascending or descending. */
+export type Direction = 1 | -1;
+
+/**
+ * An order of documents: paths with their direction, the most important first.
+ * Checked against `T`. Objects cannot be sorted by, their fields can. A path that is known only at run time,
+ * `{ [column]: 1 }`, is accepted unchecked.
+ *
+ * @example `{ 'address.city': 1, age: -1 }`
+ */
+export type Sort<T = Record<string, unknown>> = { [P in SortPath<T>]?: DirectionAt<P> };
+
+/**
+ * Positions in arrays, `items.${number}`, make an index signature. A computed key has to fit it, and TypeScript takes
+ * the value of one for a `number`.
+ */
+type DirectionAt<P extends string> = string extends P
+  ? Direction
+  : Record<never, never> extends Record<P, unknown>
+    ? number
+    : Direction;

@@ -1,6 +1,5 @@
 import { type Scalar, scalarOf } from '../index/index-key.ts';
-import { compareScalars } from '../value/compare-scalars.ts';
-import { isNaNValue } from '../value/compare-values.ts';
+import { compareScalars, isNaNValue } from '../value/compare-values.ts';
 import { type Bracket, bracket, bracketOf, isRegExp } from '../value/value-type.ts';
 
 /** Keys between two scalars, including a bound unless it is open. */

@@ -1,4 +1,4 @@
-import type { EntrySlice, Ranked } from '../index/leaf.ts';
+import type { EntrySlice, Ranked } from '../index/leaf-list.ts';
 import type { IndexPosition, SecondaryIndex } from '../index/secondary-index.ts';
 import type { SortKey, SortOrder } from '../sort/compile-sort.ts';
 import type { IndexPlan, PlanByKeys } from './plan.ts';

@@ -1,10 +1,7 @@
-import { checkPath } from '../path/check-path.ts';
-import { readerOf } from '../path/own-property.ts';
-import { valueReader } from '../path/value-reader.ts';
+import { checkPath, isIndex, ownsProperty, readerOf, valueReader } from '../path/own-property.ts';
 import { unexpectedValue } from '../query-errors.ts';
-import { compareScalars } from '../value/compare-scalars.ts';
+import { compareScalars } from '../value/compare-values.ts';
 import { isFields } from '../value/value-type.ts';
-import { firstCombination, firstValue, type SortPath } from './sort-key.ts';
 
 /** The value that a document is sorted by; a list of values where several fields sort. */
 export type SortKey = unknown;
@@ -104,4 +101,166 @@ function tupleKeyOf(fields: readonly SortField[]): SortOrder['keyOf'] {
 
 function sortPathOf({ path, direction }: SortField): SortPath {
   return { segments: path.split('.'), direction };
+}
+
+/** One field of a sort. */
+interface SortPath {
+  readonly segments: readonly string[];
+  readonly direction: 1 | -1;
+}
+
+/**
+ * The value by which one field sorts a document that has an array on its path: of the items the one that sorts
+ * first. An empty array at the end of the path gives `undefined`, which sorts before null.
+ */
+function firstValue(value: unknown, path: SortPath, level = 0): unknown {
+  const values = valuesAt(value, path.segments, level, []);
+  return values.reduce((first, other) =>
+    compareScalars(other, first) * path.direction < 0 ? other : first,
+  );
+}
+
+/**
+ * The values that a path offers to sort by: one level of items of an array, null where the path leads to nothing.
+ * A position in the path selects one item; at its end that item is one value, even an array.
+ */
+function valuesAt(
+  value: unknown,
+  segments: readonly string[],
+  level: number,
+  values: unknown[],
+): unknown[] {
+  const key = segments[level];
+  if (key === undefined) {
+    if (!Array.isArray(value)) values.push(value ?? null);
+    else if (value.length === 0) values.push(undefined);
+    else for (const item of value) values.push(item ?? null);
+  } else if (hasPosition(value, key)) {
+    const item = value[Number(key)];
+    if (level === segments.length - 1) values.push(item ?? null);
+    else valuesAt(item, segments, level + 1, values);
+  } else if (!Array.isArray(value)) {
+    if (hasField(value, key)) valuesAt(value[key], segments, level + 1, values);
+    else values.push(null);
+  } else if (value.length === 0) values.push(null);
+  else {
+    for (const item of value) {
+      if (isFields(item)) valuesAt(item, segments, level, values);
+      else values.push(null);
+    }
+  }
+  return values;
+}
+
+/** A path that has been followed to a value, from which `segments[level]` leads on. */
+interface Cursor {
+  readonly path: SortPath;
+  /** Index of the field in the sort, and of its value in the key. */
+  readonly field: number;
+  readonly value: unknown;
+  readonly level: number;
+}
+
+/**
+ * The key of a document that has arrays on the paths of several fields. Paths through one array take their values
+ * from one item together, as in a compound multikey index of MongoDB; of these combinations the first counts.
+ * Paths through different arrays are independent, where MongoDB refuses to sort.
+ */
+function firstCombination(document: object, paths: readonly SortPath[]): unknown[] {
+  const key: unknown[] = [];
+  resolve(
+    paths.map((path, field) => ({ path, field, value: document, level: 0 })),
+    key,
+  );
+  return key;
+}
+
+/** Fills in the values of some fields. */
+function resolve(cursors: readonly Cursor[], key: unknown[]): void {
+  const byArray = new Map<readonly unknown[], Cursor[]>();
+  for (const start of cursors) {
+    const cursor = followToArray(start);
+    const { path, field, value, level } = cursor;
+    if (Array.isArray(value)) {
+      const through = byArray.get(value);
+      if (through) through.push(cursor);
+      else byArray.set(value, [cursor]);
+    } else key[field] = level === path.segments.length ? (value ?? null) : null;
+  }
+  for (const [array, through] of byArray) {
+    const [only] = through as [Cursor];
+    if (through.length === 1) key[only.field] = firstValue(array, only.path, only.level);
+    else resolveThrough(array, through, key);
+  }
+}
+
+/** Follows a path through objects, as far as it leads without an array. */
+function followToArray(cursor: Cursor): Cursor {
+  const { segments } = cursor.path;
+  let { value, level } = cursor;
+  for (; level < segments.length; level++) {
+    const key = segments[level] as string;
+    if (Array.isArray(value) || !hasField(value, key)) break;
+    value = value[key];
+  }
+  return { ...cursor, value, level };
+}
+
+/** Fills in the values of fields whose paths lead through one array: those of the item that sorts first. */
+function resolveThrough(
+  array: readonly unknown[],
+  cursors: readonly Cursor[],
+  key: unknown[],
+): void {
+  const needsItems = cursors.some(
+    ({ path, level }) => !hasPosition(array, path.segments[level] ?? ''),
+  );
+  const items = needsItems && array.length > 0 ? array : [undefined];
+  const combinations = items.map((item) => combinationOf(array, item, cursors));
+  const first = combinations.reduce((best, other) =>
+    compareFields(other, best, cursors) < 0 ? other : best,
+  );
+  for (const { field } of cursors) key[field] = first[field];
+}
+
+function combinationOf(
+  array: readonly unknown[],
+  item: unknown,
+  cursors: readonly Cursor[],
+): unknown[] {
+  const values: unknown[] = [];
+  const open: Cursor[] = [];
+  for (const cursor of cursors) {
+    const { path, field, level } = cursor;
+    const key = path.segments[level];
+    if (key === undefined) values[field] = array.length === 0 ? undefined : (item ?? null);
+    else if (hasPosition(array, key)) {
+      const value = array[Number(key)];
+      if (level === path.segments.length - 1) values[field] = value ?? null;
+      else open.push({ ...cursor, value, level: level + 1 });
+    } else if (isFields(item)) open.push({ ...cursor, value: item });
+    else values[field] = null;
+  }
+  resolve(open, values);
+  return values;
+}
+
+function compareFields(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  cursors: readonly Cursor[],
+): number {
+  for (const { field, path } of cursors) {
+    const order = compareScalars(a[field], b[field]) * path.direction;
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function hasPosition(value: unknown, key: string): value is readonly unknown[] {
+  return Array.isArray(value) && isIndex(key) && Object.hasOwn(value, key);
+}
+
+function hasField(value: unknown, key: string): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && ownsProperty(value, key);
 }

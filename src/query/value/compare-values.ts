@@ -1,5 +1,4 @@
-import { ValueError } from '../../errors/value-error.ts';
-import { compareBinary } from './compare-binary.ts';
+import { ValueError } from '../../errors/errors.ts';
 import { bracket, bracketOf } from './value-type.ts';
 
 /**
@@ -70,6 +69,7 @@ function compareAt(a: unknown, b: unknown, depth: number): number {
 }
 
 type Fields = Record<string, unknown>;
+
 type Entries = Map<unknown, unknown>;
 
 function compareNumbers(a: number | bigint, b: number | bigint): number {
@@ -128,10 +128,6 @@ function compareRegExps(a: RegExp, b: RegExp): number {
   return compareStrings(a.source, b.source) || compareStrings(a.flags, b.flags);
 }
 
-function compareBlobs(a: Blob, b: Blob): number {
-  return a.size - b.size || compareStrings(a.type, b.type) || ordinalOf(a) - ordinalOf(b);
-}
-
 /**
  * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same object.
  * Blobs of one size and type are numbered at first sight, which keeps the order total.
@@ -139,10 +135,55 @@ function compareBlobs(a: Blob, b: Blob): number {
 const blobOrdinals = new WeakMap<Blob, number>();
 let lastOrdinal = 0;
 
+function compareBlobs(a: Blob, b: Blob): number {
+  return a.size - b.size || compareStrings(a.type, b.type) || ordinalOf(a) - ordinalOf(b);
+}
+
 function ordinalOf(blob: Blob): number {
   const known = blobOrdinals.get(blob);
   if (known !== undefined) return known;
   lastOrdinal += 1;
   blobOrdinals.set(blob, lastOrdinal);
   return lastOrdinal;
+}
+
+/** {@link compareValues} with a fast path for two numbers, strings or dates, which nearly all keys are. */
+export function compareScalars(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (a < b) return -1;
+    if (a > b) return 1;
+    return a === b ? 0 : compareValues(a, b); // NaN
+  }
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a === b) return 0;
+    return a < b ? -1 : 1;
+  }
+  if (a instanceof Date && b instanceof Date) return compareScalars(a.getTime(), b.getTime());
+  return compareValues(a, b);
+}
+
+/** Compares binary values as BSON does: by length, then by type, then byte by byte. */
+function compareBinary(a: ArrayBuffer | ArrayBufferView, b: ArrayBuffer | ArrayBufferView): number {
+  return a.byteLength - b.byteLength || compareKinds(a, b) || compareBytes(bytesOf(a), bytesOf(b));
+}
+
+function compareKinds(a: object, b: object): number {
+  const kindA = Object.prototype.toString.call(a);
+  const kindB = Object.prototype.toString.call(b);
+  if (kindA === kindB) return 0;
+  return kindA < kindB ? -1 : 1;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let index = 0; index < a.length; index++) {
+    const order = (a[index] as number) - (b[index] as number);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(value);
 }

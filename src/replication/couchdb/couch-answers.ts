@@ -4,6 +4,7 @@ import {
   type JsonObject,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
 import type { Refusal } from '../fetching/answer-errors.ts';
 import type { RefusedRow } from '../protocol/remote.ts';
 import type { CouchDocument } from './couch-documents.ts';
@@ -142,7 +143,7 @@ export function readRefusal(body: unknown): Refusal | undefined {
   return { code: error.slice(0, 100), message: String(reason ?? '').slice(0, 1000) };
 }
 
-export function isSequence(value: unknown): value is Sequence {
+function isSequence(value: unknown): value is Sequence {
   return (typeof value === 'string' && value.length > 0) || Number.isFinite(value);
 }
 
@@ -166,4 +167,30 @@ function readDocument(document: JsonObject, id: string): CouchDocument {
   if (!isRevision(document._rev))
     throw new Malformed(`the document "${id.slice(0, 100)}" has no revision`);
   return document as CouchDocument;
+}
+
+/** A place in the changes of a database, and what these changes are known by. */
+export interface CouchCheckpoint {
+  /** The `last_seq` as the server gave it. */
+  readonly since: Sequence;
+  /** What names the history of the database. */
+  readonly database: string;
+  /** A document and its revision before that place: a database that was restored or created anew does not know it. */
+  readonly seen?: readonly [id: string, revision: string];
+  /** Hash of the selector that chose the changes. */
+  readonly selector?: string;
+}
+
+/** @returns `undefined` for what is no checkpoint of this remote. */
+export function readCheckpoint(value: unknown): CouchCheckpoint | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const { since, database, seen, selector } = value;
+  if (!isSequence(since) || typeof database !== 'string') return undefined;
+  if (selector !== undefined && typeof selector !== 'string') return undefined;
+  const place = { since, database, ...(selector !== undefined && { selector }) };
+  if (seen === undefined) return place;
+  if (!Array.isArray(seen)) return undefined;
+  const [id, revision] = seen as unknown[];
+  if (typeof id !== 'string' || !isRevision(revision)) return undefined;
+  return { ...place, seen: [id, revision] };
 }

@@ -1,10 +1,8 @@
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-import { callByHalves } from '../fetching/halves.ts';
-import { batchesOf } from '../fetching/push-batches.ts';
-import { mergeFields } from '../merge/merge-fields.ts';
-import { sameContent } from '../merge/same-content.ts';
+import { batchesOf, callByHalves } from '../fetching/push-batches.ts';
+import { mergeFields, sameContent } from '../merge-fields.ts';
 import type { ChangeRow, EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
 import { type CouchDocument, type CouchEdit, fromCouch, toCouch } from './couch-documents.ts';

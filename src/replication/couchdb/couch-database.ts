@@ -2,7 +2,7 @@ import { nanoid } from 'nanoid';
 import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { RefusedError } from '../fetching/answer-errors.ts';
 import type { Fetcher } from '../fetching/fetcher.ts';
-import { callByHalves } from '../fetching/halves.ts';
+import { callByHalves } from '../fetching/push-batches.ts';
 import {
   type ChangesAnswer,
   type EditResult,

@@ -6,12 +6,12 @@ import { encodeDocument } from '../protocol/wire-documents.ts';
 import {
   decodeValue,
   type ExactValues,
+  hashJson,
   type Restored,
   restoreExact,
+  restorePlaced,
   takeExact,
 } from './exact-values.ts';
-import { hashJson } from './json-hash.ts';
-import { restorePlaced } from './placed-values.ts';
 import { generationOf, nextGeneration, versionOf } from './revisions.ts';
 
 /** A document of CouchDB as JSON. */

@@ -1,10 +1,10 @@
 import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { ValueError } from '../../errors/value-error.ts';
+import { ValueError } from '../../errors/errors.ts';
 import { blameless, OversizedAnswer } from '../fetching/answer-errors.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
-import { sameContent } from '../merge/same-content.ts';
+import { sameContent } from '../merge-fields.ts';
 import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
 import type { EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';

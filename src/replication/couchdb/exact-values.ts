@@ -1,7 +1,7 @@
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { hashText } from '../../storage/integrity/checksum.ts';
 import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
-import { hashJson } from './json-hash.ts';
 
 /** Values that JSON does not keep, encoded as by `codec/exact-json`, by the text that stands for each in the document. */
 export type ExactValues = JsonObject;
@@ -17,55 +17,6 @@ const MAX_DEPTH = 1600;
 
 /** Levels of the JSON, and of a value in it, that are fewer than the 500 of a document together. */
 const FLAT_DEPTH = 200;
-
-/**
- * Splits fields into plain JSON, which other programs understand, and the exact values. A date stands in the JSON as its
- * ISO string; other values as their type and a hash, such as `$map:0f3a8c21`. Each text stands for one content, wherever
- * other programs move it, and no text of the document equals it.
- *
- * @throws {ValueError} for a Blob.
- * @throws {TooLong}
- */
-export function takeExact(fields: JsonObject): {
-  readonly json: JsonObject;
-  readonly exact: ExactValues | undefined;
-} {
-  const taken = new Taken();
-  const json = taken.take(fields) as JsonObject;
-  return { json, exact: taken.table() };
-}
-
-/** A document with its exact values. */
-export interface Restored {
-  readonly document: JsonObject;
-  /** What stands there for values that are gone, or have other content by now. */
-  readonly lost: readonly string[];
-  /** Whether it may have more levels than a document. */
-  readonly isDeep: boolean;
-}
-
-/**
- * Puts exact values back wherever their texts are: other programs may have moved them, and what these have replaced stays
- * so.
- *
- * @param document Parsed JSON; it stays as it is.
- * @throws {Malformed} for a document that no collection can hold.
- */
-export function restoreExact(document: JsonObject, exact: ExactValues): Restored {
-  const restoring = new Restoring(exact);
-  const restored = restoring.restore(document, 0) as JsonObject;
-  return { document: restored, lost: [...restoring.lost], isDeep: restoring.isDeep };
-}
-
-/** @returns `undefined` if it is damaged. */
-export function decodeValue(encoded: unknown): { readonly value: unknown } | undefined {
-  try {
-    return decodeDocument({ _id: '', value: encoded }, '') as { value: unknown };
-  } catch (error) {
-    if (error instanceof Malformed) return undefined;
-    throw error;
-  }
-}
 
 class Taken {
   /** Texts of the document itself. */
@@ -115,6 +66,32 @@ class Taken {
   }
 }
 
+/**
+ * Splits fields into plain JSON, which other programs understand, and the exact values. A date stands in the JSON as its
+ * ISO string; other values as their type and a hash, such as `$map:0f3a8c21`. Each text stands for one content, wherever
+ * other programs move it, and no text of the document equals it.
+ *
+ * @throws {ValueError} for a Blob.
+ * @throws {TooLong}
+ */
+export function takeExact(fields: JsonObject): {
+  readonly json: JsonObject;
+  readonly exact: ExactValues | undefined;
+} {
+  const taken = new Taken();
+  const json = taken.take(fields) as JsonObject;
+  return { json, exact: taken.table() };
+}
+
+/** A document with its exact values. */
+export interface Restored {
+  readonly document: JsonObject;
+  /** What stands there for values that are gone, or have other content by now. */
+  readonly lost: readonly string[];
+  /** Whether it may have more levels than a document. */
+  readonly isDeep: boolean;
+}
+
 class Restoring {
   readonly lost = new Set<string>();
   isDeep = false;
@@ -162,8 +139,31 @@ class Restoring {
   }
 }
 
+/**
+ * Puts exact values back wherever their texts are: other programs may have moved them, and what these have replaced stays
+ * so.
+ *
+ * @param document Parsed JSON; it stays as it is.
+ * @throws {Malformed} for a document that no collection can hold.
+ */
+export function restoreExact(document: JsonObject, exact: ExactValues): Restored {
+  const restoring = new Restoring(exact);
+  const restored = restoring.restore(document, 0) as JsonObject;
+  return { document: restored, lost: [...restoring.lost], isDeep: restoring.isDeep };
+}
+
+/** @returns `undefined` if it is damaged. */
+export function decodeValue(encoded: unknown): { readonly value: unknown } | undefined {
+  try {
+    return decodeDocument({ _id: '', value: encoded }, '') as { value: unknown };
+  } catch (error) {
+    if (error instanceof Malformed) return undefined;
+    throw error;
+  }
+}
+
 /** What stands in the JSON for a value outside JSON. */
-export function standIn(value: unknown, encoded: unknown): string {
+function standIn(value: unknown, encoded: unknown): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   const [type = ''] = isPlainObject(encoded) ? Object.keys(encoded) : [];
   return `${type}:${hashJson(encoded)}`;
@@ -182,4 +182,81 @@ function isJson(value: unknown): boolean {
 function hasHoles(array: readonly unknown[]): boolean {
   for (let index = 0; index < array.length; index++) if (!(index in array)) return true;
   return false;
+}
+
+/** A hash of JSON as text of eight digits, whatever the order of keys: servers do not keep it. */
+export function hashJson(value: unknown): string {
+  return (hashOf(value) >>> 0).toString(16).padStart(8, '0');
+}
+
+function hashOf(value: unknown): number {
+  if (typeof value === 'string') return hashText(value);
+  if (typeof value !== 'object' || value === null) return ~hashText(String(value));
+  let hash = Array.isArray(value) ? 1 : 2;
+  if (Array.isArray(value)) for (const item of value) hash = mix(hash) + hashOf(item);
+  // A sum: the order does not matter.
+  else
+    for (const [key, item] of Object.entries(value)) hash += mix(hashText(key) + mix(hashOf(item)));
+  return mix(hash);
+}
+
+/** The end of MurmurHash3. */
+function mix(value: number): number {
+  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+/**
+ * Puts exact values back that an earlier version of Cairn has written: by their paths, where an ISO string or the name of
+ * the type stands for each.
+ *
+ * @param isUntouched Whether no other program has written the document since: else a name that stands for several values
+ *   could stand for any of them by now.
+ */
+export function restorePlaced(
+  given: JsonObject,
+  { paths, values }: JsonObject,
+  isUntouched: boolean,
+): Restored {
+  const document = structuredClone(given);
+  if (!Array.isArray(paths) || !Array.isArray(values) || paths.length !== values.length)
+    return { document, lost: [], isDeep: true };
+  const lost = new Set<string>();
+  const meanings = new Map<string, Set<string>>();
+  for (const encoded of values) {
+    const name = nameOf(encoded);
+    meanings.set(name, (meanings.get(name) ?? new Set()).add(hashJson(encoded)));
+  }
+  for (const [index, path] of paths.entries()) {
+    const place = Array.isArray(path) ? placeOf(document, path) : undefined;
+    const name = nameOf(values[index]);
+    if (place?.holder[place.key] !== name) continue;
+    const decoded = decodeValue(values[index]);
+    if (decoded && (isUntouched || meanings.get(name)?.size === 1))
+      place.holder[place.key] = decoded.value;
+    else lost.add(name);
+  }
+  return { document, lost: [...lost], isDeep: true };
+}
+
+/** What stands for a value. */
+function nameOf(encoded: unknown): string {
+  return standIn(decodeValue(encoded)?.value, encoded).replace(/:[0-9a-f]{8}$/, '');
+}
+
+/** The last step of a path, and the object or array that has it. */
+function placeOf(
+  document: JsonObject,
+  path: readonly unknown[],
+): { readonly holder: Record<string, unknown>; readonly key: string } | undefined {
+  let holder: unknown = document;
+  for (const [index, step] of path.entries()) {
+    if (typeof holder !== 'object' || holder === null) return undefined;
+    const key = String(step);
+    if (!Object.hasOwn(holder, key)) return undefined;
+    if (index === path.length - 1) return { holder: holder as Record<string, unknown>, key };
+    holder = (holder as JsonObject)[key];
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
+import { type Clock, systemClock } from '../../async/clock.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
-import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
+import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-errors.ts';
 import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';

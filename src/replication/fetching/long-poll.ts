@@ -1,6 +1,6 @@
-import { orAborted } from '../../collection/calls/first-call.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
+import type { Clock } from '../../async/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import { orAborted } from '../../page/sending/call-arguments.ts';
 import { Slowdown } from './slowdown.ts';
 
 /** Asks a server for news and waits while it holds the request. @param onBytes Call it when the server sent something. */

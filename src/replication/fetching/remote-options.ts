@@ -1,6 +1,6 @@
+import type { Check } from '../../api/options/option-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import type { Check } from '../../collection/options/option-checks.ts';
-import { OptionError } from '../../errors/option-error.ts';
+import { OptionError } from '../../errors/errors.ts';
 
 /** Headers of requests: fixed ones, or a function that is asked before each request. */
 export type RemoteHeaders =

@@ -1,5 +1,5 @@
-import { orAborted } from '../../collection/calls/first-call.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
+import type { Clock } from '../../async/clock.ts';
+import { orAborted } from '../../page/sending/call-arguments.ts';
 
 /** A wait for news that ended sooner was not held by the server. */
 const HELD_MS = 5000;

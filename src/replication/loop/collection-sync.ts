@@ -1,27 +1,31 @@
-import type { HandleChannel } from '../../collection/calls/handle-channel.ts';
-import type { ReplicationAccess } from '../../collection/replication-access.ts';
-import type { OpenReplica, ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import { type StateCodec, stateCodec } from '../documents/states.ts';
+import type { Clock } from '../../async/clock.ts';
+import { asCairnError } from '../../errors/errors.ts';
+import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
+import type { HandleChannel } from '../../page/sending/handle-channel.ts';
+import type { OpenReplica, ReplicaReport } from '../../protocol/replica-protocol.ts';
+import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
 import { Push } from '../rounds/push.ts';
-import { RemoteCalls } from '../rounds/remote-calls.ts';
+import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
+import { type StateCodec, stateCodec } from '../states.ts';
 import type { Environment } from './platform-environment.ts';
-import { RemoteWatch } from './remote-watch.ts';
-import { ReplicationLoop } from './replication-loop.ts';
-import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
+import { ReplicationLoop, shownStatus } from './replication-loop.ts';
+import {
+  type Answered,
+  type ReplicationStatus,
+  type StatusReport,
+  stopped,
+} from './replication-status.ts';
 import { countOf, settle } from './settling.ts';
-import { shownStatus } from './shown-status.ts';
-import { stopped } from './stopped.ts';
 
 /** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
 const HEARTBEAT_MS = 15_000;
 
 /** What is told to the user of a replication. */
-export interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
+interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
   status(status: ReplicationStatus): void;
 }
 
@@ -285,5 +289,38 @@ export class CollectionSync {
   #show(): void {
     this.#events.status(this.status);
     for (const look of [...this.#watchers]) look();
+  }
+}
+
+type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
+
+/** Waits for news of a remote, where it can tell. */
+class RemoteWatch {
+  readonly #watch: Watch | undefined;
+  readonly #slowdown: Slowdown;
+
+  constructor({ remote, direction }: ReplicationSettings, clock: Clock) {
+    if (direction !== 'push') this.#watch = remote.watch?.bind(remote);
+    this.#slowdown = new Slowdown(clock);
+  }
+
+  /**
+   * Resolves when the server may have something new; `undefined` where it cannot tell.
+   *
+   * @param checkpoint Where the last round has pulled to.
+   */
+  until(checkpoint: string | undefined, signal: AbortSignal): Promise<void> | undefined {
+    return this.#watch && this.#ring(this.#watch, checkpoint, signal);
+  }
+
+  async #ring(watch: Watch, checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
+    const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
+    try {
+      await this.#slowdown.run(checkpoint, signal, async () => {
+        for await (const _ of watch(after, { signal })) return;
+      });
+    } catch (cause) {
+      throw failureOf(cause);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../engine/scheduling/clock.ts';
+import { type Clock, systemClock } from '../../async/clock.ts';
 
 /** What a replication notices of the world, passed in so that tests and simulations can drive it. */
 export interface Environment {

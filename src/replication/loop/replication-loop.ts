@@ -1,9 +1,8 @@
-import { asCairnError } from '../../errors/as-cairn-error.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
+import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-import { retryDelay } from '../rounds/retry-delay.ts';
+import type { ReplicaReport } from '../../protocol/replica-protocol.ts';
 import type { Environment } from './platform-environment.ts';
-import type { ReplicationState } from './replication-status.ts';
+import type { ReplicationState, ReplicationStatus, StatusReport } from './replication-status.ts';
 
 /** A remote without `watch` is asked so often, while the page is shown. */
 const POLL_MS = 15_000;
@@ -12,7 +11,7 @@ const POLL_MS = 15_000;
 const WAKE_MS = 1000;
 
 /** What a loop works with. */
-export interface LoopTasks {
+interface LoopTasks {
   /** Pulls, then pushes. */
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
@@ -199,4 +198,43 @@ function stateOf(code: string): ReplicationState {
     default:
       return 'failed';
   }
+}
+
+/** The status as this page shows it: its own, or that of the page that replicates. */
+export function shownStatus(
+  loop: Pick<ReplicationLoop, 'state' | 'lastSync' | 'retryAt' | 'error'>,
+  report: ReplicaReport | undefined,
+  stopped: Error | undefined,
+): ReplicationStatus {
+  const { pending = 0, rejected = 0 } = report ?? {};
+  const { state } = loop;
+  const told = state === 'elsewhere' ? (report?.report as StatusReport | undefined) : undefined;
+  const error = told?.error && new ReplicationError(told.error.code as never, told.error.message);
+  return Object.freeze({
+    state,
+    ...{ pending, rejected },
+    last_sync: dateOf(told ? told.last_sync : loop.lastSync),
+    retry_at: dateOf(told ? told.retry_at : loop.retryAt),
+    error: stopped ?? (told ? error : loop.error),
+  });
+}
+
+function dateOf(instant: number | undefined): Date | undefined {
+  return instant === undefined ? undefined : new Date(instant);
+}
+
+/** The longest delays of the first retry and of all later ones, in milliseconds. */
+const FIRST_MS = 1000;
+const LAST_MS = 60_000;
+
+/**
+ * The delay before the next attempt: full jitter, so that clients that a server has lost at once do not come back at
+ * once. See https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+ *
+ * @param failures In a row, from 1.
+ * @param asked What the server asked for, in milliseconds: never earlier.
+ */
+function retryDelay(failures: number, asked: number | undefined, random: () => number): number {
+  const longest = Math.min(LAST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
+  return (asked ?? 0) + random() * longest;
 }

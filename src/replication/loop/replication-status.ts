@@ -1,3 +1,5 @@
+import { ReplicationError } from '../../errors/replication-error.ts';
+
 /**
  * What a replication does.
  *
@@ -54,4 +56,8 @@ export interface StatusReport {
   /** Rounds that this page has begun, and those of them that have ended. */
   readonly begun: number;
   readonly rounds: number;
+}
+
+export function stopped(why: string): ReplicationError {
+  return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
 }

@@ -1,6 +1,6 @@
-import type { ReplicaReport } from '../../engine/protocol/replica-protocol.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
+import type { Clock } from '../../async/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import type { ReplicaReport } from '../../protocol/replica-protocol.ts';
 import type { Answered, ReplicationStatus, StatusReport } from './replication-status.ts';
 
 /** A replication, as one who waits for a round sees it. */

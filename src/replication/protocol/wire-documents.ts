@@ -3,8 +3,7 @@ import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
 import { type BinarySource, decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type Binary, encodeExactTree } from '../../codec/exact-json/exact-encoding.ts';
 import { asString, Malformed } from '../../codec/exact-json/json-checks.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
-import { ValueError } from '../../errors/value-error.ts';
+import { CairnError, ValueError } from '../../errors/errors.ts';
 
 /** A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as base64. */
 export type WireDocument = Readonly<Record<string, unknown>> & { readonly _id: string };

@@ -1,13 +1,12 @@
+import type { Clock } from '../../async/clock.ts';
 import { copy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { orAborted } from '../../collection/calls/first-call.ts';
-import type { LocalRow, RecordState, RemoteRow } from '../../engine/protocol/replica-protocol.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-import type { ReplicatedDocument, StateCodec } from '../documents/states.ts';
-import { mergeFields } from '../merge/merge-fields.ts';
-import type { ConflictStates, Resolver } from '../merge/resolvers.ts';
-import { sameContent } from '../merge/same-content.ts';
+import { orAborted } from '../../page/sending/call-arguments.ts';
+import type { LocalRow, RecordState, RemoteRow } from '../../protocol/replica-protocol.ts';
+import { mergeFields, sameContent } from '../merge-fields.ts';
+import type { ConflictStates, Resolver } from '../resolvers.ts';
+import type { ReplicatedDocument, StateCodec } from '../states.ts';
 
 /** A conflict and its resolution. */
 export interface Conflict<T extends object = object> extends ConflictStates<T> {

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../engine/scheduling/next-turn.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import type { PulledPage } from '../protocol/remote.ts';
 import { applyRows, type ReadyRows, readyRows } from './apply-rows.ts';
 import { invalid } from './remote-calls.ts';

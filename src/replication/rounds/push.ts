@@ -1,9 +1,5 @@
-import type {
-  LocalRow,
-  PushedRow,
-  Push as SentPush,
-} from '../../engine/protocol/replica-protocol.ts';
-import { sameContent } from '../merge/same-content.ts';
+import type { LocalRow, PushedRow, Push as SentPush } from '../../protocol/replica-protocol.ts';
+import { sameContent } from '../merge-fields.ts';
 import type { PushResult, RemoteChange } from '../protocol/remote.ts';
 import { applyRows, readyRows } from './apply-rows.ts';
 import type { RoundContext } from './round-context.ts';

@@ -1,8 +1,8 @@
+import type { Clock } from '../../async/clock.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { orAborted } from '../../collection/calls/first-call.ts';
-import type { Clock } from '../../engine/scheduling/clock.ts';
-import { CairnError } from '../../errors/cairn-error.ts';
+import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import { orAborted } from '../../page/sending/call-arguments.ts';
 import type {
   LocalChange,
   PulledPage,

@@ -1,8 +1,8 @@
-import type { HandleRequest } from '../../collection/calls/sender.ts';
-import type { CollectionSchema } from '../../collection/schema/collection-schema.ts';
-import type { ReplicaOperations } from '../../engine/protocol/replica-protocol.ts';
-import type { CairnError } from '../../errors/cairn-error.ts';
-import type { StateCodec } from '../documents/states.ts';
+import type { CairnError } from '../../errors/errors.ts';
+import type { CollectionSchema } from '../../page/sending/collection-schema.ts';
+import type { HandleRequest } from '../../page/sending/sender.ts';
+import type { ReplicaOperations } from '../../protocol/replica-protocol.ts';
+import type { StateCodec } from '../states.ts';
 import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 

@@ -1,10 +1,5 @@
-import type {
-  LocalRow,
-  Push,
-  PushedRow,
-  RecordState,
-} from '../../engine/protocol/replica-protocol.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import type { LocalRow, Push, PushedRow, RecordState } from '../../protocol/replica-protocol.ts';
 import type { LocalChange, PushResult } from '../protocol/remote.ts';
 import type { RemoteCalls } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';

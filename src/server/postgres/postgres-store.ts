@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors/option-error.ts';
+import { OptionError } from '../../errors/errors.ts';
 import type { PullAnswer } from '../../replication/protocol/http-answers.ts';
 import { parseCheckpoint } from '../checkpoint.ts';
 import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';

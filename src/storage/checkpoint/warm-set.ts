@@ -2,7 +2,7 @@ import type { Body } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { Storage, StorageKey, StorageOperation } from '../drivers/driver.ts';
 import { isIntact, seal } from '../integrity/seal.ts';
-import { readRecord } from '../segments/parts/record-part.ts';
+import { readRecord } from '../segments/record-part.ts';
 import { buildSegment, type Segment } from '../segments/segment.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
 import { checkpointKey } from './checkpoint-format.ts';

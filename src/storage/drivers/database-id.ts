@@ -1,5 +1,5 @@
-import { StorageError } from '../../errors/storage-error.ts';
-import type { StorageKey, StoragePut } from './driver.ts';
+import { StorageError } from '../../errors/errors.ts';
+import type { StorageKey, StorageOperation, StoragePut } from './driver.ts';
 
 /** Where a database has its id, in the store `leadership`. */
 export const DATABASE_ID: StorageKey = ['database'];
@@ -33,5 +33,30 @@ export function databaseDestroyed(name?: string): StorageError {
     'database_destroyed',
     `${which} was deleted, here or in another tab. Connect again to start with an empty one.`,
     { place: name },
+  );
+}
+
+/** The key of the marker in `leadership` of a database that has been moved out of IndexedDB. */
+export const MOVED_KEY: StorageKey = ['moved'];
+
+/** Where the data is now. */
+interface Moved {
+  readonly to: 'opfs';
+  /** The epoch that the data has there at least. */
+  readonly epoch: number;
+}
+
+export function isMoved(value: unknown): value is Moved {
+  return value !== undefined;
+}
+
+export function movedTo(to: Moved['to'], epoch: number): StorageOperation {
+  return { type: 'put', store: 'leadership', key: MOVED_KEY, value: { to, epoch } };
+}
+
+export function storageMoved({ to }: Moved): StorageError {
+  return new StorageError(
+    'storage_moved',
+    `The data of this database is in storage '${to}'. Connect with storage: '${to}' in a browser that has it, or move it back with migrateStorage().`,
   );
 }

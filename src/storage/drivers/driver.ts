@@ -1,4 +1,4 @@
-import type { StorageError } from '../../errors/storage-error.ts';
+import type { StorageError } from '../../errors/errors.ts';
 
 /** The object stores. They are fixed: creating or dropping a collection never upgrades the database. */
 export const STORE_NAMES = [

@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import type { StorageKey } from './driver.ts';
 
 /** The key, in `leadership`, of what an encrypted database says of its keys. An engine without a key must not go on. */

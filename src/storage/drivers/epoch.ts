@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import type { StorageClaim, StorageKey } from './driver.ts';
 
 /** Where the leadership is, in the store of that name. */

@@ -1,7 +1,7 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
-import { StorageError } from '../../errors/storage-error.ts';
+import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
+import { StorageError } from '../../errors/errors.ts';
 import { DATABASE_ID, databaseDestroyed, putDatabaseId } from './database-id.ts';
-import { CLOSE_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
 import { storageErrorOf } from './storage-failure.ts';
 

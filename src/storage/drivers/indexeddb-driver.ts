@@ -1,4 +1,4 @@
-import { type IDBPDatabase, type IDBPTransaction, unwrap } from 'idb';
+import { type IDBPDatabase, type IDBPTransaction, unwrap, wrap } from 'idb';
 import {
   type Durability,
   STORE_NAMES,
@@ -13,7 +13,6 @@ import {
 } from './driver.ts';
 import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
-import { abort, ScriptGuard } from './script-guard.ts';
 
 /** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
 const PUT_AHEAD = 1024 * 1024;
@@ -124,6 +123,38 @@ class IndexedDbStorage implements Storage {
 function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
   if (!Array.isArray(operations) || operations[0]?.store !== 'recovery') return ENGINE_STORES;
   return operations.at(-1).store === 'recovery' ? ['recovery'] : [...STORE_NAMES];
+}
+
+/**
+ * Firefox ends a page's script without an exception when it closes the last tab of a site, and then commits what the
+ * script has put so far: half a save. So a request that succeeds while the script awaits none aborts the transaction.
+ */
+class ScriptGuard {
+  #awaited: IDBRequest | undefined;
+  #isWhole = false;
+
+  constructor(transaction: IDBTransaction) {
+    const onSuccess = ({ target }: Event) => {
+      if (target === this.#awaited) this.#awaited = undefined;
+      else if (!this.#awaited && !this.#isWhole) abort(transaction);
+    };
+    transaction.addEventListener('success', onSuccess, true);
+  }
+
+  /** @returns awaits the request, now or later. */
+  waiter(request: IDBRequest): () => Promise<unknown> {
+    const settled = wrap(request);
+    settled.catch(() => undefined);
+    return () => {
+      if (request.readyState === 'pending') this.#awaited = request;
+      return settled;
+    };
+  }
+
+  /** Must be called when the whole batch is put. */
+  finish(): void {
+    this.#isWhole = true;
+  }
 }
 
 /** Applies a batch in one transaction; resolves when it is committed. */
@@ -282,4 +313,14 @@ function replayable<T>(source: Iterable<T>): Iterable<T> {
       }
     },
   };
+}
+
+/** Aborts a transaction, unless it has ended. */
+function abort(transaction: { abort(): void }): void {
+  try {
+    transaction.abort();
+  } catch (error) {
+    // It has aborted by itself.
+    if ((error as DOMException).name !== 'InvalidStateError') throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import { databaseDestroyed, putDatabaseId } from './database-id.ts';
 import {
   STORE_NAMES,

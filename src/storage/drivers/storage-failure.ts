@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 
 /**
  * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is a

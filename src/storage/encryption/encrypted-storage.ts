@@ -1,5 +1,5 @@
-import { StorageError } from '../../errors/storage-error.ts';
-import { CLOSE_DEADLINE_MS, withDeadline } from '../drivers/deadline.ts';
+import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
+import { StorageError } from '../../errors/errors.ts';
 import type {
   Durability,
   Storage,

@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 
 /** @param why A clause. */
 export function keyWrong(why: string, cause?: unknown): StorageError {

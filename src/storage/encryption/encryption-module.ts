@@ -1,4 +1,4 @@
-import type { StorageError } from '../../errors/storage-error.ts';
+import type { StorageError } from '../../errors/errors.ts';
 import type { Storage, StorageEvents } from '../drivers/driver.ts';
 import type { Admit } from './key-proof.ts';
 import type { KeyMaterial, KeyOrigin } from './wrapping-key.ts';

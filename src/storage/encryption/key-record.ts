@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import type { StorageClaim } from '../drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import type { StoredEpoch } from '../drivers/epoch.ts';

@@ -1,4 +1,4 @@
-import type { StorageError } from '../../errors/storage-error.ts';
+import type { StorageError } from '../../errors/errors.ts';
 import {
   STORE_NAMES,
   type Storage,

@@ -1,5 +1,4 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
-import { byteChecksum } from './byte-checksum.ts';
 
 /**
  * A hash of 32 bits of a text. Each step is a bijection of its lane, so a change within four characters is always
@@ -42,6 +41,9 @@ export function checksumOf(value: unknown): number {
   return mixValue(0, value) >>> 0;
 }
 
+const float = new Float64Array(1);
+const words = new Int32Array(float.buffer);
+
 /** Adds a value to a checksum. */
 export function mixValue(hash: number, value: unknown): number {
   switch (typeof value) {
@@ -61,9 +63,6 @@ function mix(hash: number, word: number): number {
   const mixed = Math.imul(hash ^ word, 0xcc9e2d51);
   return (mixed << 13) | (mixed >>> 19);
 }
-
-const float = new Float64Array(1);
-const words = new Int32Array(float.buffer);
 
 function mixNumber(hash: number, value: number): number {
   // The bits of NaN are not defined.
@@ -125,4 +124,32 @@ function mixView(hash: number, view: ArrayBufferView): number {
   const name = hashText(view.constructor.name);
   // Words can be read at multiples of four alone.
   return mix(mix(hash, name), byteChecksum(view.byteOffset % 4 === 0 ? bytes : bytes.slice()));
+}
+
+/**
+ * A checksum of 32 bits, by the mixing of MurmurHash3 over two lanes: it finds what a torn write or a bad sector leaves,
+ * at a fifth of the time of a CRC-32.
+ *
+ * @param bytes At an offset that is a multiple of four.
+ */
+export function byteChecksum(bytes: Uint8Array): number {
+  const count = bytes.length >> 2;
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, count);
+  // Not the length itself, which the last bytes could cancel.
+  let even = Math.imul(bytes.length + 1, 0x85ebca6b);
+  let odd = 0x9747b28c;
+  const pairs = count & ~1;
+  for (let index = 0; index < pairs; index += 2) {
+    even = Math.imul(even ^ (words[index] as number), 0xcc9e2d51);
+    even ^= even >>> 15;
+    odd = Math.imul(odd ^ (words[index + 1] as number), 0x1b873593);
+    odd ^= odd >>> 13;
+  }
+  let tail = pairs < count ? (words[pairs] as number) : 0;
+  for (let at = count * 4; at < bytes.length; at++)
+    tail = Math.imul(tail, 31) + (bytes[at] as number);
+  let hash = Math.imul(even ^ tail, 0x85ebca6b) ^ Math.imul(odd, 0xc2b2ae35);
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

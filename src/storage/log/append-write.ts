@@ -1,14 +1,13 @@
 import type { Body } from '../../codec/body.ts';
 import type { StorageOperation } from '../drivers/driver.ts';
-import { noteLastSegment } from '../segments/last-segment.ts';
-import { cutPart } from '../segments/parts/cut-part.ts';
+import { cutPart } from '../segments/record-part.ts';
 import { cutSegments, type SegmentContent, type SegmentSizes } from '../segments/segment.ts';
 import type { SegmentWriter, Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
+import { noteLastSegment } from '../segments/stored-segment.ts';
 import { stateOf } from './live-segments.ts';
-import type { Attachment, Changes, LogState } from './log-writes.ts';
+import type { Attachment, Changes, LogState, UndoablePut } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
-import type { UndoablePut } from './undo-log.ts';
 
 /**
  * Appends changes, and creates the collection. Nothing else may be written to the log until {@link stored} or

@@ -2,10 +2,8 @@ import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { LiveSegments } from './live-segments.ts';
-import type { LogState } from './log-writes.ts';
+import type { LogState, Orphans, UndoablePut, UndoLog } from './log-writes.ts';
 import { type Manifest, putManifest } from './manifest.ts';
-import type { Orphans } from './orphans.ts';
-import type { UndoablePut, UndoLog } from './undo-log.ts';
 
 /** How a swap is made. */
 export interface SwapOptions {

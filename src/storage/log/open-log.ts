@@ -1,8 +1,7 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import { type Checkpoint, directoryKey } from '../checkpoint/checkpoint-format.ts';
 import type { Storage } from '../drivers/driver.ts';
 import { isIntact } from '../integrity/seal.ts';
-import { lastSegmentKey, lastSegmentOf } from '../segments/last-segment.ts';
 import { manifestLost, segmentLost } from '../segments/lost-data.ts';
 import {
   checkSegmentsAfter,
@@ -15,7 +14,7 @@ import {
   type TakeSegment,
 } from '../segments/read-segments.ts';
 import { SEGMENT_SIZE, segmentSizes } from '../segments/segment.ts';
-import { readSegment } from '../segments/stored-segment.ts';
+import { lastSegmentKey, lastSegmentOf, readSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 

@@ -1,26 +1,24 @@
-import type { StorageOperation } from '../drivers/driver.ts';
+import type { Durability, Storage, StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { LogBodies } from '../segments/log-bodies.ts';
 import { readListed, type TakeSegment } from '../segments/read-segments.ts';
 import {
+  type IndexColumns,
   type Segment,
   type SegmentContent,
   type SegmentSizes,
   segmentSizes,
 } from '../segments/segment.ts';
+import type { SegmentPool } from '../segments/segment-pool.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
 import { AppendWrite } from './append-write.ts';
-import { CompactionWrite } from './compaction-write.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
-import type { SegmentLogOptions } from './log-options.ts';
-import type { Attachment, Changes, LogState } from './log-writes.ts';
-import { EPOCH_SPAN, type Manifest, noManifest, putManifest } from './manifest.ts';
+import { type Attachment, type Changes, type LogState, Orphans, UndoLog } from './log-writes.ts';
+import { EPOCH_SPAN, isSameList, type Manifest, noManifest, putManifest } from './manifest.ts';
 import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
-import { findManifest, type LogReader, readLog } from './open-log.ts';
-import { Orphans } from './orphans.ts';
-import { UndoLog } from './undo-log.ts';
+import { findManifest, type LogReader, readLog, readManifest } from './open-log.ts';
 
 /**
  * The saved part of a collection: immutable segments, numbered upward. A save appends segments, opening folds them
@@ -316,5 +314,61 @@ export class SegmentLog {
 
   #makeManifest(segments: Iterable<number>) {
     return this.#live.makeManifest(segments, this.#writer.last);
+  }
+}
+
+interface SegmentLogOptions {
+  readonly name: string;
+  readonly type: string;
+  readonly storage: Storage;
+  readonly pool: SegmentPool;
+  readonly durability: Durability;
+  /** Whether the collection caches its encoded documents, so that the pool need not. */
+  readonly caching: boolean;
+  /** The columns of the current indexes. */
+  readonly columns: () => IndexColumns;
+  /** The epoch of this leader. Segments that an older leader appends after this one has opened do not count. */
+  readonly epoch: () => Promise<number>;
+  /** Segments that backups reference: they stay, live or not. */
+  readonly referenced: () => Promise<ReadonlySet<number>>;
+}
+
+interface Compaction {
+  readonly merged: ReadonlySet<number>;
+  /** Those of them that no backup references: they are deleted. */
+  readonly gone: readonly number[];
+  readonly written: readonly Written[];
+  readonly manifest: Manifest;
+}
+
+/** The write of a compaction: new segments replace live ones. A failed one may be stored nevertheless. */
+class CompactionWrite {
+  readonly #state: LogState;
+  readonly #compaction: Compaction;
+
+  constructor(state: LogState, compaction: Compaction) {
+    this.#state = state;
+    this.#compaction = compaction;
+  }
+
+  /** Must be called when the write is stored. */
+  stored(): void {
+    const { live, undo, bodies } = this.#state;
+    const { merged, gone, written, manifest } = this.#compaction;
+    undo.clear();
+    live.stored = manifest;
+    for (const number of merged) {
+      live.states.delete(number);
+      bodies.merged(number);
+    }
+    bodies.forget(gone);
+    live.append(written);
+    bodies.noteWritten(written);
+  }
+
+  /** Whether a failed write was stored: its transaction includes the manifest. */
+  async wasStored(storage: Storage): Promise<boolean> {
+    const { manifest } = this.#compaction;
+    return isSameList(await readManifest(storage, manifest.name), manifest);
   }
 }

@@ -1,10 +1,13 @@
-import { StorageError } from '../../errors/storage-error.ts';
-import { FOLDER, folderOf } from './files-folder.ts';
+import { toHex } from '../../codec/exact-json/base64.ts';
+import { StorageError } from '../../errors/errors.ts';
 import { fileErrorOf } from './opfs-failure.ts';
 
 /** An engine that ends releases its files with its worker. */
 const WAIT_MS = 5000;
 const PAUSE_MS = 50;
+
+/** The folder of all databases in the origin private file system. */
+export const FOLDER = 'cairndb';
 
 /**
  * Deletes the files of a database; does nothing where there are none.
@@ -47,4 +50,10 @@ function busy(name: string, cause: unknown): StorageError {
     `The files of database "${name}" are open elsewhere, in a frozen tab. They do not count any more; the next client with storage: 'opfs' empties them.`,
     { place: name, cause },
   );
+}
+
+/** The folder of one database in {@link FOLDER}: its name may have any characters, the name of a folder not. */
+export async function folderOf(database: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(database));
+  return toHex(new Uint8Array(digest));
 }

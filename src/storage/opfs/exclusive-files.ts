@@ -1,5 +1,5 @@
-import { StorageError } from '../../errors/storage-error.ts';
-import { FOLDER, folderOf } from './files-folder.ts';
+import { StorageError } from '../../errors/errors.ts';
+import { FOLDER, folderOf } from './delete-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
 import { fileErrorOf, filesUnavailable } from './opfs-failure.ts';
 

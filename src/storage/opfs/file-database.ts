@@ -1,4 +1,5 @@
-import type { StorageError } from '../../errors/storage-error.ts';
+import { nextTask } from '../../async/next-turn.ts';
+import type { StorageError } from '../../errors/errors.ts';
 import { DATABASE_ID, databaseIdOf } from '../drivers/database-id.ts';
 import type {
   Durability,
@@ -8,14 +9,12 @@ import type {
   StoreName,
 } from '../drivers/driver.ts';
 import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from '../drivers/epoch.ts';
-import { ExtentNotes } from './extent-notes.ts';
-import { type FileExtent, missingIn } from './file-extent.ts';
+import { ExtentNotes, type FileExtent, missingIn } from './extent-notes.ts';
 import type { Entry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
 import { LogFiles } from './frames/log-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
-import { nextTask } from './next-task.ts';
 import { databaseClosed, fileDamaged, fileErrorOf } from './opfs-failure.ts';
 import { type BlobContents, UnreadBlob } from './values/exact-parts.ts';
 

@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 
 /** The typed error for a failure of a file. */
 export function fileErrorOf(cause: unknown, doing: string): StorageError {

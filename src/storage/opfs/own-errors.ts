@@ -1,7 +1,6 @@
-import type { StorageError } from '../../errors/storage-error.ts';
+import type { StorageError } from '../../errors/errors.ts';
 import type { Storage } from '../drivers/driver.ts';
-import { type OpenedHome, openOpfs } from './open-opfs.ts';
-import type { ModuleOptions } from './opfs-module.ts';
+import { type OpenedHome, type OpfsOptions, openOpfs } from './open-opfs.ts';
 import { translatedStorage, translator } from './translated-storage.ts';
 
 /** As {@link openOpfs}, with errors of the caller's class instead of this script's. */
@@ -15,4 +14,17 @@ export async function openTranslated(name: string, options: ModuleOptions): Prom
   if (opened.kind === 'indexeddb') return opened;
   const storage: Storage = translatedStorage(opened.storage, translating);
   return { ...opened, storage };
+}
+
+/** What the script of `storage: 'opfs'` exports, which a worker loads when it is requested. */
+export interface OpfsModule {
+  /**
+   * @param options With the worker's own class of errors: the script has a copy of its own.
+   * @throws {StorageError} `storage_unavailable` where there are no files.
+   */
+  openOpfs(name: string, options: ModuleOptions): Promise<OpenedHome>;
+}
+
+interface ModuleOptions extends OpfsOptions {
+  readonly StorageError: typeof StorageError;
 }

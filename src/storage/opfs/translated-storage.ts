@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 import type { Storage } from '../drivers/driver.ts';
 
 type Translating = <Arguments extends unknown[], T>(

@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.ts';
+import { StorageError } from '../../errors/errors.ts';
 
 const REMEDY =
   'verify() lists the damage and the intact backups, loadBackup() restores one, Drop() starts anew.';

@@ -1,5 +1,5 @@
+import { inMicrotask } from '../../async/in-microtask.ts';
 import type { Storage, StoreName } from '../drivers/driver.ts';
-import { inMicrotask } from '../in-microtask.ts';
 import { intactBodies } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
 import type { SegmentBodies } from './segment.ts';

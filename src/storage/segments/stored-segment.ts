@@ -1,4 +1,4 @@
-import type { StorageOperation } from '../drivers/driver.ts';
+import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
 import { isIntact, type Sealed, seal } from '../integrity/seal.ts';
 import { hashKeys } from './key-hashes.ts';
 import { segmentLost } from './lost-data.ts';
@@ -52,4 +52,31 @@ export function segmentProblem(value: unknown): string {
 /** The hashes of the keys stand for them: opening needs those anyway. */
 function covered<T extends Segment>(segment: T, keys: Uint32Array): object {
   return { ...segment, keys, bodies: undefined };
+}
+
+/** The newest segment of a collection: no later one names it, so its loss would go unnoticed. */
+interface LastSegment {
+  readonly number: number;
+}
+
+/** Beside the bodies of segments, whose keys are numbers: a save writes it without a check of the epoch. */
+export function lastSegmentKey(collection: string): StorageKey {
+  return [collection, 'last'];
+}
+
+/** Notes the newest segment, in the transaction that stores it. @param number 0 for none. */
+export function noteLastSegment(collection: string, number: number): StorageOperation {
+  const key = lastSegmentKey(collection);
+  if (number === 0) return { type: 'delete', store: 'bodies', key };
+  const value: LastSegment = { number };
+  return { type: 'put', store: 'bodies', key, value: seal(key, value) };
+}
+
+/**
+ * The number that a save has noted, 0 for none. Below `next` of the manifest it says nothing: the manifest lists those, and a
+ * replaced leader may have written it.
+ */
+export function lastSegmentOf(collection: string, value: unknown): number {
+  const last = value as LastSegment | undefined;
+  return isIntact(lastSegmentKey(collection), last) ? last.number : 0;
 }

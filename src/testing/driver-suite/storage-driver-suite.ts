@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors/option-error.ts';
+import { OptionError } from '../../errors/errors.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import { deleteCases } from './delete-cases.ts';
 import { DriverBench, type DriverCase } from './driver-bench.ts';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/async/clock.ts';
 import {
   type BackupTarget,
   type NamedTarget,
@@ -10,7 +11,6 @@ import {
   webdav,
 } from '../../../src/backup-targets/index.ts';
 import { encryptedTarget } from '../../../src/encryption/index.ts';
-import { systemClock } from '../../../src/engine/scheduling/clock.ts';
 import { rejection } from '../../contract/outcomes.ts';
 import { allAtNight, testAtNight } from '../../setup/at-night.ts';
 import { backUpIn, newDatabase, newEnvironment, rowsFrom } from '../device.ts';

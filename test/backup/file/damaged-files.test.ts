@@ -172,8 +172,6 @@ test('a source of strings is file_not_gzip', async () => {
   const given = (async function* () {
     yield 'text';
   })();
-  const parts = (await import('../../../src/backup/file/reading/read-file.ts')).readFile(
-    given as never,
-  );
+  const parts = (await import('../../../src/backup/file/read-file.ts')).readFile(given as never);
   await expect(parts.next()).rejects.toMatchObject({ code: 'file_not_gzip' });
 });

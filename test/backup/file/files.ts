@@ -1,8 +1,8 @@
 import { Crc32 } from '../../../src/backup/file/crc32.ts';
 import type { FileHeader, FilePart, FileRecord } from '../../../src/backup/file/file-contents.ts';
-import { readFile } from '../../../src/backup/file/reading/read-file.ts';
-import { writeFile } from '../../../src/backup/file/writing/write-file.ts';
-import { CairnError } from '../../../src/errors/cairn-error.ts';
+import { readFile } from '../../../src/backup/file/read-file.ts';
+import { writeFile } from '../../../src/backup/file/section-writer.ts';
+import { CairnError } from '../../../src/errors/errors.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 

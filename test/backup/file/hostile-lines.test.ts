@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_LINE } from '../../../src/backup/file/limits.ts';
+import { MAX_LINE } from '../../../src/backup/file/file-contents.ts';
 import { peek } from '../../../src/codec/body.ts';
 import { testAtNight } from '../../setup/at-night.ts';
 import { describeValue } from './describe-value.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileRecord } from '../../../src/backup/file/file-contents.ts';
-import { MAX_LINE } from '../../../src/backup/file/limits.ts';
+import { type FileRecord, MAX_LINE } from '../../../src/backup/file/file-contents.ts';
 import { peek } from '../../../src/codec/body.ts';
 import { testAtNight } from '../../setup/at-night.ts';
 import { read, record, section, write } from './files.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FilePart } from '../../../src/backup/file/file-contents.ts';
-import { readFile } from '../../../src/backup/file/reading/read-file.ts';
-import { writeFile } from '../../../src/backup/file/writing/write-file.ts';
+import { readFile } from '../../../src/backup/file/read-file.ts';
+import { writeFile } from '../../../src/backup/file/section-writer.ts';
 import { type Bytes, chunksOf, joined, partsOf, read, record, section, write } from './files.ts';
 
 /** Hardly compressible, so that output appears soon. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encrypted } from '../../../src/encryption/index.ts';
 import { type CairnError, connect } from '../../../src/index.ts';
-import { FOLDER, folderOf } from '../../../src/storage/opfs/files-folder.ts';
+import { FOLDER, folderOf } from '../../../src/storage/opfs/delete-files.ts';
 import { hasFiles } from './has-files.ts';
 
 async function folder(name: string): Promise<FileSystemDirectoryHandle> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect, type DatabaseClient } from '../../../src/index.ts';
-import { FOLDER, folderOf } from '../../../src/storage/opfs/files-folder.ts';
+import { FOLDER, folderOf } from '../../../src/storage/opfs/delete-files.ts';
 import { hasFiles } from './has-files.ts';
 
 const open = (db: DatabaseClient) =>

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { encode } from '../../../src/codec/body.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
-import type { CollectionSettings } from '../../../src/engine/protocol/settings.ts';
+import type { CollectionSettings } from '../../../src/protocol/settings.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { ReplayingClient } from '../replaying-client.ts';

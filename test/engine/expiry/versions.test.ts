@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { ExpireOption } from '../../../src/collection/options/expire-options.ts';
+import type { ExpireOption } from '../../../src/api/options/expire-options.ts';
 import { settled } from '../fake-clock.ts';
 import { type ExpiryRig, openRig } from './expiry-rig.ts';
 

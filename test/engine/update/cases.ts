@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { checkUpdate } from '../../../src/collection/update/check-update.ts';
 import { compileUpdate, type Update } from '../../../src/engine/update/compile-update.ts';
-import { CairnError } from '../../../src/errors/cairn-error.ts';
-import { CriteriaError } from '../../../src/errors/criteria-error.ts';
-import { KeyError } from '../../../src/errors/key-error.ts';
-import { ValueError } from '../../../src/errors/value-error.ts';
+import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
+import { checkUpdate } from '../../../src/page/calls/check-update.ts';
 
 /** The time of every update here. */
 export const NOW = Date.UTC(2024, 1, 29, 12);

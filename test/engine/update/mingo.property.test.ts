@@ -1,7 +1,7 @@
 import { update } from 'mingo/updater';
 import { describe, expect, test } from 'vitest';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { CairnError } from '../../../src/errors/cairn-error.ts';
+import { CairnError } from '../../../src/errors/errors.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { document, updates } from './arbitrary-updates.ts';
 import { shown, updated } from './cases.ts';

@@ -1,4 +1,4 @@
-import { MANAGED_FIELDS } from '../../../src/storage/segments/managed-fields.ts';
+import { MANAGED_FIELDS } from '../../../src/storage/segments/stored-record.ts';
 import { type RefusalRow, refusalTable, updateTable } from './cases.ts';
 
 const operators = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MANAGED_FIELDS } from '../../../src/storage/segments/managed-fields.ts';
+import { MANAGED_FIELDS } from '../../../src/storage/segments/stored-record.ts';
 import { expectSame, NOW, type Row, refused, updated, updateTable } from './cases.ts';
 
 const day = new Date(5);

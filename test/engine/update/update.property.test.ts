@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
-import { CairnError } from '../../../src/errors/cairn-error.ts';
+import { CairnError } from '../../../src/errors/errors.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { anyChanges, anyDocument, anyUpdate, document, updates } from './arbitrary-updates.ts';
 import { compile, expectSame, NOW, updated } from './cases.ts';

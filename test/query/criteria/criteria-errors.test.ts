@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CriteriaError, type CriteriaErrorCode } from '../../../src/errors/criteria-error.ts';
+import { CriteriaError, type CriteriaErrorCode } from '../../../src/errors/errors.ts';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 
 function refusalOf(criteria: unknown): CriteriaError {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CriteriaError } from '../../../src/errors/criteria-error.ts';
+import { CriteriaError } from '../../../src/errors/errors.ts';
 import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 
 const items = [1, 5, 'x', null, undefined, [1, 5], { a: 1 }, { a: 5, b: [1] }, new Date(0)];

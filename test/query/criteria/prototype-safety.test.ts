@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CriteriaError } from '../../../src/errors/criteria-error.ts';
+import { CriteriaError } from '../../../src/errors/errors.ts';
 import {
   compileCriteria,
   compileItemCriteria,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { EntrySlice, Ranked } from '../../../src/query/index/leaf.ts';
+import type { EntrySlice, Ranked } from '../../../src/query/index/leaf-list.ts';
 import { SortedPairs } from '../../../src/query/index/sorted-pairs.ts';
-import { compareScalars } from '../../../src/query/value/compare-scalars.ts';
+import { compareScalars } from '../../../src/query/value/compare-values.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { Random } from '../../setup/random.ts';
 

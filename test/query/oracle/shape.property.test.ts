@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
-import { type Question, QuestionReader } from '../../../src/query/shape/read-question.ts';
+import { type Question, QuestionReader } from '../../../src/query/plan/read-question.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { naiveMatch } from './naive-criteria.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ValueError } from '../../../src/errors/value-error.ts';
+import { ValueError } from '../../../src/errors/errors.ts';
 import { compareValues, equalValues } from '../../../src/query/value/compare-values.ts';
 
 const ascending: unknown[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CriteriaError } from '../../../src/errors/criteria-error.ts';
+import { CriteriaError } from '../../../src/errors/errors.ts';
 import { compileSort } from '../../../src/query/sort/compile-sort.ts';
 
 function sorted(sort: unknown, documents: readonly object[]): object[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CriteriaError } from '../../../src/errors/criteria-error.ts';
-import { compileSelect } from '../../../src/query/projection/projection.ts';
+import { CriteriaError } from '../../../src/errors/errors.ts';
+import { compileSelect } from '../../../src/query/projection.ts';
 
 describe('a selection', () => {
   const document = {

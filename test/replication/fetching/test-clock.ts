@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/engine/scheduling/clock.ts';
+import type { Clock } from '../../../src/async/clock.ts';
 
 /** Time that passes when a test says so. */
 export class TestClock implements Clock {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HttpRemote } from '../../../src/replication/http/http-remote.ts';
+import { HttpRemote } from '../../../src/replication/http.ts';
 import { http, type LocalChange, type RemoteFetch } from '../../../src/replication/index.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 import { TestClock, turn } from '../fetching/test-clock.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '../../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
-import { findHome } from '../../../src/storage/opfs/database-home.ts';
+import { findHome } from '../../../src/storage/opfs/open-opfs.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { openFiles, put, reopened } from './file-rig.ts';
 

@@ -1,4 +1,4 @@
-import type { StorageError } from '../../../src/errors/storage-error.ts';
+import type { StorageError } from '../../../src/errors/errors.ts';
 import type { StorageOperation } from '../../../src/storage/drivers/driver.ts';
 import { FileDatabase } from '../../../src/storage/opfs/file-database.ts';
 import { someEachTime } from '../../setup/at-night.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StorageOperation } from '../../../src/storage/drivers/driver.ts';
 import { HEADER_SIZE } from '../../../src/storage/opfs/frames/frame-format.ts';
-import { POINTER_AT } from '../../../src/storage/opfs/frames/frame-table.ts';
+import { POINTER_AT } from '../../../src/storage/opfs/frames/frame-log.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { contents, drop, endsOf, openFiles, put, reopened } from './file-rig.ts';
 import { MemoryFile } from './memory-file.ts';

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { Storage, StorageOperation } from '../../../src/storage/drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../../../src/storage/drivers/encryption-key.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
-import { findHome } from '../../../src/storage/opfs/database-home.ts';
-import { moveToFiles, moveToIndexedDb } from '../../../src/storage/opfs/storage-migration.ts';
+import { findHome, moveToFiles, moveToIndexedDb } from '../../../src/storage/opfs/open-opfs.ts';
 import { passOn } from '../pass-on.ts';
 import { openFiles, put, reopened } from './file-rig.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordPart } from '../../../storage/segments/parts/record-part.ts';
+import type { RecordPart } from '../../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 
 /** Parts of records, one after another. The place of a record among all of them is its slot. */

@@ -1,4 +1,4 @@
-import type { RecordPart } from '../../../storage/segments/parts/record-part.ts';
+import type { RecordPart } from '../../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 import { PartList } from './part-list.ts';
 

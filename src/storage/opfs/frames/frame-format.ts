@@ -1,5 +1,5 @@
 import type { StorageKey, StoreName } from '../../drivers/driver.ts';
-import { byteChecksum } from '../../integrity/byte-checksum.ts';
+import { byteChecksum } from '../../integrity/checksum.ts';
 
 /**
  * A frame is one step of a write: a header, a head (JSON: store, key, kind), the bytes of a value. Head and value are padded to

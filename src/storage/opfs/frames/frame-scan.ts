@@ -1,4 +1,4 @@
-import { byteChecksum } from '../../integrity/byte-checksum.ts';
+import { byteChecksum } from '../../integrity/checksum.ts';
 import type { FileIndex } from './file-index.ts';
 import {
   dataStart,

@@ -1,5 +1,5 @@
 import type { StorageKey, StoreName } from '../../drivers/driver.ts';
-import { byteChecksum } from '../../integrity/byte-checksum.ts';
+import { byteChecksum } from '../../integrity/checksum.ts';
 import type { ByteBuffer } from '../values/byte-buffer.ts';
 import type { BlobContents } from '../values/exact-parts.ts';
 import { addValue } from '../values/value-bytes.ts';

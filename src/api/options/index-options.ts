@@ -1,0 +1,77 @@
+import { OptionError } from '../../errors/errors.ts';
+import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
+import { type Check, checkOptions, flag } from './option-checks.ts';
+
+/** An index in the option `indexes`: a dotted path, or an object. */
+export type IndexOption =
+  | string
+  | {
+      /** Dotted paths in order of precedence; a single path needs no list. */
+      fields: string | readonly string[];
+      /**
+       * Refuses a second document with the same key. Missing, null, RegExp and binary values take no part.
+       * @default false
+       */
+      unique?: boolean | undefined;
+      /** Each item of an array is a key; only for an index of one field. @default false */
+      multi?: boolean | undefined;
+    };
+
+export const indexList: Check = { allowed: 'a list of indexes', test: Array.isArray };
+
+const checks = {
+  fields: {
+    allowed: 'a path such as "address.city", or a list of distinct paths; `_id` needs none',
+    test: (value: unknown) => {
+      const paths: unknown[] = [value].flat();
+      return paths.length > 0 && new Set(paths).size === paths.length && paths.every(isIndexable);
+    },
+    required: true,
+  },
+  unique: flag,
+  multi: flag,
+};
+
+/**
+ * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a plain one.
+ *
+ * @throws {OptionError} with the place, such as `indexes[1].fields`.
+ */
+export function parseIndexes(option: unknown): IndexDefinition[] {
+  checkOptions({ indexes: option }, { indexes: indexList }, '');
+  const parsed = new Map<string, IndexDefinition>();
+  for (const [number, given] of ((option ?? []) as unknown[]).entries()) {
+    const place = `indexes[${number}]`;
+    const index = parseIndex(given, place);
+    const other = parsed.get(index.name);
+    if (other && (other.unique === index.unique || other.multi !== index.multi)) {
+      throw new OptionError('option_conflict', `"${place}" is declared twice.`, {
+        place,
+      });
+    }
+    parsed.set(index.name, { ...index, unique: index.unique || (other?.unique ?? false) });
+  }
+  return [...parsed.values()];
+}
+
+function parseIndex(given: unknown, place: string): IndexDefinition {
+  const options = typeof given === 'string' ? { fields: given } : given;
+  const {
+    unique = false,
+    multi = false,
+    ...own
+  } = checkOptions(options, checks, place, `${place}.`);
+  const fields = [own.fields].flat() as string[];
+  if (multi && fields.length > 1) {
+    const message = `"${place}.multi" is for a single field.`;
+    throw new OptionError('option_conflict', message, { place: `${place}.multi` });
+  }
+  return { name: indexName(fields), fields, unique: unique as boolean, multi: multi as boolean };
+}
+
+/** Whether an index can have the path. */
+export function isIndexable(path: unknown): boolean {
+  if (typeof path !== 'string') return false;
+  const keys = path.split('.');
+  return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');
+}

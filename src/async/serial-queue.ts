@@ -1,0 +1,114 @@
+import { isPromise } from '../codec/kinds.ts';
+import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
+
+/** The result of a request that is not due after all: it enters the queue again later, and does not hold it meanwhile. */
+export class Postponed<T> {
+  readonly result: Promise<T>;
+
+  constructor(result: Promise<T>) {
+    this.result = result;
+  }
+}
+
+/**
+ * Executes the requests to one collection in order, those on resident data at once. A request that
+ * changes something and has to wait holds the queue; a read has captured its source by the time it first waits, and
+ * lets later requests pass.
+ */
+export class SerialQueue {
+  /** Ends when the last request that holds the queue has ended; `undefined` while it is free. */
+  #busy: Promise<unknown> | undefined;
+  /** Requests that have begun and do not hold the queue. */
+  #passing: Set<Promise<unknown>> | undefined;
+
+  /** Whether a request has entered that changes the collection. */
+  hasChanges = false;
+
+  /** Whether a request would have to wait now. */
+  get busy(): boolean {
+    return this.#busy !== undefined;
+  }
+
+  /** Executes a request in its turn. `start` is called when it is due. */
+  enter<T>(exclusive: boolean, start: () => Result<T> | Postponed<T>): T | Promise<T> {
+    if (this.#busy) {
+      // Wrapped: what resolves with a promise waits for it.
+      const begun = this.#busy.then(() => ({ result: this.#begin(exclusive, start) }));
+      const held = ({ result }: Awaited<typeof begun>) =>
+        result instanceof Postponed ? undefined : result;
+      this.#hold(exclusive ? begun.then(held) : begun);
+      return begun.then(({ result }) => (result instanceof Postponed ? result.result : result));
+    }
+    const result = this.#begin(exclusive, start);
+    if (result instanceof Postponed) return result.result;
+    if (exclusive && isPromise(result)) this.#hold(result);
+    return result;
+  }
+
+  /** Resolves when all requests under way have ended. To be awaited by the request that holds the queue, so that none begins. */
+  async passed(): Promise<void> {
+    await Promise.allSettled(this.#passing ?? []);
+  }
+
+  #begin<T>(
+    exclusive: boolean,
+    start: () => Result<T> | Postponed<T>,
+  ): T | Promise<T> | Postponed<T> {
+    const result = perform(start);
+    if (!exclusive && isPromise(result)) {
+      this.#passing ??= new Set();
+      const passing = this.#passing;
+      const end = () => void passing.delete(result);
+      passing.add(result);
+      result.then(end, end);
+    }
+    return result;
+  }
+
+  #hold(result: Promise<unknown>): void {
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    const busy: Promise<unknown> = settled.then(() => {
+      if (this.#busy === busy) this.#busy = undefined;
+    });
+    this.#busy = busy;
+  }
+}
+
+function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Postponed<T> {
+  const result = start();
+  return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T | Postponed<T>);
+}
+
+/**
+ * Executes a request that changes several collections, and holds their queues meanwhile. It enters all of them at once: of two such
+ * requests one is before the other in every queue, so they never wait for each other.
+ */
+export function enterAll<T>(
+  queues: readonly SerialQueue[],
+  start: () => Coroutine<T>,
+): T | Promise<T> {
+  for (const queue of queues) queue.hasChanges = true;
+  if (!queues.some(({ busy }) => busy)) {
+    const result = run(start());
+    if (isPromise(result)) for (const queue of queues) void queue.enter(true, () => result);
+    return result;
+  }
+  let ahead = queues.length;
+  let begin: () => void = () => undefined;
+  const due = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const result = due.then(() => run(start()));
+  for (const queue of queues) {
+    const held = queue.enter(true, () => {
+      if (--ahead === 0) begin();
+      return result;
+    });
+    // The caller gets the failure.
+    void Promise.resolve(held).catch(() => undefined);
+  }
+  return result;
+}

@@ -1,0 +1,87 @@
+import type { CairnError } from '../errors/errors.ts';
+import type { Change, EngineEvents as Events } from '../protocol/event-protocol.ts';
+import type { ReplicaReport } from '../protocol/replica-protocol.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import type { Watermark } from '../storage/segments/watermarks.ts';
+import type { EngineEvents } from './engine-events.ts';
+
+/** The live queries of a collection, as far as a change concerns them. */
+export interface ChangeWatcher {
+  readonly size: number;
+  touch(key: string): void;
+}
+
+/** The events of one collection. */
+export class CollectionEvents {
+  readonly #engine: EngineEvents;
+  readonly #name: string;
+  #watcher: ChangeWatcher | undefined;
+  #saved: (() => void) | undefined;
+
+  constructor(engine: EngineEvents, { name }: CollectionSettings) {
+    this.#engine = engine;
+    this.#name = name;
+  }
+
+  watchWith(watcher: ChangeWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  /** What storage has lost as a whole. */
+  get damage(): readonly CairnError[] {
+    return this.#engine.damage;
+  }
+
+  /** @param call Called after each save. */
+  whenSaved(call: () => void): void {
+    this.#saved = call;
+  }
+
+  /** Whether a live query or a session wants to know of changes. */
+  get isWatched(): boolean {
+    return (this.#watcher?.size ?? 0) > 0 || this.#engine.isWatched;
+  }
+
+  /** To be called once the change is made. */
+  changed(id: string, kind: Change['kind']): void {
+    this.#watcher?.touch(id);
+    this.#engine.noteChange(this.#name, { id, kind });
+  }
+
+  /** Sends the changes of what was no batch of a client. */
+  sendChanges(): void {
+    this.#engine.sendChanges();
+  }
+
+  saved(changes: number): void {
+    this.#engine.noteSave(this.#name, changes);
+    this.#saved?.();
+  }
+
+  /** These changes are durable: clients need not replay them. */
+  released(watermarks: readonly Watermark[]): void {
+    if (watermarks.length > 0) this.#engine.release(watermarks);
+  }
+
+  /** Indexes are being built; they are ready when both numbers are the same. */
+  indexing(documents: number, total: number): void {
+    this.#engine.emit({ type: 'index', detail: { collection: this.#name, documents, total } });
+  }
+
+  replicated(report: Omit<ReplicaReport, 'collection'>): void {
+    this.#engine.emit({ type: 'replication', detail: { collection: this.#name, ...report } });
+  }
+
+  migrated(detail: Omit<Events['migration'], 'collection'>): void {
+    this.#engine.emit({ type: 'migration', detail: { collection: this.#name, ...detail } });
+  }
+
+  failed(error: CairnError): void {
+    this.#engine.reportError(error, this.#name);
+  }
+
+  /** A backup or a file has replaced all records. */
+  restored(backup: string | undefined, documents: number): void {
+    this.#engine.emit({ type: 'restore', detail: { collection: this.#name, backup, documents } });
+  }
+}

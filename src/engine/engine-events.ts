@@ -1,0 +1,143 @@
+import type { Clock } from '../async/clock.ts';
+import type { CairnError } from '../errors/errors.ts';
+import type { Change, EngineEvent, EngineStatus } from '../protocol/event-protocol.ts';
+import type { Watermark } from '../storage/segments/watermarks.ts';
+
+/** A session that gets the events of its engine. */
+export interface EventReceiver {
+  readonly client: string;
+  /** Whether it wants the events of changes. */
+  readonly watching: boolean;
+  readonly emit: (event: EngineEvent) => void;
+  /** Tells the client which of its changes are durable and need no replay. */
+  tellReleased(watermarks: readonly Watermark[]): void;
+}
+
+/** The part of the status that collections have. */
+export type Backlog = Pick<EngineStatus, 'unsaved' | 'unsaved_since'>;
+
+/** The storage of an engine, as its status has it. */
+interface StorageInUse {
+  readonly storageKind: string;
+  readonly storageReason?: string | undefined;
+  readonly isEncrypted?: boolean | undefined;
+  /** What it has lost as a whole, found while it was opened. */
+  readonly damage?: readonly CairnError[] | undefined;
+}
+
+/** The events of an engine, and its status, for all sessions. */
+export class EngineEvents {
+  readonly #storage: StorageInUse;
+  readonly #clock: Clock;
+  readonly #backlog: () => Backlog;
+  readonly #sessions = new Set<EventReceiver>();
+  /** Counted as sessions come and go: the status is made after every batch. */
+  #tabs = 0;
+  /** Changes of the batch by collection, to be sent at its end. Only kept while a session watches. */
+  readonly #changes = new Map<string, Change[]>();
+  #lastSave: Date | undefined;
+  #lastError: CairnError | undefined;
+  /** What storage has lost as a whole. */
+  readonly damage: readonly CairnError[];
+  /** The status that was sent last, to send each once. */
+  #sent = '';
+
+  constructor(storage: StorageInUse & { readonly clock: Clock }, backlog: () => Backlog) {
+    this.#storage = storage;
+    this.#clock = storage.clock;
+    this.#backlog = backlog;
+    this.damage = storage.damage ?? [];
+    this.#lastError = this.damage[0];
+  }
+
+  add(session: EventReceiver): void {
+    this.#sessions.add(session);
+    this.#countTabs();
+    this.sendStatus();
+  }
+
+  /** @returns whether that was the last session of its client. */
+  remove(session: EventReceiver): boolean {
+    this.#sessions.delete(session);
+    this.#countTabs();
+    this.sendStatus();
+    return !Array.from(this.#sessions).some(({ client }) => client === session.client);
+  }
+
+  emit(event: EngineEvent): void {
+    for (const session of this.#sessions)
+      if (event.type !== 'change' || session.watching) session.emit(event);
+  }
+
+  get isWatched(): boolean {
+    for (const { watching } of this.#sessions) if (watching) return true;
+    return false;
+  }
+
+  noteChange(collection: string, change: Change): void {
+    const changes = this.#changes.get(collection);
+    if (changes) changes.push(change);
+    else if (this.isWatched) this.#changes.set(collection, [change]);
+  }
+
+  /** Must be called after a batch. */
+  sendChanges(): void {
+    for (const [collection, changes] of this.#changes)
+      this.emit({ type: 'change', detail: { collection, changes } });
+    this.#changes.clear();
+    this.sendStatus();
+  }
+
+  noteSave(collection: string, changes: number): void {
+    const at = new Date(this.#clock.now());
+    this.#lastSave = at;
+    // No save brings back what storage has lost.
+    this.#lastError = this.damage[0];
+    // Before the event: its listeners see what is unsaved now.
+    this.sendStatus();
+    if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
+  }
+
+  reportError(error: CairnError, collection?: string): void {
+    this.#lastError = error;
+    this.emit({ type: 'error', detail: { collection, error } });
+    this.sendStatus();
+  }
+
+  release(watermarks: readonly Watermark[]): void {
+    for (const session of this.#sessions) session.tellReleased(watermarks);
+  }
+
+  get status(): EngineStatus {
+    return {
+      storage: this.#storage.storageKind,
+      storage_reason: this.#storage.storageReason,
+      encrypted: this.#storage.isEncrypted === true,
+      tabs: this.#tabs,
+      ...this.#backlog(),
+      last_save: this.#lastSave,
+      last_error: this.#lastError,
+    };
+  }
+
+  #countTabs(): void {
+    // The name of a client begins with that of its page.
+    this.#tabs = new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size;
+  }
+
+  /** Sends the status where it differs from the last. */
+  sendStatus(): void {
+    const { status } = this;
+    const { tabs, unsaved, unsaved_since, last_save, last_error } = status;
+    const sent = [
+      tabs,
+      unsaved,
+      Number(unsaved_since),
+      Number(last_save),
+      last_error?.message,
+    ].join();
+    if (sent === this.#sent) return;
+    this.#sent = sent;
+    this.emit({ type: 'status', detail: status });
+  }
+}

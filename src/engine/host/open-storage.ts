@@ -1,0 +1,161 @@
+import { StorageError } from '../../errors/errors.ts';
+import type { EnginePlatform } from '../../platform/platform.ts';
+import { serverRuntime } from '../../platform/platform-object.ts';
+import type { EngineEncryption } from '../../protocol/client-encryption.ts';
+import type { DatabaseSettings } from '../../protocol/database-settings.ts';
+import type { Storage, StorageDriver, StorageEvents } from '../../storage/drivers/driver.ts';
+import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
+import type { EncryptionModule, KeyedStorage } from '../../storage/encryption/encryption-module.ts';
+import type { OpfsModule } from '../../storage/opfs/own-errors.ts';
+
+/** Opens the storage of the settings, or what replaces it where there is none. */
+export async function openStorage(
+  settings: DatabaseSettings,
+  platform: EnginePlatform,
+  events: StorageEvents,
+): Promise<OpenedStorage> {
+  return encryptStorage(openPlain(settings, platform, events), settings, platform, events.damaged);
+}
+
+async function openPlain(
+  settings: DatabaseSettings,
+  platform: EnginePlatform,
+  events: StorageEvents,
+): Promise<OpenedStorage> {
+  const { storage } = settings;
+  if (storage !== 'opfs') return openDriver(storage, settings, platform, events);
+  let why: string;
+  try {
+    return await openFiles(settings, platform, events);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    why = error.message;
+  }
+  return { ...(await openDriver(undefined, settings, platform, events)), why };
+}
+
+/** @throws {StorageError} `storage_unavailable` */
+async function openFiles(
+  { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
+  { storage: indexedDb, loadModule }: EnginePlatform,
+  events: StorageEvents,
+): Promise<OpenedStorage> {
+  if (!loadModule || !indexedDb)
+    throw unavailable('The engine runs in no worker: it has no files.');
+  if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
+  const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
+    throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
+  });
+  const opened = await openOpfs(name, { events, indexedDb, moveTo, StorageError });
+  return { ...opened, shared: true };
+}
+
+type Chosen = Exclude<DatabaseSettings['storage'], 'opfs'>;
+
+function chooseDriver(storage: Chosen, { storage: shared }: EnginePlatform): StorageDriver {
+  if (typeof storage === 'object') return storage;
+  if (storage === 'memory') return memoryDriver();
+  if (shared) return shared;
+  throw unavailable('There is no IndexedDB here; leave `storage` out to use memory.');
+}
+
+const warnings = new Set<string>();
+
+async function openDriver(
+  chosen: Chosen,
+  { name }: DatabaseSettings,
+  platform: EnginePlatform,
+  events: StorageEvents,
+): Promise<OpenedStorage> {
+  try {
+    const driver = chooseDriver(chosen, platform);
+    const storage = await driver.open(name, events);
+    return { storage, kind: driver.kind, shared: driver === platform.storage };
+  } catch (error) {
+    // Private modes have an IndexedDB that cannot be opened. An app that chose a storage counts on it.
+    if (!isUnavailable(error) || chosen !== undefined) throw error;
+    warnAboutMemory(error.message);
+    const memory = memoryDriver();
+    const storage = await memory.open(name, events);
+    return { storage, kind: memory.kind, why: error.message, shared: false };
+  }
+}
+
+function isUnavailable(error: unknown): error is StorageError {
+  return error instanceof StorageError && error.code === 'storage_unavailable';
+}
+
+function unavailable(message: string, cause?: unknown): StorageError {
+  return new StorageError('storage_unavailable', message, { cause });
+}
+
+/** Warns once in a page or process: a server may open many databases. */
+function warnAboutMemory(why: string): void {
+  const warning = serverRuntime()
+    ? `cairndb keeps data in the memory of this process only: ${why}. All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
+    : `cairndb keeps data in memory only: ${why}. It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
+  if (warnings.has(warning)) return;
+  warnings.add(warning);
+  console.warn(warning);
+}
+
+/**
+ * Encrypts a storage that is being opened, if the settings say so; the code loads meanwhile.
+ *
+ * @param damaged Called with values that do not open.
+ */
+async function encryptStorage(
+  opening: Promise<OpenedStorage>,
+  { name, encryption, engine_encryption }: DatabaseSettings,
+  platform: EnginePlatform,
+  damaged: (error: StorageError) => void,
+): Promise<OpenedStorage> {
+  if (!encryption && !engine_encryption) return opening;
+  const given = engine_encryption ?? encryption?.forEngine(name, false);
+  const loading = load(given as EngineEncryption, platform);
+  // It is awaited once the storage is open.
+  loading.catch(() => undefined);
+  const opened = await opening;
+  try {
+    const { module, key } = await loading;
+    const keyed = await module.openEncrypted(opened.storage, {
+      ...{ ...key, name, hasPages: opened.shared },
+      ...{ events: { damaged }, StorageError },
+    });
+    return { ...opened, storage: keyed, keyed };
+  } catch (error) {
+    // Never without encryption instead.
+    await opened.storage.close();
+    throw error;
+  }
+}
+
+async function load(
+  given: EngineEncryption | Promise<EngineEncryption>,
+  { loadModule }: EnginePlatform,
+) {
+  const { code, ...key } = await given;
+  if (typeof code === 'object') return { module: code, key };
+  try {
+    return { module: (await loadModule?.<EncryptionModule>(code)) as EncryptionModule, key };
+  } catch (cause) {
+    throw new StorageError(
+      'encryption_unavailable',
+      `The code of encryption did not start (${cause}). A content security policy must allow blob: in script-src.`,
+      { cause },
+    );
+  }
+}
+
+/** The storage that an engine has opened. */
+interface OpenedStorage {
+  readonly storage: Storage;
+  /** As in `status.storage`. */
+  readonly kind: string;
+  /** Why it is another than requested. */
+  readonly why?: string | undefined;
+  /** The same, where it is encrypted. */
+  readonly keyed?: KeyedStorage | undefined;
+  /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
+  readonly shared: boolean;
+}

@@ -1,0 +1,95 @@
+import { type Endpoint, expose } from 'comlink';
+import { nextTurn } from '../../async/next-turn.ts';
+import { enginePlatform } from '../../platform/engine-platform.ts';
+import type { EnginePlatform } from '../../platform/platform.ts';
+import { HELLO, READY } from '../../protocol/ready.ts';
+import type { RecoveryKey } from '../../protocol/recovery-records.ts';
+import {
+  EVENT,
+  NOTICE,
+  type Notice,
+  statusToWire,
+  type WorkerApi,
+  type WorkerMessage,
+} from '../../protocol/wire-protocol.ts';
+import { type HostedEngine, hostEngine } from './engine-host.ts';
+import { attempt, remoteSession } from './session-api.ts';
+
+const platform: EnginePlatform = Object.create(enginePlatform, {
+  loadModule: { value: loadModule },
+});
+
+/** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
+export function serve(endpoint: Endpoint): void {
+  expose(workerApi(endpoint), endpoint);
+  endpoint.addEventListener('message', (event) => {
+    if ((event as MessageEvent).data === HELLO) endpoint.postMessage(READY);
+  });
+  endpoint.postMessage(READY);
+}
+
+/** Events share a channel with replies: the events of a batch arrive before its reply. */
+function workerApi(endpoint: Endpoint): WorkerApi {
+  let hosted: HostedEngine | undefined;
+  const engine = () => {
+    if (!hosted) throw new Error('The engine is not open.');
+    return hosted.engine;
+  };
+  // The page replaces a worker that has thrown, and retries with the next what this one has not answered: it must save
+  // nothing any more.
+  endpoint.addEventListener('error', async (event) => {
+    await nextTurn();
+    if (!(event as Event).defaultPrevented) hosted?.abandon();
+  });
+
+  const api = {
+    async open(settings, lead) {
+      const error = await attempt(async () => {
+        const notify = (notice: Notice, ports: MessagePort[] = []) =>
+          endpoint.postMessage(notice, ports);
+        const events = {
+          superseded: () => notify({ [NOTICE]: 'superseded' }),
+          recovered: (keys: readonly RecoveryKey[]) => notify({ [NOTICE]: 'recovered', keys }),
+          bring: (address: string, port: MessagePort) =>
+            notify({ [NOTICE]: 'bring', address, port }, [port]),
+        };
+        const known = {
+          ...lead,
+          journals: Promise.resolve(lead.journals),
+          expected: Promise.resolve(lead.expected),
+        };
+        hosted = await hostEngine(settings, known, events, platform);
+      });
+      return { error, shared: hosted?.shared === true };
+    },
+    join(client, port) {
+      const from: Endpoint = port ?? endpoint;
+      const session = remoteSession(engine(), client, (events) =>
+        from.postMessage({ [EVENT]: events } satisfies WorkerMessage),
+      );
+      if (port) expose(session, port);
+      else Object.assign(api, session);
+      return statusToWire(engine().status);
+    },
+    keyRecord: () => hosted?.keyRecord?.(),
+    replayJournals: (journals) => hosted?.engine.takeOver(journals),
+    pause: () => hosted?.engine.pause(),
+    resign: () => hosted?.resign(),
+    close: (deleting) => attempt(async () => hosted?.stop(deleting)),
+    ping: () => ({ pending: 0, sent: 0 }),
+  } as WorkerApi;
+  return api;
+}
+
+/**
+ * Loads a module from its text. A worker is one script, as some bundlers allow no `import()` of a file in it; of a Blob they do
+ * not know.
+ */
+async function loadModule<T>(script: string): Promise<T> {
+  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+  try {
+    return await import(/* @vite-ignore */ /* webpackIgnore: true */ url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}

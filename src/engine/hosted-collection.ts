@@ -1,0 +1,340 @@
+import { type Result, wait } from '../async/coroutine.ts';
+import { Aborts } from '../async/pace.ts';
+import { SerialQueue } from '../async/serial-queue.ts';
+import type { FileHeader } from '../backup/file/file-contents.ts';
+import { isPromise } from '../codec/kinds.ts';
+import { asCairnError, type CairnError } from '../errors/errors.ts';
+import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
+import type { IdempotencyKey, Request } from '../protocol/requests.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
+import { SegmentLog } from '../storage/log/segment-log.ts';
+import { STAMPS } from '../storage/segments/stored-record.ts';
+import { BackupRequests, type PinnedCollection } from './backups/backup-requests.ts';
+import type { SectionImport } from './backups/section-import.ts';
+import {
+  Availability,
+  type CollectionContext,
+  type EngineEnvironment,
+  type OperationContext,
+} from './collection-context.ts';
+import { CollectionEvents } from './collection-events.ts';
+import { CollectionVersions } from './documents/collection-versions.ts';
+import {
+  DocumentIndexes,
+  type IndexDeclaration,
+  IndexDeclarations,
+} from './documents/document-indexes.ts';
+import { DocumentStore } from './documents/document-store.ts';
+import { IndexKeeper } from './documents/index-keeper.ts';
+import type { Executor, GiveUp } from './executor.ts';
+import { ExpiringCollection } from './expiry/expiry-sweep.ts';
+import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
+import { FirstReads } from './first-reads/first-reads.ts';
+import { RecentReads } from './first-reads/recent-reads.ts';
+import { KeyValueStore } from './key-value-store.ts';
+import { CollectionLifecycle } from './lifecycle.ts';
+import { LiveQueries } from './live/live-queries.ts';
+import type { LiveReader } from './live/live-reader.ts';
+import { RecordStore } from './records/record-store.ts';
+import type { ExpiryRules } from './records/records.ts';
+import { ReplicaRequests } from './replication/replica-requests.ts';
+import {
+  abandonParts,
+  declareVersion,
+  executeOnce,
+  giveUp,
+  type HandleDeclaration,
+  RequestTurns,
+} from './request-turns.ts';
+import { SaveSchedule } from './save-schedule.ts';
+import type { Transaction } from './transactions/transaction.ts';
+
+/** An open collection of the engine, shared by all handles to it. */
+export class HostedCollection implements Executor {
+  readonly settings: CollectionSettings;
+  readonly records: RecordStore;
+  readonly saves: SaveSchedule;
+  readonly lives: LiveQueries;
+  readonly availability = new Availability();
+  readonly context: CollectionContext;
+  readonly queue = new SerialQueue();
+  readonly #aborts = new Aborts();
+  /** What its readers see: without documents that have expired. */
+  readonly visible: OperationContext;
+  readonly #store: DocumentStore | KeyValueStore;
+  readonly #expiring: ExpiringCollection | undefined;
+  readonly #backups: BackupRequests;
+  readonly #indexes: IndexKeeper;
+  readonly #first: FirstReads;
+  readonly #turns: RequestTurns;
+  readonly #lifecycle: CollectionLifecycle;
+  readonly #replication: ReplicaRequests;
+  readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
+  readonly #stamps: StampOptions;
+
+  /**
+   * @param dropping Called when a drop begins: the name is free, and can be opened again once the drop has ended.
+   * @param after What must end before the collection is opened.
+   */
+  constructor(
+    settings: CollectionSettings,
+    environment: EngineEnvironment,
+    dropping: (collection: HostedCollection, drop: Promise<unknown>) => void,
+    after?: Promise<unknown>,
+  ) {
+    const { name, type, caching, expire_after } = settings;
+    const { storage, pool, durability, clock, snapshots, links } = environment;
+    this.settings = settings;
+    this.#stamps = new StampOptions(settings);
+    this.#dropping = dropping;
+    const log = new SegmentLog({
+      ...{ name, type, storage, pool, durability, caching },
+      columns: () => this.context.indexes.columns,
+      epoch: () => storage.epoch(),
+      referenced: () => this.#backups.backups.kept(),
+    });
+    this.records = new RecordStore(log, clock, caching, snapshots);
+    const events = new CollectionEvents(environment.events, settings);
+    this.saves = new SaveSchedule(this.records, settings, clock, events, links);
+    this.context = {
+      ...environment,
+      ...{ settings, events, availability: this.availability },
+      records: this.records,
+      versions: new CollectionVersions(() => this.context),
+      saves: this.saves,
+      indexes: new DocumentIndexes(settings, []),
+      expiry: undefined,
+      replica: undefined,
+      declared: new IndexDeclarations(),
+      ...{ aborts: this.#aborts, recent: new RecentReads() },
+    };
+    const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
+    this.#expiring = expire_after && new ExpiringCollection(this.context, expire_after, swept);
+    this.visible = this.#expiring?.visible ?? this.context;
+    this.lives = new LiveQueries(this.context, this.visible);
+    events.watchWith(this.lives);
+    const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
+    this.#store = new Store(this.visible);
+    this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
+    this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
+    this.#replication = new ReplicaRequests(this.context);
+    this.#first = new FirstReads(this.context);
+    this.#turns = new RequestTurns(this.context, this.queue, this.#first);
+    this.#lifecycle = new CollectionLifecycle(this.context, {
+      queue: this.queue,
+      lives: this.lives,
+      backups: this.#backups,
+      indexes: this.#indexes,
+      replication: this.#replication,
+      first: this.#first,
+      checkpoints: new CheckpointWriter(this.context),
+      sweep: this.#expiring?.sweep,
+    });
+    const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
+    // A failure rejects the requests that come.
+    Promise.resolve(opened).catch(() => undefined);
+  }
+
+  /** Executes a request in its turn, on the collection or on a transaction's view of it. */
+  execute(
+    request: Request,
+    reader?: LiveReader,
+    key?: IdempotencyKey,
+    declaration?: HandleDeclaration,
+    transaction?: Transaction,
+  ): unknown {
+    this.touch();
+    // At once: the import or export that they belong to holds the queue.
+    if (isPartOfFile(request)) return this.#backups.execute(request);
+    if (request.op === 'abort') {
+      this.#backups.abort(request.call);
+      return this.#aborts.abort(request.call);
+    }
+    const asking = { declaration, key, isStaged: transaction !== undefined };
+    const perform = () => this.perform(request, reader, key, transaction);
+    const take = () => this.#turns.take(request, asking, perform);
+    const result = this.#backups.expectParts(request, take);
+    if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
+    if (request.op === 'drop' && request.enabled && !this.availability.failed)
+      this.#dropping(this, Promise.resolve(result));
+    return result;
+  }
+
+  /** Pins what the collection holds, for a file. Saves first. */
+  async freeze(): Promise<PinnedCollection> {
+    await this.#expiring?.sweep.drain();
+    return this.queue.enter(false, () => {
+      this.availability.check();
+      return wait(this.#backups.freeze());
+    });
+  }
+
+  /** Reads a collection of a file into its place, or on top of it. Executes nothing else until `read` ends. */
+  async importSection<T>(
+    header: FileHeader,
+    merge: boolean,
+    read: (importing: SectionImport) => Promise<T>,
+  ): Promise<T> {
+    this.queue.hasChanges = true;
+    return this.queue.enter(true, () => {
+      if (this.availability.failed) this.availability.check();
+      return wait(this.#backups.importSection(header, merge, read));
+    });
+  }
+
+  /** Gives it another name, in its turn; handles and live queries of this one then fail. */
+  async rename(to: string): Promise<void> {
+    this.queue.hasChanges = true;
+    await this.queue.enter(true, () => this.#lifecycle.rename(to));
+  }
+
+  /** The number of its documents or values once it is open; `undefined` where its data is damaged. */
+  async count(): Promise<number | undefined> {
+    const { records } = this.#expiring?.visible ?? this;
+    return this.queue.enter(false, () => (this.availability.error ? undefined : records.size));
+  }
+
+  /** Keeps the cache: the collection is in use. */
+  touch(): void {
+    this.#lifecycle.retention?.touch();
+  }
+
+  giveUp(request: GiveUp): void {
+    if (request.op === 'scanEnd' && this.#first.resume(request)) return;
+    giveUp(request, this.#store, this.#backups, this.context, this.queue);
+  }
+
+  /** Must be called after a batch: sends its changes to live queries, and saves when that is due. */
+  settle(): void {
+    if (this.availability.error) return;
+    this.lives.settle();
+    this.context.events.released(this.records.takeReleased());
+    this.context.replica?.settle();
+    this.saves.check();
+    this.#expiring?.sweep.check();
+  }
+
+  /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
+  declare(settings: CollectionSettings): IndexDeclaration {
+    this.#stamps.compare(settings, this.context.expiry);
+    declareVersion(this.records, settings.version);
+    return this.#indexes.declare(settings.indexes, settings.version);
+  }
+
+  /** A handle has closed. */
+  retract(declaration: IndexDeclaration, drops: boolean): void {
+    this.#indexes.retract(declaration, drops);
+  }
+
+  /** Applies a replayed change, at the cost of a unique index that the handle of the change does not declare. */
+  async reapply(
+    request: Request,
+    key: IdempotencyKey,
+    { indexes, version }: CollectionSettings,
+  ): Promise<void> {
+    for (;;) {
+      try {
+        await this.execute(request, undefined, key, { version });
+        return;
+      } catch (cause) {
+        const error = asCairnError(cause);
+        if (this.giveUpIndex(error, indexes)) continue;
+        abandonParts(this.#store, request);
+        throw error;
+      }
+    }
+  }
+
+  /** Gives up the unique index that refuses a replayed change, unless the handle of the change declares it. */
+  giveUpIndex(error: CairnError, declared: CollectionSettings['indexes']): boolean {
+    return this.#indexes.giveUp(error, declared);
+  }
+
+  /** Saves everything so far. */
+  async flush(): Promise<void> {
+    await this.queue.enter(false, () => (this.availability.error ? undefined : wait(this.#save())));
+  }
+
+  async #save(): Promise<undefined> {
+    await this.saves.flush();
+    await this.context.replica?.save();
+  }
+
+  /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
+  get cachedUntil(): Date | 'never' | undefined {
+    return this.#lifecycle.cachedUntil;
+  }
+
+  /** Writes what the next opening is faster by. */
+  finish(): Promise<void> {
+    return this.#lifecycle.finish();
+  }
+
+  /** Ends timers and writes. Unsaved changes are lost: save first. */
+  stop(): Promise<void> {
+    return this.#lifecycle.stop();
+  }
+
+  /** Executes a request on the open collection, without regard for those that wait. */
+  perform(
+    request: Request,
+    reader?: LiveReader,
+    key?: IdempotencyKey,
+    transaction?: Transaction,
+  ): Result<unknown> {
+    if (transaction) return transaction.execute(this.context, request);
+    if (request.op === 'drop') return this.#lifecycle.drop(request);
+    if (isOnBackups(request) && !this.availability.failed)
+      return wait(this.#backups.execute(request));
+    this.availability.check();
+    if ('live' in request) return this.lives.perform(request, reader);
+    if (request.op === 'open') return request.settings.version > this.records.log.version;
+    if (request.op === 'save') return wait(this.#save());
+    if (request.op === 'ready') return this.#lifecycle.ready();
+    if (isOfReplica(request)) return this.#replication.execute(request);
+    return executeOnce(this.#store, this.context, request, key);
+  }
+}
+
+/** Warns of handles whose stamp options or `expire_after` differ from those of the handle that opened the collection. */
+class StampOptions {
+  readonly #open: CollectionSettings;
+  /** Warnings so far: one of each kind. */
+  readonly #warned = new Set<string>();
+
+  constructor(open: CollectionSettings) {
+    this.#open = open;
+  }
+
+  /** @param expiry The rules of the handle that opened the collection. */
+  compare(given: CollectionSettings, expiry: ExpiryRules | undefined): void {
+    this.#compare(optionsOf(this.#open), optionsOf(given), 'indicate_* options');
+    this.#compare(expiryOf(this.#open), expiryOf(given), 'expire_after');
+    if (expiryOf(this.#open) === expiryOf(given)) expiry?.countFor(given.version);
+  }
+
+  #compare(kept: string, ignored: string, options: string): void {
+    if (kept === ignored || this.#warned.has(ignored)) return;
+    this.#warned.add(ignored);
+    console.warn(
+      `cairndb: collection "${this.#open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same ${options} everywhere, and reload tabs that run an older version.`,
+    );
+  }
+}
+
+function expiryOf({ expire_after: given }: CollectionSettings): string {
+  if (!given) return 'no expire_after';
+  return `expire_after: { field: '${given.field}', seconds: ${given.seconds} }`;
+}
+
+/** The stamp options that are on, as the caller writes them. */
+function optionsOf(settings: CollectionSettings): string {
+  const on = STAMPS.flatMap(({ setting }) => {
+    const { at, timestamp } = settings[setting];
+    return [
+      ...(at ? [`indicate_${setting}_at`] : []),
+      ...(timestamp ? [`indicate_${setting}_timestamp`] : []),
+    ];
+  });
+  return on.length > 0 ? on.join(', ') : 'no indicate_* option';
+}

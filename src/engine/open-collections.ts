@@ -1,0 +1,201 @@
+import type { FileHeader } from '../backup/file/file-contents.ts';
+import { asCairnError } from '../errors/errors.ts';
+import { missing, nameTaken } from '../protocol/collection-errors.ts';
+import { type CollectionSettings, plainSettings } from '../protocol/settings.ts';
+import type { Durability, Storage, StorageOperation } from '../storage/drivers/driver.ts';
+import { noManifest } from '../storage/log/manifest.ts';
+import { listManifests, readManifest } from '../storage/log/open-log.ts';
+import type { EngineEnvironment } from './collection-context.ts';
+import type { Backlog } from './engine-events.ts';
+import { HostedCollection } from './hosted-collection.ts';
+
+/** The open collections of an engine, by name. At most one of a name is open at a time. */
+export class OpenCollections {
+  readonly #environment: EngineEnvironment;
+  readonly #byName = new Map<string, HostedCollection>();
+  /** Those being dropped, which come back where that fails. */
+  readonly #leaving = new Set<HostedCollection>();
+  /** By name, what must end before a collection of the name opens: a drop, or an import while it is not open. */
+  readonly #ahead = new Map<string, Promise<unknown>>();
+  /** Settles when the tombstones of outlived drops are removed. */
+  #sweeping: Promise<unknown> = Promise.resolve();
+
+  constructor(environment: EngineEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** Collections that are open or being opened. */
+  get usable(): HostedCollection[] {
+    return [...this.#byName.values()].filter(({ availability }) => !availability.failed);
+  }
+
+  get backlog(): Backlog {
+    let unsaved = 0;
+    let since = Number.POSITIVE_INFINITY;
+    for (const { records } of this.#all) {
+      unsaved += records.unsaved;
+      since = Math.min(since, records.unsavedSince ?? since);
+    }
+    const unsaved_since = since === Number.POSITIVE_INFINITY ? undefined : new Date(since);
+    return { unsaved, unsaved_since };
+  }
+
+  get #all(): ReadonlySet<HostedCollection> {
+    return new Set([...this.#byName.values(), ...this.#leaving]);
+  }
+
+  /** The collection of these settings, opened if it is not open. */
+  open(settings: CollectionSettings): HostedCollection {
+    const { name } = settings;
+    const open = this.#byName.get(name);
+    if (open && !open.availability.failed) return open;
+    const collection = this.#construct(settings);
+    this.#byName.set(name, collection);
+    return collection;
+  }
+
+  /** Runs a task on a collection. One that is not open is opened for the task, and handles to it wait meanwhile. */
+  async use<T>(
+    { collection: name, type }: Pick<FileHeader, 'collection' | 'type'>,
+    task: (collection: HostedCollection) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#byName.get(name);
+    if (open && !open.availability.failed) return task(open);
+    const own = this.#construct(plainSettings(name, type));
+    const using = task(own).finally(() => own.stop());
+    const ended = using.catch(() => undefined);
+    this.#goAhead(name, ended);
+    return using;
+  }
+
+  /**
+   * Gives a collection another name, which must be free. Collections of that name that are constructed from now on wait.
+   *
+   * @throws {CollectionError} `collection_missing`, `name_taken`
+   */
+  rename(from: string, to: string): Promise<void> {
+    const isFree = this.#byName.get(to)?.availability.failed ?? true;
+    if (!isFree) throw nameTaken(to, true);
+    const ahead = [this.#sweeping, this.#ahead.get(from), this.#ahead.get(to)];
+    const renaming = Promise.allSettled(ahead).then(() => this.#rename(from, to));
+    this.#goAhead(
+      to,
+      renaming.catch(() => undefined),
+    );
+    return renaming;
+  }
+
+  async #rename(from: string, to: string): Promise<void> {
+    const { storage } = this.#environment;
+    const open = this.#byName.get(from);
+    const [source, target, left] = await Promise.all([
+      readManifest(storage, from),
+      readManifest(storage, to),
+      storage.keys('segments', [to]),
+    ]);
+    const isFree = target ? target.kept_until !== undefined : left.length === 0;
+    if (!isFree) throw nameTaken(to, false);
+    if (open) await open.rename(to);
+    else if (!source || source.dropped) throw missing(from);
+    else {
+      const type = source.type as CollectionSettings['type'];
+      await this.use({ collection: from, type }, (own) => own.rename(to));
+    }
+    if (this.#byName.get(from) === open) this.#byName.delete(from);
+  }
+
+  /** Must be called after a batch: saves what is due, sends the events of its changes. */
+  settle(changed: Iterable<HostedCollection>): void {
+    for (const collection of changed) collection.settle();
+    this.#environment.events.sendChanges();
+  }
+
+  /** Saves every collection, and waits for drops. Rejects with the first failure, after all have been tried. */
+  async save(): Promise<void> {
+    const saves = Array.from(this.#all, (collection) => collection.flush());
+    for (const result of await Promise.allSettled(saves)) {
+      if (result.status === 'rejected') throw result.reason;
+    }
+  }
+
+  /** Writes what the next opening of each is faster by. Never rejects: failures are reported. */
+  async finish(): Promise<void> {
+    await Promise.all(Array.from(this.#byName.values(), (collection) => collection.finish()));
+  }
+
+  /** Ends timers and writes of all. Unsaved changes are lost: save first. */
+  async stop(): Promise<void> {
+    await Promise.all(Array.from(this.#byName.values(), (collection) => collection.stop()));
+    await this.#sweeping;
+  }
+
+  #construct(settings: CollectionSettings): HostedCollection {
+    const dropping = (collection: HostedCollection, drop: Promise<unknown>) =>
+      this.#noteDrop(collection, drop);
+    const ahead = this.#ahead.get(settings.name);
+    return new HostedCollection(settings, this.#environment, dropping, ahead);
+  }
+
+  #noteDrop(collection: HostedCollection, drop: Promise<unknown>): void {
+    const { name } = collection.settings;
+    if (this.#byName.get(name) === collection) this.#byName.delete(name);
+    this.#leaving.add(collection);
+    const ends = () => void this.#leaving.delete(collection);
+    drop.then(ends, ends);
+    // A drop that fails leaves the collection as it was. One that was constructed meanwhile does not open: two of
+    // one name would overwrite each other's segments.
+    const ended = drop.catch((error: unknown) => {
+      this.#byName.set(name, collection);
+      throw error;
+    });
+    this.#goAhead(name, ended);
+    const { events } = this.#environment;
+    this.#sweeping = Promise.allSettled([this.#sweeping, ended])
+      .then(() => this.#sweep())
+      .catch((error: unknown) => events.reportError(asCairnError(error)));
+  }
+
+  /** Makes collections of the name that are constructed from now on wait. */
+  #goAhead(name: string, ended: Promise<unknown>): void {
+    this.#ahead.set(name, ended);
+    const forget = () => {
+      if (this.#ahead.get(name) === ended) this.#ahead.delete(name);
+    };
+    // A failure rejects the request that began it.
+    ended.then(forget, forget);
+  }
+
+  #sweep(): Promise<void> {
+    const { storage, durability, clock } = this.#environment;
+    const isUsed = (name: string) => this.#byName.has(name) || this.#ahead.has(name);
+    return sweepTombstones(storage, durability, clock.now(), isUsed);
+  }
+}
+
+/**
+ * Removes the manifests of collections that were dropped so long ago that no page frozen since then will replay a
+ * change to them.
+ *
+ * @param now Unix milliseconds.
+ * @param isUsed Whether a collection of the name was constructed since.
+ */
+async function sweepTombstones(
+  storage: Storage,
+  durability: Durability,
+  now: number,
+  isUsed: (name: string) => boolean,
+): Promise<void> {
+  // A damaged one is no tombstone for sure.
+  const outlived = (await listManifests(storage, () => undefined)).filter(
+    ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
+  );
+  if (outlived.length === 0) return;
+  // A collection that opens under one of the names writes later.
+  const removals = outlived.flatMap(({ name }): StorageOperation[] => [
+    noManifest(name),
+    // A copy that was never completed, of a collection to be renamed.
+    { type: 'deletePrefix', store: 'segments', prefix: [name] },
+    { type: 'deletePrefix', store: 'bodies', prefix: [name] },
+  ]);
+  await storage.write(removals, durability);
+}

@@ -1,0 +1,212 @@
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+
+/** A state of all collections that can still be read. */
+export interface Snapshot {
+  /** The time of the last change that it shows. */
+  readonly at: number;
+}
+
+/** The history of a collection. */
+interface TrimmedHistory {
+  /** Forgets the changes that no open snapshot needs. */
+  trim(): void;
+}
+
+/**
+ * The open snapshots of an engine. They copy nothing: while one is open, each collection notes the versions that are
+ * replaced. Time is the number of changes.
+ */
+export class OpenSnapshots {
+  /** Oldest first. */
+  readonly #open = new Set<Snapshot>();
+  readonly #histories = new Set<TrimmedHistory>();
+  #now = 0;
+
+  /** Whether no snapshot is open. */
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** The time of the oldest; nothing before it has to be kept. */
+  get oldest(): number {
+    for (const { at } of this.#open) return at;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  take(): Snapshot {
+    const snapshot = { at: this.#now };
+    this.#open.add(snapshot);
+    return snapshot;
+  }
+
+  /** Whether it can still be read. */
+  isOpen(snapshot: Snapshot): boolean {
+    return this.#open.has(snapshot);
+  }
+
+  release(snapshot: Snapshot): void {
+    this.#open.delete(snapshot);
+    if (this.#open.size > 0) return;
+    for (const history of this.#histories) history.trim();
+    this.#histories.clear();
+  }
+
+  /** Ends those of a time before a change: too much was changed since. */
+  expireBefore(at: number): void {
+    for (const snapshot of this.#open) {
+      if (snapshot.at >= at) return;
+      this.release(snapshot);
+    }
+  }
+
+  /** The time of the next change, which the history notes. */
+  tick(history: TrimmedHistory): number {
+    this.#histories.add(history);
+    return ++this.#now;
+  }
+}
+
+/** Changes that are kept for open snapshots; with more the oldest snapshot expires. */
+const MOST = 100_000;
+
+/** So many are kept before the first attempt to forget some. */
+const FEW = 1024;
+
+/** One change: of a record, of many new records, or of all. */
+interface NotedChange {
+  readonly at: number;
+  /** The records that were added, or the one that was replaced or deleted; left out where all records were replaced. */
+  readonly records: readonly Pick<StoredRecord, 'key'>[] | undefined;
+  /** The replaced or deleted version. */
+  readonly before: StoredRecord | undefined;
+}
+
+/** A version that was replaced; `before` is `undefined` where the record did not exist. */
+interface ReplacedVersion extends Pick<NotedChange, 'at' | 'before'> {
+  readonly key: string;
+  /** The version of the record that was replaced before this one. */
+  earlier: ReplacedVersion | undefined;
+  /** The one that was replaced after it. */
+  later: ReplacedVersion | undefined;
+}
+
+/** The changes of a collection since the oldest open snapshot, with the versions that they replaced. */
+export class VersionHistory {
+  readonly #snapshots: OpenSnapshots;
+  readonly #pin: () => () => void;
+  readonly #isBeingSaved: (record: StoredRecord) => boolean;
+  readonly #changes: NotedChange[] = [];
+  /** The versions that they replaced, in the same order. */
+  readonly #versions: ReplacedVersion[] = [];
+  /** The version of each record that was replaced last: a read of one record does not go through all changes. */
+  readonly #replaced = new Map<string, ReplacedVersion>();
+  #trimAt = FEW;
+  #lastReplacement = 0;
+  /** Set while a kept version has to be read from its segment. */
+  #unpin: (() => void) | undefined;
+
+  /**
+   * @param pin Keeps compaction away.
+   * @param isBeingSaved Whether a save under way writes the version, which then may drop its body.
+   */
+  constructor(
+    snapshots: OpenSnapshots,
+    pin: () => () => void,
+    isBeingSaved: (record: StoredRecord) => boolean,
+  ) {
+    this.#snapshots = snapshots;
+    this.#pin = pin;
+    this.#isBeingSaved = isBeingSaved;
+  }
+
+  /** The time of the last change that is kept. */
+  get last(): number {
+    return this.#changes.at(-1)?.at ?? 0;
+  }
+
+  /** The time at which all records were replaced. */
+  get lastReplacement(): number {
+    return this.#lastReplacement;
+  }
+
+  /** Must be called before a version is replaced, deleted, or put for the first time. */
+  note(record: Pick<StoredRecord, 'key'>, before: StoredRecord | undefined): void {
+    if (!this.#snapshots.isEmpty) this.#add([record], before);
+  }
+
+  noteAdded(keys: readonly string[]): void {
+    if (this.#snapshots.isEmpty) return;
+    this.#add(
+      keys.map((key) => ({ key })),
+      undefined,
+    );
+  }
+
+  noteReplacement(): void {
+    if (!this.#snapshots.isEmpty) this.#lastReplacement = this.#add(undefined, undefined);
+  }
+
+  /** The changes since a snapshot, or since the last of an earlier call. */
+  since(at: Snapshot['at']): NotedChange[] {
+    let from = this.#changes.length;
+    while (from > 0 && (this.#changes[from - 1] as NotedChange).at > at) from--;
+    return this.#changes.slice(from);
+  }
+
+  /** The version of a record that a snapshot shows, where it was replaced since. */
+  replacedSince(at: Snapshot['at'], key: string): Pick<NotedChange, 'before'> | undefined {
+    let first: ReplacedVersion | undefined;
+    for (
+      let version = this.#replaced.get(key);
+      version && version.at > at;
+      version = version.earlier
+    )
+      first = version;
+    return first;
+  }
+
+  /** Forgets the changes that no open snapshot needs; goes through these alone. */
+  trim(): void {
+    const { oldest } = this.#snapshots;
+    takeUntil(this.#changes, oldest);
+    for (const { key, later } of takeUntil(this.#versions, oldest)) {
+      if (later) later.earlier = undefined;
+      else this.#replaced.delete(key);
+    }
+    this.#trimAt = Math.min(MOST, Math.max(FEW, 2 * this.#changes.length));
+    if (this.#changes.length > 0) return;
+    this.#unpin?.();
+    this.#unpin = undefined;
+  }
+
+  /** @returns the time of the change. */
+  #add(records: NotedChange['records'], before: StoredRecord | undefined): number {
+    if (before && (before.body === undefined || this.#isBeingSaved(before)))
+      this.#unpin ??= this.#pin();
+    const change = { at: this.#snapshots.tick(this), records, before };
+    this.#changes.push(change);
+    for (const { key } of records ?? []) {
+      const earlier = this.#replaced.get(key);
+      const version = { key, at: change.at, before, earlier, later: undefined };
+      if (earlier) earlier.later = version;
+      this.#replaced.set(key, version);
+      this.#versions.push(version);
+    }
+    if (this.#changes.length >= this.#trimAt) this.#trimFull();
+    return change.at;
+  }
+
+  #trimFull(): void {
+    this.trim();
+    const excess = this.#changes.at(-MOST);
+    if (!excess) return;
+    this.#snapshots.expireBefore(excess.at);
+    this.trim();
+  }
+}
+
+/** Takes out what comes first, up to a time. */
+function takeUntil<T extends Pick<NotedChange, 'at'>>(list: T[], time: number): T[] {
+  const left = list.findIndex(({ at }) => at > time);
+  return list.splice(0, left < 0 ? list.length : left);
+}

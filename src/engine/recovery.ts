@@ -1,0 +1,247 @@
+import { Backoff, type Clock } from '../async/clock.ts';
+import { asCairnError, StorageError } from '../errors/errors.ts';
+import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
+import {
+  type AcknowledgedChange,
+  type OpenedHandles,
+  UNACKNOWLEDGED,
+} from '../protocol/requests.ts';
+import type { FencedStorage } from '../storage/fenced-storage.ts';
+import { EPOCH_SPAN } from '../storage/log/manifest.ts';
+import type { EngineEvents } from './engine-events.ts';
+import type { OpenCollections } from './open-collections.ts';
+
+/** A session that replays changes. */
+export interface RecoverySession {
+  readonly client: string;
+  openAll(opened: OpenedHandles): void;
+  reapply(change: AcknowledgedChange): Promise<void>;
+  settleAll(): void;
+  leave(): void;
+}
+
+/** The parts of an engine that its recovery works with. */
+interface RecoveryContext {
+  readonly clock: Clock;
+  readonly records: RecoveryRecords;
+  readonly collections: OpenCollections;
+  readonly turns: Turns;
+  readonly events: EngineEvents;
+  /** Begins a session for a client that has ended. */
+  readonly standIn: (client: string) => RecoverySession;
+  /** The id of the database. */
+  readonly databaseId: () => Promise<string>;
+}
+
+/** Frozen clients replay later, or never: a recovery waits for them only so long. A failover has half a second in all. */
+const PATIENCE_MS = 200;
+
+/** The first wait before storage is read again for recovery records. */
+const RETRY_MS = 1000;
+
+/** The replay of one client. */
+interface Contribution {
+  readonly session: RecoverySession;
+  readonly changes: readonly AcknowledgedChange[];
+  readonly applied: (failures: ReadonlyMap<number, unknown>) => void;
+}
+
+/**
+ * The recovery phase of an engine. Before it answers a request, it applies the changes that an earlier leader had
+ * acknowledged and not saved: those that clients replay, and those that pages recorded when they ended. It applies
+ * them in their original order; idempotency keys keep a change that was saved from being applied twice.
+ */
+export class Recovery {
+  /** Settles when requests may be answered; never rejects. */
+  readonly over: Promise<void>;
+  isOver = false;
+  readonly #context: RecoveryContext;
+  readonly #contributions: Contribution[] = [];
+  /** Clients whose replay the recovery still waits for. */
+  #missing: Set<string> | undefined;
+  #lastTurn = 0;
+  /** Recovery records that are applied and not removed yet. */
+  readonly #applied: RecoveryKey[] = [];
+  readonly #backoff = new Backoff(RETRY_MS);
+  #retrying = false;
+  #complete: () => void = () => undefined;
+
+  /**
+   * @param begun Resolves when storage may be read.
+   * @param expected Clients that may have changes to replay, once known.
+   */
+  constructor(
+    context: RecoveryContext,
+    begun: Promise<void>,
+    expected: Promise<ReadonlySet<string>> | undefined,
+  ) {
+    this.#context = context;
+    this.over = this.#run(begun, expected).finally(() => {
+      this.isOver = true;
+      // Replays that came while the others were being applied.
+      void this.#apply();
+    });
+  }
+
+  /**
+   * Applies the changes that a client knows to be acknowledged and not to be durable. To be called once by each
+   * client, before any request.
+   *
+   * @returns the errors, by index among the changes.
+   */
+  replay(
+    session: RecoverySession,
+    changes: readonly AcknowledgedChange[],
+  ): Promise<ReadonlyMap<number, unknown>> {
+    return new Promise((resolve) => {
+      this.#contributions.push({ session, changes, applied: resolve });
+      this.#missing?.delete(session.client);
+      if (this.isOver) void this.#apply();
+      else if (this.#missing?.size === 0) this.#complete();
+    });
+  }
+
+  /** Applies the records of pages that have ended, once the recovery is over. */
+  async recover(): Promise<void> {
+    await this.over;
+    await this.#applyRecords();
+  }
+
+  async #run(
+    begun: Promise<void>,
+    expected: Promise<ReadonlySet<string>> | undefined,
+  ): Promise<void> {
+    const { events, turns } = this.#context;
+    try {
+      await begun;
+      await this.#gather(await expected);
+    } catch (error) {
+      events.reportError(asCairnError(error));
+    }
+    // Together with the replays: changes of both may alternate.
+    await this.#applyRecords();
+    try {
+      await turns.startAfter(this.#lastTurn);
+    } catch (error) {
+      events.reportError(asCairnError(error));
+    }
+  }
+
+  /** Waits for the clients that are expected, but not for long. */
+  async #gather(expected: ReadonlySet<string> | undefined): Promise<void> {
+    const missing = new Set(expected);
+    for (const { session } of this.#contributions) missing.delete(session.client);
+    if (missing.size === 0) return;
+    this.#missing = missing;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#context.clock.after(PATIENCE_MS, resolve);
+      this.#complete = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  async #applyRecords(): Promise<void> {
+    const { records, collections, events, databaseId } = this.#context;
+    try {
+      const id = await databaseId();
+      for (const record of await records.list()) {
+        const { client, ending, database = id } = record;
+        if (database === id) this.#add(record);
+        // Of a database that was deleted since.
+        else this.#applied.push([client, ending]);
+      }
+      await this.#apply();
+      const applied = this.#applied.splice(0);
+      if (applied.length > 0) {
+        await collections.save();
+        await records.forget(applied);
+      }
+      if (!this.#retrying) this.#backoff.succeeded();
+    } catch (error) {
+      events.reportError(asCairnError(error));
+      this.#retry();
+    }
+  }
+
+  #add({ client, ending, opened, changes }: RecoveryRecord): void {
+    const { standIn, events } = this.#context;
+    const session = standIn(client);
+    session.openAll(opened);
+    this.#contributions.push({
+      session,
+      changes,
+      applied: (failures) => {
+        session.leave();
+        const settings = new Map(opened);
+        for (const [index, error] of failures) {
+          const handle = changes[index]?.request.handle as number;
+          events.reportError(asCairnError(error), settings.get(handle)?.name);
+        }
+        // Where storage fails for now, the record stays.
+        if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
+        else this.#applied.push([client, ending]);
+      },
+    });
+  }
+
+  #retry(): void {
+    if (this.#retrying) return;
+    this.#retrying = true;
+    this.#context.clock.after(this.#backoff.failed(), () => {
+      this.#retrying = false;
+      void this.recover();
+    });
+  }
+
+  /** Applies all contributions so far, in the original order of their changes. */
+  async #apply(): Promise<void> {
+    const contributions = this.#contributions.splice(0);
+    const all = contributions.flatMap(({ session, changes }) =>
+      changes.map((change, index) => ({ session, change, index })),
+    );
+    // Stable: the changes of one turn are one client's, and in their order.
+    all.sort((a, b) => a.change.turn - b.change.turn);
+    for (const { change } of all)
+      if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
+    const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
+    await Promise.all(
+      all.map(async ({ session, change, index }) => {
+        try {
+          await session.reapply(change);
+        } catch (error) {
+          failures.get(session)?.set(index, error);
+        }
+      }),
+    );
+    for (const { session, applied } of contributions) {
+      session.settleAll();
+      applied(failures.get(session) as Map<number, unknown>);
+    }
+  }
+}
+
+/** Numbers the batches of all leaders, so that a replay keeps their order. */
+export class Turns {
+  readonly #storage: FencedStorage;
+  #turns = 0;
+  /** The turns of earlier leaders are lower. */
+  #from = 0;
+
+  constructor(storage: FencedStorage) {
+    this.#storage = storage;
+  }
+
+  /** Must be called as a batch begins. The returned function gives its number, once earlier leaders' turns are known. */
+  take(): () => number {
+    this.#storage.touch();
+    const turn = ++this.#turns;
+    return () => this.#from + turn;
+  }
+
+  /** @param last The last turn of a replay. */
+  async startAfter(last: number): Promise<void> {
+    this.#from = Math.max(last, (await this.#storage.epoch()) * EPOCH_SPAN);
+  }
+}

@@ -1,0 +1,181 @@
+import { isCoroutine, type Result } from '../async/coroutine.ts';
+import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
+import { asCairnError } from '../errors/errors.ts';
+import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
+import {
+  isCompared,
+  isEdit,
+  isEditing,
+  isExclusive,
+  isOfAnyVersion,
+} from '../protocol/operations.ts';
+import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
+import type { BackupRequests } from './backups/backup-requests.ts';
+import type { CollectionContext } from './collection-context.ts';
+import type { IndexDeclaration } from './documents/document-indexes.ts';
+import type { GiveUp } from './executor.ts';
+import type { FirstAnswer, FirstReads } from './first-reads/first-reads.ts';
+import type { RecordStore } from './records/record-store.ts';
+import { atRest } from './save-schedule.ts';
+
+/** Who asks. */
+interface Asking {
+  /** Of the handle. */
+  readonly declaration: HandleDeclaration | undefined;
+  /** Of a change by a client. */
+  readonly key: IdempotencyKey | undefined;
+  /** Whether it works on a transaction's view of the collection. */
+  readonly isStaged: boolean;
+}
+
+/** Begins each request to a collection when it is due: in order, when its indexes are ready and storage rests. */
+export class RequestTurns {
+  readonly #context: CollectionContext;
+  readonly #queue: SerialQueue;
+  readonly #first: FirstReads;
+
+  constructor(context: CollectionContext, queue: SerialQueue, first: FirstReads) {
+    this.#context = context;
+    this.#queue = queue;
+    this.#first = first;
+  }
+
+  /** Executes a request in its turn, or answers it before that, while the collection is being opened. */
+  take(request: Request, asking: Asking, perform: () => Result<unknown>): unknown {
+    const resumed = this.#first.resume(request);
+    if (resumed) return resumed.value;
+    if (!asking.isStaged && changes(request)) this.#queue.hasChanges = true;
+    // What follows a change must see it.
+    const version = asking.declaration?.version;
+    const first = this.#queue.hasChanges ? undefined : this.#first.answer(request, version);
+    if (!first) return this.#enter(request, asking, perform);
+    // Known when the request is due, at the end of the opening.
+    let answer: FirstAnswer | undefined;
+    const queued = this.#enter(request, asking, perform, () => answer !== undefined);
+    return first.then((found) => {
+      answer = found;
+      return found ? found.value : queued;
+    });
+  }
+
+  /** @param isAnswered Whether nobody waits for its result any more, nor for its failure. */
+  #enter(
+    request: Request,
+    asking: Asking,
+    perform: () => Result<unknown>,
+    isAnswered = () => false,
+  ): unknown {
+    const { storage, terminable } = this.#context;
+    const { declaration, key, isStaged } = asking;
+    const mustRest = terminable && request.mayHang === true;
+    // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
+    const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
+    const enter = (): unknown =>
+      this.#queue.enter((!isStaged && isExclusive(request)) || mayWait(), () => {
+        if (isAnswered()) return undefined;
+        const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
+        const gate = isSame && this.#context.declared.gateOf(declaration);
+        if (gate && request.op !== 'drop') {
+          const { pending, error } = gate;
+          if (pending) return new Postponed(pending.then(enter));
+          if (error) throw error;
+        }
+        return mustRest ? atRest(storage, perform) : perform();
+      });
+    return enter();
+  }
+}
+
+/** Whether a later read may find something else. */
+function changes(request: Request): boolean {
+  const { op } = request;
+  return isEditing(op) || (isExclusive(request) && op !== 'open');
+}
+
+/** What a request needs of its handle's declaration; a replayed change waits for no index. */
+export type HandleDeclaration = Pick<IndexDeclaration, 'version'> &
+  Partial<Pick<IndexDeclaration, 'pending' | 'error'>>;
+
+/**
+ * Refuses a request of a handle that has another version than the documents.
+ *
+ * @param key Of a change by a client.
+ * @returns whether the versions are the same; a few requests are executed all the same.
+ * @throws {CollectionError} `schema_newer`, `schema_older`
+ */
+export function checkVersion(
+  { availability, settings, records }: CollectionContext,
+  op: OperationName,
+  { version }: HandleDeclaration,
+  key?: IdempotencyKey,
+): boolean {
+  if (version === records.log.version) return true;
+  if (isOfAnyVersion(op) || availability.error) return false;
+  // Applied before: it is answered so.
+  if (key && records.applied.has(key)) return false;
+  throw otherVersion(settings.name, records.log.version, version);
+}
+
+/** A collection without documents that is not stored has the highest version of its handles. */
+export function declareVersion({ log, size, unsaved }: RecordStore, version: number): void {
+  if (!log.exists && size + unsaved === 0) log.raiseVersion(version);
+}
+
+/** Executes requests about documents or values. */
+interface Store {
+  execute(request: Request): Result<unknown>;
+}
+
+/**
+ * Executes a request, unless it is a change that was applied before.
+ *
+ * @throws {CollectionError} `answer_lost`, for a change that was applied before
+ */
+export function executeOnce(
+  store: Store,
+  { records, settings }: CollectionContext,
+  request: Request,
+  key: IdempotencyKey | undefined,
+): Result<unknown> {
+  // The parts before the last change nothing yet: the last says whether all are applied.
+  const isWhole = request.op !== 'insertPart' || request.last;
+  if (!key || !isEdit(request) || !isWhole) return store.execute(request);
+  const { applied } = records;
+  if (applied.has(key)) {
+    abandonParts(store, request);
+    throw answerLost(settings.name);
+  }
+  const result = store.execute(request);
+  // A comparison that failed has changed nothing: if its reply is lost, the client must hear it again.
+  const isApplied = (value: unknown) => value !== false || !isCompared(request);
+  if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
+  if (isApplied(result)) applied.note(key);
+  return result;
+}
+
+/** Drops the parts of an `insertMany` that is not applied. */
+export function abandonParts(store: Store, request: Request): void {
+  if (request.op === 'insertPart') store.execute({ ...request, op: 'insertAbandon' });
+}
+
+/** Ends what a call has begun that its client no longer waits for. */
+export function giveUp(
+  request: GiveUp,
+  store: Store,
+  backups: BackupRequests,
+  { events }: CollectionContext,
+  queue: SerialQueue,
+): void {
+  if (request.op === 'scanEnd') {
+    store.execute(request);
+    void backups.views.endScan(request);
+  } else if (request.op === 'viewEnd') backups.views.end(request.reader);
+  // Earlier parts may wait in the queue.
+  else if (request.op === 'insertAbandon') void queue.enter(false, () => store.execute(request));
+  else if (request.op === 'abort') backups.abort(request.call);
+  else {
+    backups.endExport(request.cursor).catch((error: unknown) => {
+      events.failed(asCairnError(error));
+    });
+  }
+}

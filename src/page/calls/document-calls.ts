@@ -1,0 +1,310 @@
+import type { Stamp, Stored } from '../../api/document-types.ts';
+import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
+import { isList, isPlainObject } from '../../codec/kinds.ts';
+import { loadFailed, ValueError } from '../../errors/errors.ts';
+import {
+  documentBuilder,
+  type ExpiryCheck,
+  expiryCheck,
+  type ManagedColumns,
+} from '../../protocol/managed.ts';
+import type { Explained } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { type Build, DocumentStream } from '../find/document-stream.ts';
+import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
+import type { DocumentSchema } from '../schemas.ts';
+import { checkId } from '../sending/call-arguments.ts';
+import type { CallOrder } from '../sending/call-order.ts';
+import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
+import {
+  documentAt,
+  type EncodedDocument,
+  encodeDocument,
+  toDocument,
+} from '../sending/documents.ts';
+import { exclusively, pause, replyOf, request, type Sender } from '../sending/sender.ts';
+import type { SharedDocuments } from '../sending/shared-documents.ts';
+import { type EncodedChanges, encodeChanges } from './check-update.ts';
+import { CommonCalls } from './common-calls.ts';
+import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
+
+/** The calls of a document collection, asynchronous and synchronous. */
+export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
+  /** Set before the first call of a collection with a schema. */
+  declare schema: DocumentSchema | undefined;
+  readonly #build: Build<T, S>;
+  readonly #order: CallOrder;
+  readonly #collection: string;
+  readonly #checkExpiry: ExpiryCheck | undefined;
+  readonly #indexKeys: ReadKeys | undefined;
+
+  constructor(settings: CollectionSettings, order: CallOrder) {
+    super();
+    this.#order = order;
+    this.#collection = settings.name;
+    this.#checkExpiry = expiryCheck(settings);
+    this.#indexKeys = indexKeysReader(settings);
+    this.#build = documentBuilder(settings) as never;
+  }
+
+  *insert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
+    const { id, body, fields } = this.#encode(document, 'document');
+    const [key, flags, stamps] = yield* request(sender, { op: 'insert', id, body });
+    return this.#build(key, flags, stamps, fields);
+  }
+
+  *insertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
+    const keysOf = this.#indexKeys;
+    const slices = yield* encodeAndSend(sender, documents, 'insertMany', this.#encode, keysOf);
+    const stored: Stored<T, S>[] = [];
+    for (const { fields, reply } of slices) {
+      const columns = yield* replyOf(reply);
+      for (let index = 0; index < fields.length; index++) {
+        const own = fields[index] as object;
+        stored.push(documentAt(this.#build, columns, index, own) as Stored<T, S>);
+      }
+      if (slices.length > 8) yield* pause(sender);
+    }
+    return stored;
+  }
+
+  *upsertMany(sender: Sender, documents: unknown): Coroutine<Stored<T, S>[]> {
+    const slices = yield* encodeAndSend(sender, documents, 'upsertMany', this.#encode);
+    // The last reply has the managed values of all documents.
+    let columns!: ManagedColumns;
+    for (const { reply } of slices) columns = yield* replyOf(reply);
+    const stored: Stored<T, S>[] = [];
+    for (const { fields } of slices) {
+      for (const own of fields)
+        stored.push(documentAt(this.#build, columns, stored.length, own) as Stored<T, S>);
+      if (slices.length > 8) yield* pause(sender);
+    }
+    return stored;
+  }
+
+  *upsert(sender: Sender, document: unknown): Coroutine<Stored<T, S>> {
+    const { id, body, fields } = this.#encode(document, 'document');
+    const [key, flags, stamps] = yield* request(sender, { op: 'upsert', id, body });
+    return this.#build(key, flags, stamps, fields);
+  }
+
+  *update(sender: Sender, id: unknown, document: unknown): Coroutine<Stored<T, S> | undefined> {
+    checkId(id);
+    // An `_id` in the new content is ignored, like any managed field.
+    const { body, fields } = this.#encode(withoutId(document), 'document');
+    const reply = yield* request(sender, { op: 'update', id, body });
+    return reply && this.#build(reply[0], reply[1], reply[2], fields);
+  }
+
+  *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
+    checkId(id);
+    const encoded = encodeChanges(changes);
+    if (this.schema) {
+      // Between its two requests no later call must take effect.
+      return yield* exclusively(sender, (alone) => {
+        const attempts = new ModifyAttempts(alone, (patched: unknown) => patched, undefined, id);
+        return this.#replace(id, attempts, encoded);
+      });
+    }
+    const reply = yield* request(sender, { op: 'patch', id, ...encoded });
+    return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
+  }
+
+  *patchMany(
+    sender: Sender,
+    params: unknown,
+    changes: unknown,
+    options?: unknown,
+  ): Coroutine<number> {
+    const query = parseMatchQuery(params, options);
+    const encoded = encodeChanges(changes);
+    const { schema } = this;
+    if (schema) {
+      const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
+        const ids = yield* this.#idsOf(atomic, query);
+        return yield* schema.patchAll(atomic, ids, encoded, this.#build as never, this.#encode);
+      };
+      return yield* exclusively(sender, (alone) =>
+        schema.atomically(alone, this.#collection, patchAll.bind(this)),
+      );
+    }
+    const mayHang = query.selection.mayHang ?? encoded.mayHang;
+    const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
+    const ask = { op: 'patchMany', ...found, ...encoded, mayHang } as const;
+    return (yield* request(sender, ask)).count;
+  }
+
+  /** Replaces a document by what a function makes of it, which runs again when somebody was quicker. */
+  *modify(
+    sender: Sender,
+    id: unknown,
+    change: unknown,
+    options?: unknown,
+  ): Coroutine<Stored<T, S> | undefined> {
+    checkId(id);
+    const attempts = new ModifyAttempts(sender, change, options, id);
+    const start = () => this.#replace(id, attempts);
+    return yield* attempts.inTurn(modifyTurnsOf(this.#order), id, start);
+  }
+
+  *#replace(
+    id: string,
+    attempts: ModifyAttempts,
+    changes?: EncodedChanges,
+  ): Coroutine<Stored<T, S> | undefined> {
+    const { sender } = attempts;
+    for (;;) {
+      const found = yield* request(sender, { op: 'getVersion', id, ...changes });
+      if (!found) return undefined;
+      const { record, version } = found;
+      const changed = yield* attempts.run(toDocument(this.#build, record));
+      if (changed === undefined) return toDocument(this.#build, record) as Stored<T, S>;
+      const { body, fields } = this.#encode(withoutId(changed), 'document');
+      const reply = yield* request(sender, { op: 'replaceIf', id, body, version });
+      if (reply) return this.#build(reply[0], reply[1], reply[2], fields);
+    }
+  }
+
+  /** Passes a document through the schema, if there is one. */
+  readonly #encode = (document: unknown, place: string): EncodedDocument => {
+    const encoded = this.schema
+      ? this.schema.encode(document, place)
+      : encodeDocument(document, place);
+    this.#checkExpiry?.(encoded.fields, place);
+    return encoded;
+  };
+
+  /** Later calls must wait meanwhile. */
+  *restoreDocument(
+    sender: Sender,
+    ...given: readonly [id: unknown, backup: unknown, version: number]
+  ): Coroutine<Stored<T, S>> {
+    const code = import('./restore-document.ts').catch(loadFailed);
+    const { restoreDocument } = yield* wait(code);
+    return (yield* restoreDocument(sender, this.#build, this.#encode, given)) as Stored<T, S>;
+  }
+
+  *archive(sender: Sender, id: unknown): Coroutine<boolean> {
+    checkId(id);
+    return (yield* request(sender, { op: 'archive', id })) !== false;
+  }
+
+  *unarchive(sender: Sender, id: unknown): Coroutine<boolean> {
+    checkId(id);
+    return (yield* request(sender, { op: 'unarchive', id })) !== false;
+  }
+
+  *delete(sender: Sender, id: unknown): Coroutine<boolean> {
+    checkId(id);
+    return yield* request(sender, { op: 'delete', id });
+  }
+
+  *deleteMany(sender: Sender, params: unknown, options?: unknown): Coroutine<number> {
+    const query = parseMatchQuery(params, options);
+    if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
+    return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
+  }
+
+  get(sender: Sender, id: unknown): Result<Stored<T, S> | undefined> {
+    checkId(id);
+    return (sender.near ? sender.near.get(id) : this.#get(sender, id)) as Result<Stored<T, S>>;
+  }
+
+  *#get(sender: Sender, id: string): Coroutine<Stored<T, S> | undefined> {
+    if (sender.shared) return (yield* readShared(sender, sender.shared, [id]))[0] as Stored<T, S>;
+    const reply = yield* request(sender, { op: 'get', id });
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
+  }
+
+  getMany(sender: Sender, ids: unknown): Result<(Stored<T, S> | undefined)[]> {
+    if (!isList(ids))
+      throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
+    const list = [...ids] as string[];
+    for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);
+    const found = sender.near ? sender.near.getMany(list) : this.#getMany(sender, list);
+    return found as Result<Stored<T, S>[]>;
+  }
+
+  *#getMany(sender: Sender, list: string[]): Coroutine<(Stored<T, S> | undefined)[]> {
+    if (sender.shared) return (yield* readShared(sender, sender.shared, list)) as Stored<T, S>[];
+    const replies = yield* request(sender, { op: 'getMany', ids: list });
+    return replies.map((reply) => reply && (toDocument(this.#build, reply) as Stored<T, S>));
+  }
+
+  find<F = Stored<T, S>>(
+    sender: Sender,
+    params: unknown,
+    options?: unknown,
+  ): Result<F | undefined> {
+    const near = sender.near?.filter(params, options, 1);
+    return near ? (near[0] as F) : this.#find<F>(sender, params, options);
+  }
+
+  *#find<F>(sender: Sender, params: unknown, options: unknown): Coroutine<F | undefined> {
+    const [first] = yield* this.#collect<F>(sender, parseFindQuery(params, options, 1));
+    return first;
+  }
+
+  filter<F = Stored<T, S>>(sender: Sender, params: unknown, options?: unknown): Result<F[]> {
+    const near = sender.near?.filter(params, options) as F[] | undefined;
+    return near ?? this.#collect<F>(sender, parseFindQuery(params, options));
+  }
+
+  *has(sender: Sender, params: unknown, options?: unknown): Coroutine<boolean> {
+    return (yield* this.#find(sender, params, options)) !== undefined;
+  }
+
+  count(sender: Sender, params: unknown = {}, options?: unknown): Result<number> {
+    return sender.near?.count(params, options) ?? this.#count(sender, params, options);
+  }
+
+  *#count(sender: Sender, params: unknown, options: unknown): Coroutine<number> {
+    const query = parseFindQuery(params, options);
+    if (!query.test) return yield* request(sender, { op: 'count', ...query.selection });
+    return (yield* this.#collect(sender, { ...query, select: ['_id'] })).length;
+  }
+
+  *explain(sender: Sender, params: unknown, options?: unknown): Coroutine<Explained> {
+    return yield* request(sender, { op: 'explain', ...parseFindQuery(params, options).selection });
+  }
+
+  /** A stream of the documents that match. */
+  stream(params: unknown, options?: unknown): DocumentStream<T, S> {
+    const query = parseFindQuery(params, options);
+    // The reader may stop at any document.
+    const selection = { ...query.selection, all: false };
+    return new DocumentStream(this.#build, { ...query, selection });
+  }
+
+  *#idsOf(sender: Sender, query: FindQuery): Coroutine<string[]> {
+    return (yield* this.#collect(sender, { ...query, select: ['_id'] })).map(({ _id }) => _id);
+  }
+
+  *#collect<F = Stored<T, S>>(sender: Sender, query: FindQuery): Coroutine<F[]> {
+    const documents: F[] = [];
+    const stream = new DocumentStream(this.#build, query);
+    try {
+      for (;;) {
+        const chunk = yield* stream.read(sender);
+        if (!chunk) return documents;
+        for (const document of chunk) documents.push(document as F);
+      }
+    } finally {
+      stream.end(sender);
+    }
+  }
+}
+
+function withoutId(document: unknown): unknown {
+  return isPlainObject(document) ? { ...document, _id: undefined } : document;
+}
+
+/** Shared documents by id, `undefined` where there is none. */
+function* readShared(
+  sender: Sender,
+  documents: SharedDocuments,
+  ids: readonly string[],
+): Coroutine<(object | undefined)[]> {
+  const { ask, take } = documents.reading();
+  return take(yield* request(sender, { op: 'getShared', ids, shared: ask }));
+}

@@ -1,0 +1,182 @@
+import type { Stamp } from '../../api/document-types.ts';
+import type { SlowQueryEvent } from '../../api/events.ts';
+import type { HandleSettings } from '../../api/options/collection-options.ts';
+import { takeBlobsBy } from '../../codec/capture.ts';
+import { toPlatformBlob } from '../../codec/platform-blob.ts';
+import { nameCollection } from '../../errors/errors.ts';
+import type { ChannelEvents, DatabaseSettings } from '../../protocol/database-settings.ts';
+import type { ClientEvent } from '../../protocol/event-protocol.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { ClientChannel } from '../connection/client-channel.ts';
+import { EvictionWatch } from '../connection/eviction-watch.ts';
+import type { Connect } from '../connection/leadership.ts';
+import { Inspection } from '../inspection/inspection.ts';
+import { logHandle } from '../inspection/log-handle.ts';
+import { withCallerFrames } from '../sending/call-arguments.ts';
+import type { CallOrder } from '../sending/call-order.ts';
+import { HandleChannel } from '../sending/handle-channel.ts';
+import { INSPECTION } from '../sending/observed-call.ts';
+import { SharedDocuments } from '../sending/shared-documents.ts';
+import type { CommonCalls } from './common-calls.ts';
+import { DocumentCalls } from './document-calls.ts';
+import type { ImportPath } from './file-calls.ts';
+import { HandleMigration } from './handle-migration.ts';
+import { KeyValueCalls } from './key-value-calls.ts';
+import { exportedBytes } from './load-file-calls.ts';
+import { SchemaLoading } from './schema-loading.ts';
+
+/** Runs the calls of a client. Its code loads with the first collection. */
+export class Runtime {
+  readonly channel: ClientChannel;
+  readonly [INSPECTION] = new Inspection();
+  /** By collection, the newest handle whose schema or steps a file may have to pass. */
+  readonly #passed = new Map<string, OpenedHandle>();
+  /** Releases what a collected handle has had. */
+  readonly #collected = new FinalizationRegistry((release: () => void) => release());
+
+  constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
+    takeBlobsBy(toPlatformBlob);
+    const { slow_query_ms } = settings;
+    const observed: Connect = async (given) => {
+      const loading = import('./slow-queries.ts').catch((error: unknown) => {
+        console.warn('cairndb: the code of slow_query_ms did not load.', error);
+      });
+      const access = await connect(given);
+      const code = await loading;
+      // Calls that wait for the engine to start are not measured: they are not slow by themselves.
+      code?.watchSlowQueries(this[INSPECTION], slow_query_ms as number, (detail) =>
+        events.event({ type: 'slow_query', detail }),
+      );
+      return access;
+    };
+    const isObserved = slow_query_ms !== undefined;
+    const eviction = new EvictionWatch(settings.name, (error) => {
+      const storage_evicted = () => (eviction.isEvicted ? { storage_evicted: true } : {});
+      this.channel.show('eviction', storage_evicted);
+      events.event({ type: 'error', detail: { collection: undefined, error } });
+    });
+    this.channel = new ClientChannel(settings, isObserved ? observed : connect, {
+      event(event) {
+        eviction.take(event);
+        events.event(event);
+      },
+      state: (state) => {
+        events.state(state);
+        if (state === 'open') void eviction.opened(this.channel.link?.replayer);
+      },
+    });
+  }
+
+  /** The error of a rejected call, with the names of its collection and its caller. */
+  rejection(error: unknown, collection: string): unknown {
+    return withCallerFrames(nameCollection(error, collection));
+  }
+
+  /** Opens a collection of documents. */
+  openDocuments<T extends object, S extends Stamp>(
+    settings: HandleSettings,
+    order: CallOrder,
+    collection: object,
+  ): HandleCalls<DocumentCalls<T, S>> {
+    return this.#open(new DocumentCalls<T, S>(settings, order), settings, order, collection);
+  }
+
+  /** Opens a collection of keys and values. */
+  openKeyValues(
+    settings: HandleSettings,
+    order: CallOrder,
+    collection: object,
+  ): HandleCalls<KeyValueCalls> {
+    return this.#open(new KeyValueCalls(order), settings, order, collection);
+  }
+
+  /** Loads the code of all schemas. @returns what a file passes through: that of the newest handle which has any. */
+  async importPaths(): Promise<(collection: string) => ImportPath | undefined> {
+    await Promise.all(Array.from(this.#passed.values(), ({ schema }) => schema?.loading));
+    return (collection) => this.#passed.get(collection)?.calls;
+  }
+
+  #open<Calls extends CommonCalls>(
+    calls: Calls,
+    { schema: given, migrate: steps = {}, ...settings }: HandleSettings,
+    order: CallOrder,
+    collection: object,
+  ): HandleCalls<Calls> {
+    const inspection = this[INSPECTION];
+    const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
+    const number = this.channel.newHandle(settings);
+    const channel = new HandleChannel(this.channel, order, number, inspection, shared);
+    const schema = given && new SchemaLoading(calls, channel, settings, given);
+    const handle = new HandleCalls(calls, channel, settings, schema);
+    if (settings.version > 1) {
+      const loadSchema = async () => {
+        await schema?.loading;
+        return calls.schema;
+      };
+      const parts = { channel, settings, steps, schema: loadSchema };
+      calls.migration = new HandleMigration(parts, handle.opened);
+    }
+    if (schema || calls.migration) this.#passed.set(settings.name, { calls, schema });
+    const opened = { collection, settings, handle };
+    const forget = inspection.opened(opened);
+    this.#collected.register(collection, () => {
+      forget();
+      this.channel.freeHandle(number);
+    });
+    if (settings.detailed_debugger_logs && !inspection.noteLogged(settings.name))
+      logHandle(inspection, opened);
+    return handle;
+  }
+}
+
+interface OpenedHandle {
+  readonly calls: CommonCalls;
+  readonly schema: SchemaLoading | undefined;
+}
+
+/** The events of the channel, and those of this thread. */
+interface RuntimeEvents extends ChannelEvents {
+  readonly event: (event: ClientEvent | SlowQueryEvent) => void;
+}
+
+/** The calls of one open handle. */
+export class HandleCalls<Calls extends CommonCalls> {
+  readonly #schema: SchemaLoading | undefined;
+  /** Not readonly: an observer replaces them. */
+  calls: Calls;
+  readonly channel: HandleChannel;
+  /** Resolves once the collection is open, with whether its documents are older than the handle. */
+  readonly opened: Promise<boolean>;
+
+  constructor(
+    calls: Calls,
+    channel: HandleChannel,
+    settings: CollectionSettings,
+    schema?: SchemaLoading,
+  ) {
+    this.calls = calls;
+    this.#schema = schema;
+    this.channel = channel;
+    this.opened = this.channel.send({ op: 'open', settings });
+  }
+
+  /** The handle, once its calls can run: they need the code of a schema, and documents of their version. */
+  get loaded(): this | undefined {
+    return this.#schema?.loading || this.calls.migration?.waiting ? undefined : this;
+  }
+
+  /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed`, `migration_failed` … */
+  async load(): Promise<this> {
+    await this.#schema?.loading;
+    const migrated = this.calls.migration?.waiting;
+    // It waits for an open collection, and so for an engine: if none is reached, the call rejects.
+    if (migrated) await this.channel.connect();
+    await migrated;
+    return this;
+  }
+
+  /** The bytes of a file that the engine exports. */
+  exported(cursor: number): Promise<ReadableStream<Uint8Array>> {
+    return exportedBytes(this.channel, cursor);
+  }
+}

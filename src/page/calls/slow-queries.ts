@@ -1,0 +1,85 @@
+import type { SlowQuery } from '../../api/events.ts';
+import type { Explained } from '../../protocol/requests.ts';
+import type { Inspection } from '../inspection/inspection.ts';
+import type { ObservedCall } from '../sending/observed-call.ts';
+import type { DocumentCalls } from './document-calls.ts';
+
+/** The position of the query among the arguments of a method, and of its options. */
+const QUERIES: Readonly<Record<string, readonly [params: number, options: number]>> = {
+  filter: [0, 1],
+  find: [0, 1],
+  has: [0, 1],
+  count: [0, 1],
+  live: [0, 1],
+  deleteMany: [0, 1],
+  patchMany: [0, 2],
+};
+
+/** Queries that are explained at a time: an explanation runs the query again, so it costs as much. */
+const MOST_WAITING = 5;
+
+/** Reports queries that take too long, one after the other, each with its plan. */
+export function watchSlowQueries(
+  inspection: Inspection,
+  slow_ms: number,
+  emit: (query: SlowQuery) => void,
+): void {
+  let waiting = 0;
+  let before: Promise<void> = Promise.resolve();
+  inspection.observe((call) => {
+    const place = QUERIES[call.method];
+    if (!place || call.duration_ms < slow_ms || 'error' in call) return;
+    if (!isQuery(inspection, call)) return;
+    const isExplained = waiting < MOST_WAITING;
+    waiting++;
+    before = before.then(async () => {
+      const [params, options] = place.map((index) => call.args[index]);
+      const explained = isExplained ? await explain(inspection, call, params, options) : undefined;
+      waiting--;
+      emit(slowQuery(call, params, options as object | undefined, explained));
+    });
+  });
+}
+
+/** `find` and the like of a key-value collection take a key. */
+function isQuery({ handles }: Inspection, { collection }: ObservedCall): boolean {
+  return handles.some(
+    ({ settings }) => settings.name === collection && settings.type === 'DOCUMENT_BASED',
+  );
+}
+
+async function explain(
+  { handles }: Inspection,
+  { collection, method }: ObservedCall,
+  params: unknown = {},
+  options: unknown = {},
+): Promise<Explained | undefined> {
+  const handle = handles.findLast(({ settings }) => settings.name === collection)?.handle;
+  const { throttle, signal, ...given } = options as Record<string, unknown>;
+  // What the method itself adds.
+  const asked = method === 'find' || method === 'has' ? { ...given, limit: 1 } : given;
+  try {
+    return await handle?.channel.run((sender) =>
+      (handle.calls as DocumentCalls<object>).explain(sender, params, asked),
+    );
+  } catch {
+    // Dropped or closed since: the event has no plan.
+    return undefined;
+  }
+}
+
+function slowQuery(
+  { collection, method, at, duration_ms }: ObservedCall,
+  params: unknown,
+  options: object | undefined,
+  explained: Explained | undefined,
+): SlowQuery {
+  return {
+    ...{ collection, method, params, options, at, duration_ms },
+    plan: explained?.plan,
+    keys_examined: explained?.keys_examined,
+    documents_examined: explained?.documents_examined,
+    returned: explained?.returned,
+    engine_ms: explained?.engine_ms,
+  };
+}

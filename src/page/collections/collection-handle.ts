@@ -1,0 +1,302 @@
+import type { EventMap, EventName, Listener } from '../../api/events.ts';
+import type { HandleSettings } from '../../api/options/collection-options.ts';
+import { signalIn } from '../../api/options/option-checks.ts';
+import type { Result } from '../../async/coroutine.ts';
+import { CollectionError } from '../../errors/errors.ts';
+import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { CommonCalls } from '../calls/common-calls.ts';
+import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
+import type { HandleCalls, Runtime } from '../calls/runtime.ts';
+import { copyArgument, orAborted } from '../sending/call-arguments.ts';
+import type { CallOrder } from '../sending/call-order.ts';
+import type { HandleChannel } from '../sending/handle-channel.ts';
+import type { Sender } from '../sending/sender.ts';
+import type { CollectionOwner } from './collection-owner.ts';
+import { REPLICATION, type ReplicationAccess } from './replication-access.ts';
+
+/** Options of {@link CollectionHandle.createBackup}. */
+export interface BackupOptions {
+  /** Shown by `listBackups()`. */
+  label?: string | undefined;
+}
+
+/** Options of {@link CollectionHandle.Drop}. */
+export interface DropOptions {
+  /**
+   * Makes a backup that outlives the collection: construct the name again and load it with `loadBackup()`.
+   * @default false
+   */
+  backup?: boolean | undefined;
+}
+
+/** How a method runs its call. */
+interface MethodMode {
+  /** The caller's options, which may hold an AbortSignal. */
+  readonly options?: unknown;
+  /** Whether other calls of the collection wait until this one has ended. */
+  readonly exclusive?: boolean;
+  /** Copies an argument where the call waits for the runtime to load. */
+  readonly copy?: (value: unknown) => unknown;
+}
+
+/** The methods of both types of collection. */
+export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
+  /** The collection's name. */
+  readonly name: string;
+  /** The collection's type, fixed at its creation. */
+  readonly type: CollectionSettings['type'];
+  protected readonly settings: HandleSettings;
+  protected readonly owner: CollectionOwner;
+  readonly #order: CallOrder;
+  #calls: HandleCalls<Calls> | undefined;
+  #sync: Sync | undefined;
+
+  constructor(settings: HandleSettings, owner: CollectionOwner) {
+    this.name = settings.name;
+    this.type = settings.type;
+    this.settings = settings;
+    this.owner = owner;
+    this.#order = owner.orderOf(settings.name);
+    // If this fails, the first call rejects.
+    if (owner.opensEarly) this.#open().catch(() => undefined);
+    else owner.whenLoaded(this);
+  }
+
+  /** Opens the collection in the engine. */
+  protected abstract open(runtime: Runtime, order: CallOrder): HandleCalls<Calls>;
+
+  /** Loads the methods without promises: most pages never need them. */
+  protected abstract loadSync(calls: HandleCalls<Calls>): Promise<Sync>;
+
+  /**
+   * Resolves when the collection is open and, with `caching: true`, in memory. Awaiting it is optional: calls wait by
+   * themselves.
+   *
+   * @throws {StorageError} if it cannot be opened; {CollectionError} `type_mismatch`.
+   */
+  get ready(): Promise<void> {
+    return this.#makeReady();
+  }
+
+  /**
+   * The same methods without promises, for {@link Database} with `caching: true`, after `await collection.ready`.
+   *
+   * @throws {CollectionError} `sync_unavailable` in all other cases, with the reason.
+   */
+  get sync(): Sync {
+    if (this.#sync) return this.#sync;
+    const { engine } = this.owner.status;
+    const why = !this.settings.caching
+      ? 'construct it with caching: true'
+      : engine && engine !== 'thread'
+        ? 'the engine is not in this thread'
+        : 'await collection.ready first';
+    throw new CollectionError('sync_unavailable', `collection.sync: ${why}.`, {
+      place: this.name,
+    });
+  }
+
+  async #makeReady(): Promise<void> {
+    await this.call([], (calls, sender) => calls.ready(sender));
+    if (this.settings.caching && this.owner.status.engine === 'thread')
+      this.#sync ??= await this.loadSync(await this.#open());
+  }
+
+  /** Resolves when all changes so far are in storage. Rejects if the save fails, which is retried later. */
+  save(): Promise<void> {
+    return this.call([], (calls, sender) => calls.save(sender));
+  }
+
+  /**
+   * Makes a backup of the collection, with all earlier changes. One small write at any size, as a backup shares the
+   * stored segments. It expires after `backup_retention_time`.
+   *
+   * @returns the name of the backup.
+   * @throws {StorageError} if it cannot be stored.
+   */
+  createBackup(options?: BackupOptions): Promise<string> {
+    return this.call([options], (calls, sender, given) => calls.createBackup(sender, given));
+  }
+
+  /** Lists the backups, newest first. */
+  listBackups(): Promise<BackupInfo[]> {
+    return this.call([], (calls, sender) => calls.listBackups(sender));
+  }
+
+  /**
+   * Replaces the content of the collection by a backup, all or nothing. The old content becomes a backup too, so this
+   * can be undone. Live queries show the new content; the event `restore` reports it.
+   *
+   * Works for a collection that cannot be opened because its data is damaged, too.
+   *
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; the collection stays unchanged.
+   */
+  loadBackup(name: string): Promise<true> {
+    const { version } = this.settings;
+    return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given, version), {
+      exclusive: version > 1, // its documents may have to be migrated first
+    });
+  }
+
+  /** Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown` */
+  deleteBackup(name: string): Promise<true> {
+    return this.call([name], (calls, sender, given) => calls.deleteBackup(sender, given));
+  }
+
+  /**
+   * Exports a backup as a file: gzip, one line of JSON per document, a checksum at the end. The stream is lazy, at any
+   * size; until it is read or cancelled the backup is not deleted.
+   *
+   * @throws {BackupError} `backup_unknown`
+   *
+   * @example
+   * ```ts
+   * const file = await users.exportBackup(await users.createBackup());
+   * const blob = await new Response(file).blob();
+   * ```
+   */
+  async exportBackup(name: string): Promise<ReadableStream<Uint8Array>> {
+    const { cursor } = await this.call([name], (calls, sender, given) =>
+      calls.exportBackup(sender, given),
+    );
+    return (await this.#open()).exported(cursor);
+  }
+
+  /**
+   * Imports a file of {@link exportBackup}, all or nothing, with ids and managed fields. The old content becomes a
+   * backup, so this can be undone.
+   *
+   * @returns the number of imported documents.
+   * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
+   */
+  importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
+    return this.call(
+      [file, options],
+      (calls, sender, source, given) => calls.importBackup(sender, source, given),
+      { options, exclusive: true },
+    );
+  }
+
+  /**
+   * Reads all stored data of the collection and its backups, and reports defects. Works for a collection that cannot
+   * be opened because its data is damaged, too.
+   */
+  verify(): Promise<Verification> {
+    return this.call([], (calls, sender) => calls.verify(sender));
+  }
+
+  /**
+   * Removes the collection and all its stored data, backups included. Later calls of this handle reject; constructing
+   * the name again starts empty.
+   *
+   * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
+   */
+  Drop(options?: DropOptions): Promise<true> {
+    const { activate_drop_method: enabled } = this.settings;
+    // At once, even if the call queues.
+    if (enabled && !this.owner.refusal) this.owner.noteDropped(this.name);
+    return this.call([options], (calls, sender, given) => calls.drop(sender, enabled, given));
+  }
+
+  /**
+   * Listens to an event of this collection.
+   *
+   * @returns a function that removes the listener.
+   */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    // The client refuses a listener that is no function; the wrapper would hide it.
+    if (typeof listener !== 'function') return this.owner.on(name, listener);
+    // Not `this`, which would never be collected.
+    const { name: own } = this;
+    return this.owner.on(name, (event: EventMap[Name]) => {
+      if (!('collection' in event) || event.collection === own) listener(event);
+    });
+  }
+
+  /**
+   * Runs a call. Until the runtime is loaded the call queues, with copies of its arguments.
+   *
+   * @param start Starts the call with the arguments.
+   */
+  protected async call<Args extends readonly unknown[], T>(
+    args: Args,
+    start: (calls: Calls, sender: Sender, ...args: Args) => Result<T>,
+    { options, exclusive, copy = copyArgument }: MethodMode = {},
+  ): Promise<T> {
+    const { refusal } = this.owner;
+    if (refusal) throw refusal;
+    const signal = signalIn(options);
+    const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
+      exclusive || signal
+        ? channel.run((sender) => start(calls, sender, ...given), { signal, exclusive })
+        : channel.settle(start(calls, channel.sender, ...given));
+    try {
+      const handle = this.#loaded;
+      if (handle) return await run(handle, args);
+      const copies = args.map(copy) as unknown as Args;
+      const later = this.#first(async (handle) => run(handle, copies));
+      return await orAborted(later, signal);
+    } catch (error) {
+      throw this.owner.runtime?.rejection(error, this.name) ?? error;
+    }
+  }
+
+  /** For `replicate()` of `cairndb/replication`. */
+  get [REPLICATION](): object {
+    return { ...this.liveBase, owner: this.owner } satisfies ReplicationAccess;
+  }
+
+  /** The part of a live query's source that all queries of this collection share. */
+  protected get liveBase(): {
+    settings: HandleSettings;
+    channel: () => Promise<HandleChannel>;
+  } {
+    const { settings } = this;
+    return { settings, channel: async () => (await this.#open()).channel };
+  }
+
+  /** The open handle, after all earlier calls. */
+  #open(): Promise<HandleCalls<Calls>> {
+    return this.#first(async (handle) => handle);
+  }
+
+  /** The open handle; `undefined` while code loads. */
+  get #loaded(): HandleCalls<Calls> | undefined {
+    const { runtime } = this.owner;
+    return runtime && this.#opened(runtime).loaded;
+  }
+
+  /** Starts an action with the open handle, in the order of the calls; loads the code first. */
+  #first<T>(start: (handle: HandleCalls<Calls>) => Promise<T>): Promise<T> {
+    const load = () => this.owner.loadRuntime().then((runtime) => this.#opened(runtime).load());
+    // Loading counts as an exclusive call: later calls keep their order behind it.
+    if (!this.#loaded && !this.#order.busy)
+      this.#order.enterExclusively(load).catch(() => undefined);
+    return this.#order.enter(() => {
+      const handle = this.#loaded;
+      return handle ? start(handle) : load().then(start);
+    });
+  }
+
+  /** @internal For transactions: the calls of a collection of this owner, `false` for one of another; the runtime must be loaded. */
+  static openedBy<Calls extends CommonCalls>(
+    owner: CollectionOwner,
+    runtime: Runtime,
+    collection: CollectionHandle<Calls, unknown>,
+  ): HandleCalls<Calls> | false {
+    return collection.owner === owner && collection.#opened(runtime);
+  }
+
+  #opened(runtime: Runtime): HandleCalls<Calls> {
+    if (!this.#calls) {
+      this.#calls = this.open(runtime, this.#order);
+      this.#calls.opened.then(
+        () => this.owner.noteOpened(this.settings),
+        // Every call rejects with the same error.
+        () => undefined,
+      );
+    }
+    return this.#calls;
+  }
+}

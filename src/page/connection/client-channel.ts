@@ -1,0 +1,301 @@
+import { inMicrotask } from '../../async/in-microtask.ts';
+import { asCairnError, type CairnError, closedError } from '../../errors/errors.ts';
+import type {
+  ChannelEvents,
+  ChannelState,
+  DatabaseSettings,
+  EnginePlace,
+} from '../../protocol/database-settings.ts';
+import type { ClientEvent, LiveEvent } from '../../protocol/event-protocol.ts';
+import type { LiveNews } from '../../protocol/live-protocol.ts';
+import { isOfCall } from '../../protocol/operations.ts';
+import type { Request } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
+import { type PendingCall, refuse } from './in-flight-requests.ts';
+import { LeaderLink } from './leader-link.ts';
+import type { Connect, DestroyDatabase, EngineAccess } from './leadership.ts';
+
+const isNoOpening = ({ request }: PendingCall) => request.op !== 'open';
+
+/**
+ * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
+ * engine. Every request settles, also when the engine dies.
+ */
+export class ClientChannel {
+  /** The link to the engine, from the first request on. */
+  link: LeaderLink | undefined;
+  readonly #settings: DatabaseSettings;
+  readonly #connect: Connect;
+  readonly #events: ChannelEvents;
+  #state: ChannelState = 'idle';
+  #access: EngineAccess | undefined;
+  #destroying: Promise<void> | undefined;
+  #opening: Promise<LeaderLink> | undefined;
+  #closing: Promise<void> | undefined;
+  /** Set when the channel has closed or failed. */
+  #ended: CairnError | undefined;
+  /** Calls of this microtask; until the channel is open, all calls. */
+  #queue: PendingCall[] = [];
+  #flushing = false;
+  /** Settles {@link ClientChannel.open}. */
+  #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
+  /** Listeners of live queries, by number. */
+  readonly #lives = new Map<number, (news: LiveNews) => void>();
+  readonly #shown = new Map<string, () => Partial<EnginePlace>>();
+  #lastHandle = 0;
+  #engines = 0;
+
+  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
+    this.#settings = settings;
+    this.#connect = connect;
+    this.#events = events;
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  /** `undefined` before the engine has run. */
+  get place(): EnginePlace | undefined {
+    const place = this.#opened ? undefined : this.link?.place;
+    return place && Object.assign({}, place, ...Array.from(this.#shown.values(), (show) => show()));
+  }
+
+  /** Adds to the status, in place of what had the name before, and reports it. */
+  show(name: string, show: () => Partial<EnginePlace>): void {
+    this.#shown.set(name, show);
+    this.#events.state(this.#state);
+  }
+
+  /** How many engines there have been: one that is lost takes its open transactions along. */
+  get engines(): number {
+    return this.#engines;
+  }
+
+  /** A number for a new collection handle: one that a handle like it has left, if there is one. */
+  newHandle(settings?: CollectionSettings): number {
+    return (settings && this.link?.handles.take(settings)) ?? ++this.#lastHandle;
+  }
+
+  /** Must be called once nobody has the handle any more. */
+  freeHandle(number: number): void {
+    this.link?.handles.free(number);
+  }
+
+  /**
+   * Listens to a live query. When the client closes or fails, the last news is the error of every later call.
+   *
+   * @returns the number of the live query in requests.
+   */
+  listen(listener: (news: LiveNews) => void): number {
+    const live = this.newHandle();
+    this.#lives.set(live, listener);
+    return live;
+  }
+
+  unlisten(live: number): void {
+    this.#lives.delete(live);
+  }
+
+  /** Sends a request with the others of this microtask. */
+  send(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // A running call continues during a close, which keeps the channel open if it cannot save.
+      const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
+      if (refusal) return reject(refusal);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#flushing) return;
+      this.#flushing = true;
+      inMicrotask(() => this.#flush());
+    });
+  }
+
+  /** Refuses the requests of an aborted call that no engine has got. */
+  withdraw(aborted: number, reason: unknown): void {
+    this.#refuse(({ request }) => isOfCall(request, aborted), reason);
+    this.link?.requests.withdraw(aborted, reason);
+  }
+
+  /**
+   * Executes a request at once, after all requests sent before it.
+   *
+   * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
+   */
+  sendSync(request: Request): unknown {
+    const link = this.#atHand();
+    return link.requests.executeSync(request, link.inThread(request.handle));
+  }
+
+  /** What reads of a handle look into, after all requests sent before. @throws as {@link ClientChannel.sendSync} */
+  near(handle: number): object {
+    return this.#atHand().inThread(handle).context(handle);
+  }
+
+  #atHand(): LeaderLink {
+    const refusal = this.#refusal;
+    if (refusal) throw refusal;
+    this.#flush();
+    return this.link as LeaderLink;
+  }
+
+  /** Starts the engine if it is not running. */
+  async open(): Promise<void> {
+    await this.#connected();
+  }
+
+  /** Turns the reports of changes on or off. */
+  watch(on: boolean): Promise<void> | undefined {
+    return this.link?.watch(on);
+  }
+
+  /** Saves every collection. */
+  async save(): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    if (this.#state === 'idle') return;
+    const link = await this.#connected();
+    this.#flush();
+    await link.save();
+  }
+
+  /** Saves, then releases everything; refuses requests meanwhile. If the save fails, the channel stays open. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  }
+
+  /**
+   * Ends the client without a save, and deletes the database.
+   *
+   * @param task Deletes it. Begins before anything is awaited where the client was open.
+   */
+  destroy(task: DestroyDatabase): Promise<void> {
+    this.#destroying ??= this.#destroy(task).catch((error: unknown) => {
+      // It may be called again.
+      this.#destroying = undefined;
+      throw error;
+    });
+    return this.#destroying;
+  }
+
+  async #destroy(task: DestroyDatabase): Promise<void> {
+    if (this.#state === 'closed' && this.#ended?.code === 'closed') throw this.#ended;
+    this.#end('closed', databaseDestroyed(this.#settings.name));
+    this.#access ??= await this.#connect(this.#settings);
+    await task(this.#settings, this.#access, this.link?.replayer.database);
+  }
+
+  async #close(): Promise<void> {
+    if (this.#ended) return;
+    let link: LeaderLink | undefined;
+    if (this.#state !== 'idle' || this.#queue.some(isNoOpening)) {
+      link = await this.#connected();
+      this.#flush();
+      this.#enter('closing');
+      try {
+        await link.save();
+        await link.requests.drained();
+        if (this.#ended) throw this.#ended;
+      } catch (error) {
+        if (!this.#ended) this.#enter('open');
+        throw error;
+      }
+    }
+    this.#end('closed', closedError(this.#settings.name));
+    await link?.close();
+  }
+
+  /** Set while requests are refused. */
+  get #refusal(): CairnError | undefined {
+    return this.#state === 'closing' ? closedError(this.#settings.name) : this.#ended;
+  }
+
+  #connected(): Promise<LeaderLink> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    this.#opening ??= this.#start();
+    return this.#opening;
+  }
+
+  async #start(): Promise<LeaderLink> {
+    this.#enter('opening');
+    try {
+      this.#access ??= await this.#connect(this.#settings);
+      const access = this.#access;
+      if (this.#ended) throw this.#ended;
+      return await new Promise<LeaderLink>((resolve, reject) => {
+        this.#opened = { resolve, reject };
+        this.link = new LeaderLink(this.#settings, access, {
+          up: () => this.#up(),
+          down: () => this.#enterIfOpen('opening'),
+          failed: (error) => this.#end('failed', error),
+          event: (event) => this.#take(event),
+        });
+      });
+    } catch (cause) {
+      const error = asCairnError(cause);
+      if (error.code === 'load_failed' && !this.link && !this.#ended) {
+        // Nothing is lost yet: the next call tries again, and opens the handles.
+        this.#opening = undefined;
+        this.#refuse(isNoOpening, error);
+        this.#enter('idle');
+      } else this.#end('failed', error);
+      throw error;
+    }
+  }
+
+  #up(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#engines++;
+    this.#enterIfOpen('open');
+    if (opened) opened.resolve(this.link as LeaderLink);
+    else for (const listener of this.#lives.values()) listener({ restarted: true });
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#queue.length === 0) return;
+    const requests = this.#opened ? undefined : this.link?.requests;
+    if (!requests) {
+      this.#connected().catch(() => undefined);
+      return;
+    }
+    const calls = this.#queue;
+    this.#queue = [];
+    requests.dispatch(calls);
+  }
+
+  #take(event: ClientEvent | LiveEvent): void {
+    if (event.type === 'live') this.#lives.get(event.detail.live)?.(event.detail.news);
+    else this.#events.event(event);
+  }
+
+  #end(state: 'closed' | 'failed', error: CairnError): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#opened?.reject(error);
+    refuse(this.#queue.splice(0), error);
+    this.link?.requests.refuseAll(error);
+    for (const listener of this.#lives.values()) listener({ error });
+    this.#enter(state);
+  }
+
+  /** Refuses some of the queued calls. */
+  #refuse(isRefused: (call: PendingCall) => boolean, reason: unknown): void {
+    const calls = this.#queue;
+    this.#queue = calls.filter((call) => !isRefused(call));
+    refuse(calls.filter(isRefused), reason);
+  }
+
+  #enterIfOpen(state: 'opening' | 'open'): void {
+    if (this.#state === 'opening' || this.#state === 'open') this.#enter(state);
+  }
+
+  #enter(state: ChannelState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}

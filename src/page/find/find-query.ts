@@ -1,0 +1,172 @@
+import { type Body, encode } from '../../codec/body.ts';
+import { isPlainObject } from '../../codec/kinds.ts';
+import { CriteriaError } from '../../errors/errors.ts';
+import type { After, ArchivedFilter, Selection } from '../../protocol/requests.ts';
+import { criteriaInvalid, operandInvalid, placeBelow } from '../../query/query-errors.ts';
+import type { Search } from '../sending/observed-call.ts';
+import { checkSearch, findChecks } from './search.ts';
+
+const { archived, where, signal } = findChecks;
+const matchChecks = { archived, where, signal };
+
+type Test = (document: never) => unknown;
+
+/** A query, split into the engine's part and the part with the caller's functions. */
+export interface FindQuery {
+  readonly selection: Selection;
+  /** The caller's functions; a document must pass all. */
+  readonly test: ((document: object) => boolean) | undefined;
+  readonly skip: number;
+  readonly limit: number;
+  /** Paths to select here, as functions get whole documents. */
+  readonly select: readonly string[] | undefined;
+}
+
+/** The end of a page, and its sort order. */
+interface PageEnd extends Omit<After, 'id'> {
+  readonly rank: number;
+  readonly sort: string | undefined;
+}
+
+/** Ends of pages, by the last document of each, which callers pass as `after`. */
+const pageEnds = new WeakMap<object, PageEnd>();
+
+/** Checks the arguments of a query, and splits it like {@link findQuery}. */
+export function parseFindQuery(params: unknown, options: unknown, most?: number): FindQuery {
+  return findQuery(checkSearch(params, options), most);
+}
+
+/** Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part of it. */
+export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
+  return findQuery(checkSearch(params, options, matchChecks));
+}
+
+/** Deepest nesting of criteria: what compiles and tests them recurses. */
+const MAX_CRITERIA_DEPTH = 100;
+
+/** Literal characters behind `^`: without alternatives and quantifiers, nothing backtracks. */
+const LITERAL_PREFIX = /^\^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*$/;
+
+/** Splits a query: the engine applies the criteria, this thread the functions. */
+export function findQuery(
+  { params, given, sort, select }: Search,
+  most = Number.POSITIVE_INFINITY,
+): FindQuery {
+  const isTest = typeof params === 'function';
+  const tests = [isTest ? params : undefined, given.where].filter(Boolean) as Test[];
+  const skip = (given.skip as number | undefined) ?? 0;
+  const limit = Math.min((given.limit as number | undefined) ?? most, most);
+  const criteria = isTest ? undefined : params;
+  checkCriteria(criteria, '');
+  const selection: Selection = {
+    criteria,
+    mayHang: holdsPattern(criteria) || undefined,
+    archived: (given.archived as ArchivedFilter | undefined) ?? false,
+    sort,
+    after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),
+  };
+  if (tests.length === 0) {
+    return {
+      selection: {
+        ...selection,
+        skip,
+        limit: Number.isFinite(limit) ? limit : undefined,
+        select,
+        all: true,
+      },
+      test: undefined,
+      skip: 0,
+      limit: Number.POSITIVE_INFINITY,
+      select: undefined,
+    };
+  }
+  const test = (document: object) =>
+    tests.every((each) => passesPredicate(each, document as never));
+  // The engine checks the query even with `limit: 0`.
+  const asked = limit === 0 ? { ...selection, limit } : selection;
+  return { selection: asked, test, skip, limit, select };
+}
+
+function pageEnd(document: { readonly _id: string }, order: object | undefined): After {
+  const { _id: id } = document;
+  const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
+  // In the same order the values at the time of the page count, in another the document's own.
+  if (end.rank !== undefined && sort === JSON.stringify(order)) return { id, ...end };
+  const body = encode(isPlainObject(document) ? document : {}, 'after', true);
+  return { id, rank: end.rank, body };
+}
+
+/** Notes the end of a page. */
+export function notePageEnd(
+  document: object | undefined,
+  { selection }: FindQuery,
+  end: { readonly rank: number; readonly key?: unknown; readonly body?: Body },
+): void {
+  if (document) pageEnds.set(document, { ...end, sort: JSON.stringify(selection.sort) });
+}
+
+/** Calls a predicate. Refuses a promise, which would match every document. */
+export function passesPredicate<T>(predicate: (item: T) => unknown, item: T): boolean {
+  const result = predicate(item);
+  if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') {
+    throw new CriteriaError(
+      'predicate_async',
+      'The predicate returned a promise; it must return at once whether the document matches.',
+      { place: 'params' },
+    );
+  }
+  return Boolean(result);
+}
+
+/** What is syntax in PCRE, and letters in JavaScript: a pattern with it finds nothing, or the wrong things. */
+const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
+
+/**
+ * Refuses criteria that are nested too deeply or have holes, and patterns in the syntax of PCRE, which MongoDB's are.
+ *
+ * @param criteria Copied criteria.
+ * @throws {CriteriaError} `criteria_invalid`, `operand_invalid`
+ */
+export function checkCriteria(criteria: unknown, place: string, depth = 0, isValue = false): void {
+  if (depth > MAX_CRITERIA_DEPTH) {
+    const problem = `are nested over ${MAX_CRITERIA_DEPTH} levels.`;
+    throw criteriaInvalid(`${place.slice(0, 200)}…`, problem);
+  }
+  if (Array.isArray(criteria)) {
+    // Not all indexes of a sparse array: there may be thousands of millions.
+    for (let at = 0; at < criteria.length; at++) {
+      const below = placeBelow(place, at);
+      if (!(at in criteria)) throw criteriaInvalid(below, 'are a hole in an array; use null.');
+      checkCriteria(criteria[at], below, depth + 1, isValue);
+    }
+  } else if (criteria instanceof RegExp) {
+    if (!isValue) checkPattern(criteria.source, criteria.flags, place);
+  } else if (isPlainObject(criteria)) {
+    for (const [key, value] of Object.entries(criteria)) {
+      const at = placeBelow(place, key);
+      if (key === '$regex' && typeof value === 'string' && !isValue)
+        checkPattern(value, criteria.$options, at);
+      // It compares with a RegExp that is stored.
+      else checkCriteria(value, at, depth + 1, isValue || key === '$eq');
+    }
+  }
+}
+
+function checkPattern(source: string, flags: unknown, place: string): void {
+  const [foreign] = PCRE.exec(source.replaceAll('\\\\', '__')) ?? [];
+  if (!foreign || /[uv]/.test(String(flags ?? ''))) return;
+  const expected = `a pattern of JavaScript ("${foreign}" is PCRE's; \\p{…} and \\u{…} need the flag u)`;
+  throw operandInvalid(place || 'params', expected, new RegExp(source));
+}
+
+/** Whether copied criteria may contain a pattern that hangs. A literal prefix such as `/^abc/` cannot. */
+export function holdsPattern(criteria: unknown): boolean {
+  if (Array.isArray(criteria)) return criteria.some(holdsPattern);
+  if (criteria instanceof RegExp) return !LITERAL_PREFIX.test(criteria.source);
+  if (!isPlainObject(criteria)) return false;
+  return Object.entries(criteria).some(([key, value]) =>
+    key === '$regex' && typeof value === 'string'
+      ? !LITERAL_PREFIX.test(value)
+      : holdsPattern(value),
+  );
+}

@@ -1,0 +1,81 @@
+import type { LiveSnapshot, Readable } from '../../api/live-options.ts';
+
+type Ready<T> = LiveSnapshot<T> & { status: 'ready' };
+
+/** Resolves with the first snapshot that has data. */
+export function firstReady<T>(query: Readable<T>): Promise<Ready<T>> {
+  return new Promise((resolve, reject) => {
+    const look = (snapshot: LiveSnapshot<T>): void => {
+      if (snapshot.status === 'pending') return;
+      stop();
+      if (snapshot.status === 'error') reject(snapshot.error);
+      else resolve(snapshot);
+    };
+    const stop = query.subscribe(look);
+    look(query.getSnapshot());
+  });
+}
+
+interface Waiting<T> {
+  readonly resolve: (result: IteratorResult<T, undefined>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One loop over a live query: a slow one skips results and gets the newest. */
+export class LiveIteration<T> {
+  readonly #query: Readable<T>;
+  /** Pending calls of `next()`. */
+  readonly #waiting: Waiting<T>[] = [];
+  /** The newest snapshot, until the loop has it. */
+  #unseen: LiveSnapshot<T> | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #done = false;
+
+  constructor(query: Readable<T>) {
+    this.#query = query;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (!this.#unsubscribe) {
+        this.#unsubscribe = this.#query.subscribe((snapshot) => {
+          this.#unseen = snapshot;
+          this.#serve();
+        });
+        this.#unseen = this.#query.getSnapshot();
+      }
+      this.#serve();
+    });
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    this.#end();
+    return { done: true, value: undefined };
+  }
+
+  #serve(): void {
+    const snapshot = this.#unseen;
+    if (this.#done) this.#end();
+    if (!snapshot || snapshot.status === 'pending') {
+      this.#unseen = undefined;
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (!next) return;
+    this.#unseen = undefined;
+    if (snapshot.status === 'ready') next.resolve({ done: false, value: snapshot.data });
+    else {
+      // `closed` is an ordinary end.
+      if ((snapshot.error as { code?: unknown }).code !== 'closed') next.reject(snapshot.error);
+      else next.resolve({ done: true, value: undefined });
+      this.#end();
+    }
+  }
+
+  #end(): void {
+    this.#done = true;
+    this.#unsubscribe?.();
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+  }
+}

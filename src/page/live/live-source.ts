@@ -1,0 +1,39 @@
+import { checkOptions, milliseconds } from '../../api/options/option-checks.ts';
+import { nameCollection } from '../../errors/errors.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { checkSearch, findChecks } from '../find/search.ts';
+import type { HandleChannel } from '../sending/handle-channel.ts';
+import type { Search } from '../sending/observed-call.ts';
+
+const { after, signal, ...list } = findChecks;
+const { sort, skip, limit, select, ...count } = list;
+
+/** The definition of a live query, with its options checked. */
+export interface LiveSource {
+  /** The handle's channel, once the runtime is loaded, after all earlier calls. */
+  readonly channel: () => Promise<HandleChannel>;
+  readonly settings: CollectionSettings;
+  /** A document's id or a key, for a query of one value. */
+  readonly key?: Key;
+  /** The arguments of any other query. */
+  readonly search?: Search;
+  readonly count?: boolean;
+  /** Milliseconds. */
+  readonly throttle: number;
+}
+
+/** @throws {OptionError} for an unknown option or an invalid value; {CriteriaError} */
+export function documentsSource(
+  base: Pick<LiveSource, 'channel' | 'settings' | 'count'>,
+  params: unknown,
+  options: unknown = {},
+): LiveSource {
+  const known = { ...(base.count ? count : list), throttle: { ...milliseconds, fallback: 0 } };
+  const { throttle, ...rest } = checkOptions(options, known, 'options');
+  try {
+    return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
+  } catch (error) {
+    throw nameCollection(error, base.settings.name);
+  }
+}

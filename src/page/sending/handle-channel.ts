@@ -1,0 +1,170 @@
+import { isCoroutine, type Result, run } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
+import { isPromise } from '../../codec/kinds.ts';
+import type { Started } from '../../protocol/database-settings.ts';
+import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { OperationName, ReplyTo, Request } from '../../protocol/requests.ts';
+import type { ClientChannel } from '../connection/client-channel.ts';
+import type { CallOrder } from './call-order.ts';
+import type { CollectionSchema } from './collection-schema.ts';
+import type { LiveRegistry } from './observed-call.ts';
+import type { HandleRequest, Sender } from './sender.ts';
+import type { SharedDocuments } from './shared-documents.ts';
+
+/** Starts a call over a sender. */
+export type StartCall<T> = (sender: Sender) => Result<T>;
+
+/** How a call runs. */
+export interface CallMode {
+  /** When aborted, the call rejects with the signal's reason and the engine stops. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether other calls of the collection wait until this one has ended. */
+  readonly exclusive?: boolean | undefined;
+}
+
+type Send = (request: HandleRequest) => Promise<unknown>;
+
+/** A handle's view of its client's channel: runs calls, addresses their requests to the handle. */
+export class HandleChannel {
+  /** Shared by all handles of the client to this collection. */
+  readonly order: CallOrder;
+  /** Of the handle, once it is loaded; replication reports what it refuses. */
+  schema: CollectionSchema | undefined;
+  readonly #channel: ClientChannel;
+  /** Its number in requests. */
+  readonly handle: number;
+  /** Where its live queries enter themselves. */
+  readonly registry: LiveRegistry | undefined;
+  /** The documents that its readers share; `undefined` where each gets copies. */
+  readonly shared: SharedDocuments | undefined;
+  /** The sender of calls that are neither exclusive nor abortable. */
+  readonly sender: Sender;
+
+  /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
+  constructor(
+    channel: ClientChannel,
+    order: CallOrder,
+    handle: number,
+    registry?: LiveRegistry,
+    shared?: SharedDocuments,
+  ) {
+    this.registry = registry;
+    this.shared = shared;
+    this.order = order;
+    this.#channel = channel;
+    this.handle = handle;
+    this.sender = this.#senderOver((request) => this.send(request));
+  }
+
+  /** How the engine started; `undefined` before it runs. */
+  get started(): Started | undefined {
+    return this.#channel.place?.started;
+  }
+
+  /** Runs a call that may be exclusive or abortable. Sends its first request synchronously, so that calls keep their order. */
+  run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
+    if (!exclusive && !signal) return this.#drive(start, this.sender);
+    const begin = (send: Send): Promise<T> =>
+      exclusive ? this.#alone(start, send) : this.#drive(start, this.#senderOver(send));
+    const send: Send = (request) => this.send(request);
+    return signal ? this.#runUntil(signal, begin) : begin(send);
+  }
+
+  /** Waits for the result of a call over a sender. Not async, which would cost two more turns of the microtask queue. */
+  settle<T>(call: Result<T>): Promise<T> {
+    const result = isCoroutine(call) ? run(call) : call;
+    return isPromise(result) ? result : Promise.resolve(result);
+  }
+
+  /** Sends a request, which is the channel's from now on. */
+  send<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
+    return this.#channel.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
+  }
+
+  /** Sends a request after all earlier calls. */
+  sendInOrder<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
+    return this.order.enter(() => this.send(request));
+  }
+
+  /** Executes a request at once. @throws {CollectionError} `sync_unavailable` where the engine is not in this thread. */
+  sendSync<Name extends OperationName>(request: HandleRequest<Name>): ReplyTo<Name> {
+    return this.#channel.sendSync(this.#addressed(request)) as ReplyTo<Name>;
+  }
+
+  /** What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it cannot be read. */
+  near(): object {
+    return this.#channel.near(this.handle);
+  }
+
+  /** Starts the engine if it is not running. */
+  connect(): Promise<void> {
+    return this.#channel.open();
+  }
+
+  /** Listens to a live query. @returns its number in requests. */
+  listen(listener: (news: LiveNews) => void): number {
+    return this.#channel.listen(listener);
+  }
+
+  unlisten(live: number): void {
+    this.#channel.unlisten(live);
+  }
+
+  #drive<T>(start: StartCall<T>, sender: Sender): Promise<T> {
+    try {
+      return this.settle(start(sender));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Runs a call while later ones wait. */
+  #alone<T>(start: StartCall<T>, send: Send): Promise<T> {
+    return this.order.enterExclusively(() => this.#drive(start, this.#senderOver(send, true)));
+  }
+
+  /** @param isAlone Whether the call holds the order of calls. */
+  #senderOver(send: Send, isAlone = false): Sender {
+    const started = () => this.started;
+    const inOrder: Send = (request) => this.order.enter(() => send(request));
+    return {
+      get started() {
+        return started();
+      },
+      isSync: false,
+      shared: this.shared,
+      send: (isAlone ? send : inOrder) as Sender['send'],
+      exclusively: isAlone ? undefined : (start) => this.#alone(start, send),
+      client: { channel: this.#channel, handle: this.handle },
+      pause: nextTurn,
+    };
+  }
+
+  #runUntil<T>(signal: AbortSignal, begin: (send: Send) => Promise<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const call = Math.random();
+    return new Promise<T>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason);
+        this.#channel.withdraw(call, signal.reason);
+        // The call may have ended; if the engine is lost, the call itself rejects.
+        this.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      begin((request) => {
+        // An aborted call still closes its scan.
+        if (request.op === 'scanEnd') return this.send(request);
+        if (signal.aborted) return Promise.reject(signal.reason);
+        return this.send({ ...request, call } as HandleRequest);
+      })
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', abort));
+    });
+  }
+
+  /** Adds the handle in place: a copy of the request would take a tenth of a `get`. */
+  #addressed<Name extends OperationName>(request: HandleRequest<Name>): Request {
+    (request as { handle?: number }).handle = this.handle;
+    return request as unknown as Request;
+  }
+}

@@ -1,0 +1,89 @@
+import { CollectionError } from '../errors/errors.ts';
+
+/** @param name Unknown to a worker that replaced the one of the drop. */
+export function dropped(name?: string): CollectionError {
+  return new CollectionError(
+    'collection_dropped',
+    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
+    { place: name },
+  );
+}
+
+export function renamed(from: string, to: string): CollectionError {
+  return new CollectionError(
+    'collection_renamed',
+    `Collection "${from}" was renamed to "${to}"; construct it by that name.`,
+    { place: from },
+  );
+}
+
+export function missing(name: string): CollectionError {
+  const message = `There is no collection "${name}"; collections() lists those that are stored.`;
+  return new CollectionError('collection_missing', message, { place: name });
+}
+
+/** @param isOpen Whether a handle has it open; it may be empty. */
+export function nameTaken(name: string, isOpen: boolean): CollectionError {
+  const remedy = isOpen
+    ? 'is open, here or in another tab: rename before anything constructs it'
+    : 'exists: choose another name, or drop it first';
+  return new CollectionError('name_taken', `Collection "${name}" ${remedy}.`, { place: name });
+}
+
+export function dropDisabled(name: string): CollectionError {
+  return new CollectionError(
+    'drop_disabled',
+    `Drop() of collection "${name}" needs activate_drop_method: true.`,
+    { place: name },
+  );
+}
+
+export function typeMismatch(name: string, is: string, asked: string): CollectionError {
+  return new CollectionError(
+    'type_mismatch',
+    `Collection "${name}" is ${is} and cannot be opened as ${asked}; the type is fixed when a collection is made.`,
+    { place: name },
+  );
+}
+
+/** The change of a client was applied, and its answer lost. */
+export function answerLost(name: string): CollectionError {
+  return new CollectionError(
+    'answer_lost',
+    `A change of collection "${name}" was made, and the answer lost with the tab that led. Read what you need again.`,
+    { place: name },
+  );
+}
+
+/** A part of an `insertMany` never came. */
+export function insertLost(name: string): CollectionError {
+  return new CollectionError(
+    'insert_lost',
+    `A part of an insertMany() into collection "${name}" was refused or lost: none of its documents was inserted. Insert them again.`,
+    { place: name },
+  );
+}
+
+/**
+ * Documents have another version than the code that uses them.
+ *
+ * @param found Their version.
+ * @param own The version of the code.
+ * @param what Where the documents are.
+ */
+export function otherVersion(
+  name: string,
+  found: number,
+  own: number,
+  what = `collection "${name}"`,
+): CollectionError {
+  const isNewer = found > own;
+  const remedy = isNewer
+    ? 'Reload the page to get the newer code; loadBackup() of a backup from before the migration undoes it'
+    : 'Construct the collection, with the steps of `migrate`, to migrate them';
+  return new CollectionError(
+    isNewer ? 'schema_newer' : 'schema_older',
+    `The documents of ${what} have version ${found}, and this code has version ${own}. ${remedy}.`,
+    { place: name },
+  );
+}

@@ -1,0 +1,82 @@
+import type { Body } from '../codec/body.ts';
+import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
+
+/** The kind of a live query: documents, their count, or one document or value. */
+export type LiveSpec =
+  | {
+      readonly kind: 'list';
+      readonly criteria?: object | undefined;
+      readonly archived: boolean | 'only';
+      readonly sort?: object | undefined;
+      readonly skip?: number | undefined;
+      readonly limit?: number | undefined;
+      /** Paths. The bodies are then whole documents, managed fields included. */
+      readonly select?: readonly string[] | undefined;
+    }
+  | {
+      readonly kind: 'count';
+      readonly criteria?: object | undefined;
+      readonly archived: boolean | 'only';
+    }
+  | { readonly kind: 'item'; readonly key: string | number | readonly (string | number)[] };
+
+/**
+ * A difference of a list. A large one has several parts; the list is complete after the last.
+ *
+ * A document that is removed and inserted has changed, moved, or both.
+ */
+export interface ListPart {
+  /** Indexes in the old list of removed documents, ascending. All in the first part. */
+  readonly removed: readonly number[];
+  /** Indexes in the new list of inserted documents, ascending. */
+  readonly indexes: readonly number[];
+  readonly keys: readonly string[];
+  readonly flags: Uint8Array;
+  readonly stamps: readonly (Stamps | undefined)[] | undefined;
+  readonly bodies: readonly Body[];
+  /** The versions, in this thread only. */
+  readonly records?: readonly StoredRecord[] | undefined;
+  /** Whether another part follows. */
+  readonly more: boolean;
+}
+
+/** News of a live query: a part of its list, a count, or its error. */
+export type LiveNews =
+  | ListPart
+  | { readonly count: number }
+  /** Only of a mayHang query: something changed, which a mayHang `liveNext` evaluates. */
+  | { readonly changed: true }
+  /** After a failover: the new engine does not know the query. */
+  | { readonly restarted: true }
+  | { readonly error: Error; readonly count?: undefined };
+
+/** News with the client's number of the live query. */
+export interface LiveDetail {
+  readonly live: number;
+  readonly news: LiveNews;
+}
+
+/**
+ * The operations of live queries. The client numbers its queries.
+ *
+ * Where criteria have a pattern, `live` is mayHang, and so is the `liveNext` that follows `changed`. Only these two run
+ * patterns, and their replies come afterwards: a hanging match blocks just the reply to the request that started it.
+ */
+export interface LiveOperations {
+  /** Starts a live query; results come as news. */
+  live: {
+    ask: {
+      live: number;
+      spec: LiveSpec;
+      /** Minimum milliseconds between two results. */
+      throttle: number;
+    };
+    reply: undefined;
+  };
+  /**
+   * Acknowledges the last news; until then the engine computes no result. Ignored for an unknown number, as after a
+   * failover.
+   */
+  liveNext: { ask: { live: number }; reply: undefined };
+  liveEnd: { ask: { live: number }; reply: undefined };
+}

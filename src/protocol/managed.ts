@@ -1,0 +1,91 @@
+import { ValueError } from '../errors/errors.ts';
+import { valueReader } from '../query/path/own-property.ts';
+import { isDate } from '../query/value/value-type.ts';
+import { MANAGED_FIELDS, STAMPS, type Stamps } from '../storage/segments/stored-record.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Bits of the managed values of a document. */
+export const UPDATED = 1;
+export const ARCHIVED = 2;
+
+/** Whether a dotted path leads to a managed field. */
+export function isManaged(path: string): boolean {
+  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
+}
+
+type StampName = (typeof STAMPS)[number]['setting'];
+
+/** Builds documents: managed fields first, in the order of the contract, then the caller's. */
+export type DocumentBuilder = (
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  fields: object,
+) => object;
+
+export function documentBuilder(settings: CollectionSettings): DocumentBuilder {
+  const shown = STAMPS.filter(
+    ({ setting }) => settings[setting].at || settings[setting].timestamp,
+  ).map(({ setting, place }) => ({ ...settings[setting], setting, place }));
+  return (key, flags, stamps, fields) => {
+    const _updated = (flags & UPDATED) !== 0;
+    const _archived = (flags & ARCHIVED) !== 0;
+    // A literal with a spread copies all fields at once, unlike `Object.assign`.
+    if (!stamps) return { _id: key, _updated, _archived, ...fields };
+    const managed: Record<string, unknown> = { _id: key, _updated, _archived };
+    for (const { setting, place, at, timestamp } of shown) {
+      const instant = stamps[place];
+      if (instant === 0) continue;
+      if (at) managed[`_${setting}_at`] = new Date(instant);
+      if (timestamp) managed[`_${setting}_timestamp`] = instant;
+    }
+    return { ...managed, ...fields };
+  };
+}
+
+/** Sets a stamp, if its option is on. */
+export function stamped(
+  stamps: Stamps | undefined,
+  name: StampName,
+  settings: CollectionSettings,
+  now: number,
+): Stamps | undefined {
+  const { at, timestamp } = settings[name];
+  if (!at && !timestamp) return stamps;
+  const four = stamps ? [...stamps] : [0, 0, 0, 0];
+  const place = STAMPS.findIndex(({ setting }) => setting === name);
+  four[place] = now;
+  return four as unknown as Stamps;
+}
+
+/** Managed values of many documents, as columns: structured clone takes half the time for them. */
+export interface ManagedColumns {
+  readonly keys: readonly string[];
+  readonly flags: Uint8Array;
+  readonly stamps: readonly (Stamps | undefined)[] | undefined;
+}
+
+/** Checks the field of `expire_after` in a document. @throws {ValueError} `expiry_not_a_date` */
+export type ExpiryCheck = (document: object, place: string) => void;
+
+/** `undefined` where callers cannot write the field, or nothing expires. */
+export function expiryCheck({ expire_after }: CollectionSettings): ExpiryCheck | undefined {
+  if (!expire_after || isManaged(expire_after.field)) return undefined;
+  const { field } = expire_after;
+  const read = valueReader(field);
+  return (document, root) => {
+    const value = read(document) ?? undefined;
+    if (value === undefined || (isDate(value) && !Number.isNaN(value.getTime()))) return;
+    const place = `${root}.${field}`;
+    const given = isDate(value)
+      ? 'an invalid Date'
+      : Array.isArray(value)
+        ? 'an array'
+        : typeof value;
+    throw new ValueError(
+      'expiry_not_a_date',
+      `"${place}" is ${given}, but the option expire_after reads a time there: give a Date, or leave it out for a document that never expires.`,
+      { place },
+    );
+  };
+}

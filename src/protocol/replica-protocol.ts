@@ -1,0 +1,131 @@
+import type { Body } from '../codec/body.ts';
+import type { Stamps } from '../storage/segments/stored-record.ts';
+
+/** A document or value as its record holds it; `undefined` where there is none. */
+export type RecordState = readonly [flags: number, stamps: Stamps | undefined, body: Body];
+
+/** What the engine keeps of a replicated collection as a whole. */
+export interface ReplicaState {
+  /** Names the server's data set. */
+  readonly remote: string;
+  /** Names this replica: the keys of its pushes begin with it. */
+  readonly replica: string;
+  /** Where the next pull starts; `undefined` before the first. JSON. */
+  readonly checkpoint: string | undefined;
+}
+
+/** The state of an open collection. */
+export interface OpenReplica extends ReplicaState {
+  /** Names the opening: another engine has another one. */
+  readonly opening: string;
+}
+
+/**
+ * A push whose answer is not known, with what was sent; `null`: a deletion. The state is left out while the document is as
+ * it was sent. The key is kept without the name of the replica.
+ */
+export type Push = readonly [key: string, state?: RecordState | null];
+
+/** A document that differs from the server's, as far as the replica knows. */
+export interface LocalRow {
+  readonly id: string;
+  /** The server's version that it derives from. */
+  readonly version: string | undefined;
+  /** The server's state at that version. */
+  readonly base: RecordState | undefined;
+  /** `undefined` where it was deleted. */
+  readonly state: RecordState | undefined;
+  /** Why the server refused it. */
+  readonly refused: string | undefined;
+  /** Pushes without an answer that were based on that version, oldest first: the server has made one of them at most. */
+  readonly pushes: readonly Push[];
+}
+
+/** A state of the server to be applied. */
+export interface RemoteRow {
+  readonly id: string;
+  /** `undefined` where the server never had it. */
+  readonly version: string | undefined;
+  /** `undefined` where it was deleted. */
+  readonly state: RecordState | undefined;
+  /** How to resolve it with a local change. Applied if the local state still is the one that was seen. */
+  readonly resolution?:
+    | { readonly seen: RecordState | undefined; readonly result: RecordState | undefined }
+    | undefined;
+}
+
+/** The server's answer to a row that was pushed. */
+export interface PushedRow {
+  readonly id: string;
+  /** Of the {@link Push}. */
+  readonly key: string;
+  /** Of the accepted row. */
+  readonly version?: string | undefined;
+  /** The accepted state, where the server has another than was sent. */
+  readonly stored?: { readonly state: RecordState | undefined } | undefined;
+  /** Why it is refused. */
+  readonly refused?: string | undefined;
+}
+
+/** Where the replication of a collection stands, for all clients. */
+export interface ReplicaReport {
+  readonly collection: string;
+  /** Documents that differ from the server's, and were not refused. */
+  readonly pending: number;
+  /** Documents that the server refused. */
+  readonly rejected: number;
+  /** How often a client asked for a round, since the engine has opened the collection. */
+  readonly asked: number;
+  /** Names the opening: another engine counts anew. */
+  readonly opening: string;
+  /** What the page that replicates reported last; each client knows its shape. */
+  readonly report: unknown;
+}
+
+/** A part of a round: it rejects where another engine has opened the collection since the round began. */
+interface RoundPart {
+  /** The opening that the round began with. */
+  readonly opening?: string;
+}
+
+/** The operations of replication. All of them are idempotent: a client may repeat them to another engine. */
+export interface ReplicaOperations {
+  /** Begins, or goes on. Rejects where the collection replicates with another remote. */
+  replicaOpen: { ask: { readonly remote: string }; reply: OpenReplica };
+  /** Reports to all clients, or asks for a round. Replies with the last report. */
+  replicaReport: {
+    ask: { readonly report?: unknown; readonly asks?: boolean };
+    reply: ReplicaReport;
+  };
+  /** Lists changes that are saved and were not pushed. What is listed counts as pushed, with an answer that is not known. */
+  replicaChanges: {
+    ask: RoundPart & {
+      readonly limit: number;
+      readonly skip?: readonly string[];
+      /** Whether to list the refused ones instead. */
+      readonly refused?: boolean;
+    };
+    reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
+  };
+  /**
+   * Applies states of the server. Replies with the rows that a local change conflicts with, which are not applied;
+   * without conflicts the checkpoint is kept in the same write.
+   */
+  replicaApply: {
+    ask: RoundPart & {
+      readonly rows: readonly RemoteRow[];
+      /** Where the pull started. Rejects where another replication has moved it. */
+      readonly after?: string | undefined;
+      readonly checkpoint?: string | undefined;
+      /** After a reset: all ids of the server. Others that derive from it are deleted there. */
+      readonly kept?: readonly string[] | undefined;
+    };
+    reply: readonly LocalRow[];
+  };
+  /** Notes the server's answers. */
+  replicaPushed: { ask: RoundPart & { readonly rows: readonly PushedRow[] }; reply: undefined };
+  /** Gives up the local change of a document. Replies whether there was one. */
+  replicaRevert: { ask: { readonly id: string }; reply: boolean };
+  /** Forgets what it knows of the server. Documents stay. */
+  replicaEnd: { ask: object; reply: undefined };
+}

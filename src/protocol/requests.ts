@@ -1,0 +1,339 @@
+import type { CollectionInfo, CollectionUsage } from '../backup/usage.ts';
+import type { Body, DecodedBody } from '../codec/body.ts';
+import type { KeyColumns } from '../query/index/index-key.ts';
+import type { Plan } from '../query/plan/plan.ts';
+import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
+import type { BackupOperations, BackupRead } from './backup-protocol.ts';
+import type { KeyValueOperations } from './key-value-protocol.ts';
+import type { LiveOperations } from './live-protocol.ts';
+import type { ManagedColumns } from './managed.ts';
+import type { ReplicaOperations } from './replica-protocol.ts';
+import type { CollectionSettings } from './settings.ts';
+
+/** Managed values of a document in a reply: id, flags, stamps. */
+export type ManagedReply = readonly [key: string, flags: number, stamps?: Stamps];
+
+/** A document in a reply. */
+export type RecordReply = readonly [
+  key: string,
+  flags: number,
+  stamps: Stamps | undefined,
+  body: Body | DecodedBody,
+];
+
+/** A chunk of a scan. */
+export interface ScanReply extends ManagedColumns {
+  readonly ranks: Float64Array;
+  readonly bodies: readonly (Body | DecodedBody)[];
+  /** Whether bodies are projected documents, managed fields included. */
+  readonly whole: boolean;
+  /** Whether documents are in the order of the result, not of `ranks`. */
+  readonly sorted: boolean;
+  /** Unless sorted: no later document has a lower rank. */
+  readonly floor: number;
+  /** With a limit: sort key and rank of the last document of the result. */
+  readonly end?: { readonly key: unknown; readonly rank: number } | undefined;
+  /** The cursor of the next chunk, `undefined` at the end. */
+  readonly cursor: number | undefined;
+  /** The documents of a request with `shared`, in the place of all other columns than `ranks`. */
+  readonly shared?: FoundVersions | SentVersions | undefined;
+}
+
+/** Whether archived documents count. */
+export type ArchivedFilter = boolean | 'only';
+
+/** The document before a page. */
+export interface After {
+  readonly id: string;
+  /** Its rank, if known; else the document must still exist. */
+  readonly rank?: number | undefined;
+  /** Its sort key, if known. */
+  readonly key?: unknown;
+  /** Else what it has of its fields. */
+  readonly body?: Body | undefined;
+}
+
+/** The engine's part of a query. */
+export interface Selection {
+  /** Criteria of the query; all documents when left out. */
+  readonly criteria?: object | undefined;
+  readonly archived: ArchivedFilter;
+  /** The sort order; insertion order when left out. */
+  readonly sort?: object | undefined;
+  readonly skip?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Paths to select. */
+  readonly select?: readonly string[] | undefined;
+  /** The last document of the previous page. */
+  readonly after?: After | undefined;
+  /** Whether the caller reads to the end. */
+  readonly all?: boolean;
+  /** Number by which the call can be aborted. */
+  readonly call?: number | undefined;
+  readonly mayHang?: RequestFlags['mayHang'];
+  /** Requests documents as versions. Not with `select`. */
+  readonly shared?: SharedAsk | undefined;
+}
+
+/** How to send a request. A request with a flag travels in a batch of its own. */
+export interface RequestFlags {
+  /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
+  readonly mayHang?: true | undefined;
+  /** It belongs to a running call, and never queues behind later ones. */
+  readonly urgent?: true | undefined;
+  /** It replaces or removes data, and is never retried: others may have stored data since. */
+  readonly once?: true | undefined;
+  /** Time of the change in Unix milliseconds, where an earlier engine has acknowledged it. */
+  readonly now?: number | undefined;
+  /** The client's number of the transaction that it belongs to: it reads a snapshot, and its changes are staged. */
+  readonly transaction?: number | undefined;
+  /** Of a read: the backup that it asks instead of the collection. */
+  readonly at?: BackupRead | undefined;
+}
+
+/** The managed values that a document keeps, where a change would give it new ones. */
+interface KeptManaged {
+  readonly flags: number;
+  readonly stamps: Stamps | undefined;
+}
+
+/** The plan of a query, with its costs in the engine. */
+export interface Explained {
+  readonly plan: Plan;
+  /** Index keys examined. */
+  readonly keys_examined: number;
+  /** Documents examined. */
+  readonly documents_examined: number;
+  readonly returned: number;
+  /** Milliseconds in the engine, without delivery. */
+  readonly engine_ms: number;
+}
+
+/** A document in a reply, with the version of its record. */
+export interface VersionedReply {
+  readonly record: RecordReply;
+  readonly version: number;
+}
+
+/** The sequence number of a change among those through one handle. */
+type HandleNumber = readonly [handle: number, number: number];
+
+/** The outcome of a commit. */
+export type CommitReply =
+  | 'committed'
+  /** Others have changed what the transaction has read. */
+  | 'conflict'
+  /** The engine has not got its snapshot: it belongs to a lost engine. */
+  | 'lost';
+
+/** The operations of a transaction as a whole; their handle is `DATABASE`. */
+interface TransactionOperations {
+  /** Makes the staged changes, all or none. */
+  commit: {
+    ask: {
+      readonly transaction: number;
+      /** The requests that staged them, with the ids and times of their replies: another engine replays them. */
+      readonly changes: readonly Request[];
+      /** The sequence number of the transaction in each handle that it changes. The client adds them when it sends. */
+      readonly numbers: HandleNumber[];
+    };
+    reply: CommitReply;
+  };
+  /** Discards them. */
+  rollback: { ask: { readonly transaction: number }; reply: undefined };
+}
+
+/** Every operation, with its request and reply. */
+export interface Operations
+  extends LiveOperations,
+    BackupOperations,
+    DatabaseOperations,
+    KeyValueOperations,
+    ReplicaOperations,
+    SharedOperations,
+    TransactionOperations {
+  /**
+   * Opens the collection under the handle. Every other operation waits for it. Replies whether the documents have to be
+   * migrated before the handle can use them.
+   */
+  open: { ask: { settings: CollectionSettings }; reply: boolean };
+  /** Loads a cached collection into memory. */
+  ready: { ask: object; reply: undefined };
+  save: { ask: object; reply: undefined };
+  drop: {
+    /** With `backup`, a backup stays. */
+    ask: { enabled: boolean; backup?: boolean };
+    reply: true;
+  };
+  count: { ask: Partial<Selection>; reply: number };
+
+  insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
+  /** A part of an `insertMany`, which takes effect with the last. All parts have the same `call`. */
+  insertPart: {
+    ask: {
+      call: number;
+      /** Number of documents in earlier parts. */
+      from: number;
+      ids?: (string | undefined)[] | undefined;
+      bodies: Body[];
+      /** The index keys of the documents, for an engine that has the same indexes: it need not decode the bodies. */
+      indexKeys?: KeyColumns | undefined;
+      last: boolean;
+      /** Whether documents whose id is taken replace the others. The reply to the last part then covers all of them. */
+      upsert?: boolean;
+    };
+    /** With the time of the call in Unix milliseconds. */
+    reply: ManagedColumns & { readonly now: number };
+  };
+  /** Discards the parts of an `insertMany`: a later part could not be encoded. */
+  insertAbandon: { ask: { call: number }; reply: undefined };
+  upsert: {
+    ask: { id?: string | undefined; body: Body; kept?: KeptManaged | undefined };
+    reply: ManagedReply;
+  };
+  update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
+  /** The changes are fields to set, or update operators. Replies with the time in Unix milliseconds too. */
+  patch: {
+    ask: { id: string; changes: Body };
+    reply: { readonly record: RecordReply; readonly now: number } | undefined;
+  };
+  /** Replies with the time in Unix milliseconds, `false` if it was archived already. */
+  archive: { ask: { id: string }; reply: number | false };
+  unarchive: { ask: { id: string }; reply: number | false };
+  delete: { ask: { id: string }; reply: boolean };
+  patchMany: {
+    ask: Partial<Selection> & { ids?: string[] | undefined; changes: Body };
+    reply: { readonly count: number; readonly now: number };
+  };
+  /** Replaces a document unless its record has another version by now; `false` then. */
+  replaceIf: {
+    ask: { id: string; body: Body; version: number };
+    reply: ManagedReply | false;
+  };
+  deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
+  get: { ask: { id: string }; reply: RecordReply | undefined };
+  getMany: { ask: { ids: string[] }; reply: (RecordReply | undefined)[] };
+  /** With `changes`, the document as a patch would make it; nothing is stored. */
+  getVersion: { ask: { id: string; changes?: Body }; reply: VersionedReply | undefined };
+  explain: { ask: Selection; reply: Explained };
+  /** Aborts a running call. */
+  abort: { ask: { call: number }; reply: undefined };
+  scan: { ask: Selection; reply: ScanReply };
+  scanNext: {
+    ask: { cursor: number; call?: number | undefined; shared?: SharedAsk | undefined };
+    reply: ScanReply;
+  };
+  scanEnd: { ask: { cursor: number }; reply: undefined };
+}
+
+export type OperationName = keyof Operations;
+
+/** One request to a collection, known by a number that the client gave it. */
+export type Request<Name extends OperationName = OperationName> = {
+  [N in Name]: { readonly op: N; readonly handle: number } & RequestFlags &
+    Readonly<Operations[N]['ask']>;
+}[Name];
+
+export type ReplyTo<Name extends OperationName> = Operations[Name]['reply'];
+
+/** Answers to a batch: a value for each request, with failures beside them by index. */
+export interface BatchReply {
+  readonly values: unknown[];
+  readonly failures: ReadonlyMap<number, unknown> | undefined;
+  /** Its place among the batches of all clients, in this engine and those before it. */
+  readonly turn: number;
+}
+
+/** A change that was answered, and need not be in storage yet. */
+export interface AcknowledgedChange {
+  /** The client's own number of the change, among those made through the same handle; 0 of a commit, which has several. */
+  readonly number: number;
+  /** The turn of the batch it was answered in. */
+  readonly turn: number;
+  readonly request: Request;
+}
+
+/** The reply to a replay. */
+export interface Replayed {
+  /** The errors of changes that could not be reapplied, by index. */
+  readonly failures: ReadonlyMap<number, unknown>;
+  /** The id of the engine's database, `undefined` while its storage cannot be read. */
+  readonly database: string | undefined;
+}
+
+/** Collections that a client has open, by the number of its handle. */
+export type OpenedHandles = readonly (readonly [handle: number, settings: CollectionSettings])[];
+
+/** The operations on a whole database; their handle is {@link DATABASE}. */
+interface DatabaseOperations {
+  /** Starts the export of all collections as one file. */
+  exportAll: { ask: object; reply: { readonly cursor: number } };
+  /** Like `importBackup`, for a file of several collections. */
+  importAll: { ask: { call: number; merge: boolean }; reply: number };
+  collections: { ask: object; reply: readonly CollectionInfo[] };
+  rename: { ask: { from: string; to: string }; reply: undefined };
+  usage: { ask: object; reply: readonly CollectionUsage[] };
+}
+
+/** The handle of the database itself: collections have other numbers. */
+export const DATABASE = 0;
+
+/** Identifies a change. A client numbers the changes of each handle consecutively. */
+export interface IdempotencyKey {
+  readonly client: string;
+  readonly handle: number;
+  readonly number: number;
+}
+
+/** By handle, the sequence number of the first change in a batch. */
+export type FirstSequenceNumbers = readonly (readonly [handle: number, number: number])[];
+
+/** The key of a watermark: a client and one of its handles. */
+export function watermarkKey({
+  client,
+  handle,
+}: Pick<IdempotencyKey, 'client' | 'handle'>): string {
+  return `${client}#${handle}`;
+}
+
+export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 'handle'> {
+  const at = key.lastIndexOf('#');
+  return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
+}
+
+/** The turn of a change without an acknowledgement: after all others. */
+export const UNACKNOWLEDGED = Number.MAX_VALUE;
+
+/** Asks for documents that the client shares: those that it keeps are not sent again. */
+export interface SharedAsk {
+  /** The number of the client's cache. A new cache has a higher number, and is empty. */
+  readonly cache: number;
+  /** Numbers of the replies that the cache has taken in since the last request. */
+  readonly received: readonly number[];
+}
+
+/** The versions that a request found, for a client in this thread; `undefined` where there is no document. */
+export interface FoundVersions {
+  readonly records: readonly (StoredRecord | undefined)[];
+  readonly bodies: readonly (Body | undefined)[];
+}
+
+/** The same for a client elsewhere: documents that its cache lacks, and the numbers of all versions. */
+export interface SentVersions {
+  /** The number of each version, 0 where there is no document. */
+  readonly versions: Float64Array;
+  /** Which of them come along; their columns are parallel to it. */
+  readonly places: readonly number[];
+  readonly columns: ManagedColumns;
+  readonly bodies: readonly Body[];
+  /** The number of the reply. */
+  readonly reply: number;
+}
+
+interface SharedOperations {
+  /** Documents by id, archived or not, as of one instant. */
+  getShared: {
+    ask: { readonly ids: readonly string[]; readonly shared: SharedAsk };
+    reply: FoundVersions | SentVersions;
+  };
+}

@@ -1,0 +1,151 @@
+import { operandInvalid, placeBelow } from '../../query-errors.ts';
+import { compareValues, equalValues, isNaNValue } from '../../value/compare-values.ts';
+import { bracketOf, isDate, isRegExp } from '../../value/value-type.ts';
+import { type Condition, each, not, type ValueTest } from '../condition.ts';
+import type { Operator } from './operator.ts';
+
+/** `$eq`, and a literal as the criteria of a field. A RegExp equals RegExps, it is no pattern here. */
+export const $eq: Operator = (operand) => equality(operand);
+
+export const $ne: Operator = (operand, { place }) => {
+  // The server refuses it as well: nearly every author means "does not match the pattern".
+  if (isRegExp(operand)) throw operandInvalid(place, 'a value ($not takes a pattern)', operand);
+  return not(equality(operand));
+};
+
+export function equality(operand: unknown): Condition {
+  const test = equalTo(operand);
+  // A number may equal a bigint.
+  const isSingle = typeof operand === 'string' || typeof operand === 'boolean';
+  return isSingle ? { kind: 'each', test, cost: 1, literal: operand } : each(test);
+}
+
+/** Whether a candidate equals the operand; null also equals `undefined` and missing. */
+export function equalTo(operand: unknown): ValueTest {
+  if (operand === null || operand === undefined)
+    return (value) => value === null || value === undefined;
+  switch (typeof operand) {
+    case 'string':
+    case 'boolean':
+      return (value) => value === operand;
+    case 'number':
+      if (Number.isNaN(operand)) return isNaNValue;
+      return (value) =>
+        value === operand || (typeof value === 'bigint' && equalValues(value, operand));
+    default:
+      return (value) => equalValues(value, operand);
+  }
+}
+
+/**
+ * A comparison never leaves the bracket of its operand: no number is greater than a string. Null is at least
+ * and at most itself and missing; NaN is at least and at most NaN, and neither less nor greater than anything.
+ */
+function ordering(
+  orEqual: boolean,
+  make: (operand: Ordered) => ValueTest,
+  accepts: Accepts,
+): Operator {
+  return (operand, { place }) => {
+    if (isRegExp(operand)) throw operandInvalid(place, 'a value that has an order', operand);
+    if (operand === null || operand === undefined || isUnordered(operand)) {
+      return each(orEqual ? equalTo(operand) : () => false);
+    }
+    if (typeof operand === 'number' || typeof operand === 'string') return each(make(operand));
+    if (isDate(operand)) {
+      const test = make(operand.getTime());
+      return each((value, present) => isDate(value) && test(value.getTime(), present));
+    }
+    const own = bracketOf(operand);
+    return each(
+      (value) =>
+        bracketOf(value) === own && !isNaNValue(value) && accepts(compareValues(value, operand)),
+    );
+  };
+}
+
+type Accepts = (order: number) => boolean;
+
+type Ordered = number | string;
+
+/** NaN and invalid Dates: they have an order for sorting, but no comparison is true. */
+function isUnordered(value: unknown): boolean {
+  return isNaNValue(isDate(value) ? value.getTime() : value);
+}
+
+/** Whether JavaScript's own `<` may compare the two: both strings, or both numbers of either kind. */
+function comparable(value: unknown, operand: Ordered): value is Ordered {
+  return (
+    typeof value === typeof operand || (typeof value === 'bigint' && typeof operand === 'number')
+  );
+}
+
+// Four copies that differ in one character: these closures are the hot loop of most scans.
+export const $gt = ordering(
+  false,
+  (operand) => (value) => comparable(value, operand) && value > operand,
+  (order) => order > 0,
+);
+export const $gte = ordering(
+  true,
+  (operand) => (value) => comparable(value, operand) && value >= operand,
+  (order) => order >= 0,
+);
+export const $lt = ordering(
+  false,
+  (operand) => (value) => comparable(value, operand) && value < operand,
+  (order) => order < 0,
+);
+export const $lte = ordering(
+  true,
+  (operand) => (value) => comparable(value, operand) && value <= operand,
+  (order) => order <= 0,
+);
+
+const LONG_LIMIT = 2 ** 63;
+
+/** Truncates first, as the server does. A number outside of a long is an invalid operand, and never matches. */
+export const $mod: Operator = (operand, { place }) => {
+  if (!Array.isArray(operand) || operand.length !== 2) {
+    throw operandInvalid(place, 'an array of divisor and remainder', operand);
+  }
+  const divisor = wholeOf(operand[0]);
+  const remainder = wholeOf(operand[1]);
+  if (divisor === undefined || isZero(divisor)) {
+    throw operandInvalid(
+      placeBelow(place, 0),
+      'a finite number that is not 0 without its fraction',
+      operand[0],
+    );
+  }
+  if (remainder === undefined) {
+    throw operandInvalid(placeBelow(place, 1), 'a finite number', operand[1]);
+  }
+  return each((value) => {
+    const dividend = wholeOf(value);
+    return dividend !== undefined && leaves(dividend, divisor, remainder);
+  });
+};
+
+type Whole = number | bigint;
+
+function wholeOf(value: unknown): Whole | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value !== 'number' || !(value >= -LONG_LIMIT && value < LONG_LIMIT)) return undefined;
+  return Math.trunc(value);
+}
+
+function leaves(dividend: Whole, divisor: Whole, remainder: Whole): boolean {
+  if (
+    typeof dividend === 'number' &&
+    typeof divisor === 'number' &&
+    typeof remainder === 'number'
+  ) {
+    return dividend % divisor === remainder;
+  }
+  return BigInt(dividend) % BigInt(divisor) === BigInt(remainder);
+}
+
+function isZero(value: Whole): boolean {
+  return value === 0 || value === 0n;
+}

@@ -1,0 +1,22 @@
+import type { DocumentTest } from '../compile-path.ts';
+import type { Condition } from '../condition.ts';
+
+/** The compiler, as seen by an operator. */
+export interface OperatorContext {
+  /** The place of the operator, such as `age.$gt`. */
+  readonly place: string;
+  /** All operators of the same object: `$regex` reads its `$options`. */
+  readonly siblings: { readonly $regex?: unknown; readonly $options?: unknown };
+  /** Compiles an object of operators. */
+  readonly compileOperators: (operators: Record<string, unknown>, place: string) => Condition;
+  /** Compiles an object of field criteria for the items of an array. */
+  readonly compileFields: (criteria: Record<string, unknown>, place: string) => DocumentTest;
+}
+
+/** Compiles an operand, plain data checked and owned by the compiler, to a condition. */
+export type Operator = (operand: unknown, context: OperatorContext) => Condition;
+
+/** Whether a value is an object of operators, such as `{ $gt: 1 }`, as opposed to a literal object. */
+export function holdsOperators(fields: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(fields).some((key) => key.startsWith('$'));
+}

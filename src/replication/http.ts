@@ -1,0 +1,137 @@
+import { checkOptions } from '../api/options/option-checks.ts';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
+import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
+import { LongPoll } from './fetching/long-poll.ts';
+import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
+import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
+import {
+  readErrorAnswer,
+  readPullAnswer,
+  readPushAnswer,
+  readWatchAnswer,
+} from './protocol/http-answers.ts';
+import { toWireRow, type WireRow } from './protocol/http-requests.ts';
+import type { LocalChange, PulledPage, PushResult, Remote } from './protocol/remote.ts';
+
+/** Twice as long as a server holds a request: a silent one is lost. */
+const SILENCE_MS = 50_000;
+
+type Ask = { readonly signal: AbortSignal };
+
+/** See `http()`. */
+export class HttpRemote implements Remote<string> {
+  readonly id: string;
+  readonly #url: string;
+  readonly #fetcher: Fetcher;
+  readonly #poll: LongPoll;
+
+  constructor(
+    { url, headers, fetch }: Pick<FetcherSettings, 'headers' | 'fetch'> & { readonly url: string },
+    clock: Clock,
+  ) {
+    this.id = `http:${url}`;
+    this.#url = url;
+    this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
+    this.#poll = new LongPoll(clock, SILENCE_MS);
+  }
+
+  async pull(
+    after: string | undefined,
+    ask: Ask & { readonly limit: number },
+  ): Promise<PulledPage<string>> {
+    const { limit, signal } = ask;
+    try {
+      return await this.#call('pull', { after: after ?? null, limit }, signal, (body) =>
+        readPullAnswer(body, limit),
+      );
+    } catch (error) {
+      if (error instanceof OversizedAnswer && limit > 1)
+        return this.pull(after, { limit: Math.ceil(limit / 2), signal });
+      // Another server has this URL now.
+      const isForeign =
+        error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';
+      if (after === undefined || !isForeign) throw error;
+      return { ...(await this.pull(undefined, ask)), reset: true };
+    }
+  }
+
+  async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
+    const { sendable, results } = encodeRows(rows, toWireRow);
+    for (const batch of batchesOf(sendable)) {
+      // Rows that come again have their keys: the server answers them as at first.
+      const made = await callByHalves(
+        batch,
+        (rows) => this.#push(rows, signal),
+        () => [{ rejected: { reason: "The server's document is too large." } }],
+      );
+      for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
+    }
+    return results;
+  }
+
+  async *watch(after: string, { signal }: Ask): AsyncIterable<void> {
+    for (;;) {
+      await this.#poll.wait(after, signal, async (polling, onBytes) => {
+        const read = (body: unknown) => readWatchAnswer(body).changed;
+        return await this.#call('watch', { after }, polling, read, onBytes);
+      });
+      yield;
+    }
+  }
+
+  async #push(batch: readonly SendableRow<WireRow>[], signal: AbortSignal): Promise<PushResult[]> {
+    const rows = batch.map(({ row }) => row);
+    try {
+      return await this.#call('push', { rows: batch.map(({ wire }) => wire) }, signal, (body) =>
+        readPushAnswer(body, rows),
+      );
+    } catch (error) {
+      throw blameless(error);
+    }
+  }
+
+  #call<T>(
+    route: 'pull' | 'push' | 'watch',
+    body: object,
+    signal: AbortSignal,
+    read: (body: unknown) => T,
+    onBytes?: () => void,
+  ): Promise<T> {
+    const url = `${this.#url}/${route}`;
+    return this.#fetcher.fetch({ url, body, signal, onBytes }, read);
+  }
+}
+
+/** Options of {@link http}; `url` is that of one collection, such as `https://example.com/sync/orders`. */
+export type HttpOptions = FetchingOptions;
+
+/**
+ * A server that speaks the protocol of `cairndb/server`.
+ *
+ * @throws {OptionError} with the invalid option.
+ *
+ * @example
+ * ```ts
+ * const sync = replicate(orders, {
+ *   remote: http({
+ *     url: 'https://example.com/sync/orders',
+ *     headers: async () => ({ authorization: `Bearer ${await token()}` }),
+ *   }),
+ * });
+ * ```
+ *
+ * @example A handler in the same process, for tests and demos.
+ * ```ts
+ * const handler = createHandler({ store: memory(), authorize: () => true });
+ * const remote = http({
+ *   url: 'https://localhost/sync/orders',
+ *   fetch: (url, init) => handler(new Request(url, init)),
+ * });
+ * ```
+ */
+export function http(options: HttpOptions): Remote<string> {
+  const given = checkOptions(options, fetchingChecks, 'http(options)') as unknown as HttpOptions;
+  const { url, headers = {}, fetch } = given;
+  return new HttpRemote({ url: parseUrl(url), headers, fetch }, systemClock);
+}
