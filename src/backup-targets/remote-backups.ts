@@ -17,7 +17,7 @@ import {
 import { TargetCalls } from './calls/target-calls.ts';
 import { TargetError } from './calls/target-error.ts';
 import { damageOf } from './content/backup-content.ts';
-import { BackupList, isOfBackup, type TargetBackup } from './content/backup-list.ts';
+import { BackupList, isFileOfBackup, type TargetBackup } from './content/backup-list.ts';
 import { PartStore } from './content/part-store.ts';
 import type { TargetManifest } from './content/target-manifest.ts';
 import { type TargetNote, TargetNotes } from './content/target-notes.ts';
@@ -136,7 +136,7 @@ export class RemoteBackups {
     const { list } = await this.#open(this.#device, signal);
     const path = await list.find(name);
     const manifest = await list.tryRead(path);
-    if (isOfBackup(manifest)) return { name: path.name, whole: false, problem: manifest };
+    if (isFileOfBackup(manifest)) return { name: path.name, whole: false, problem: manifest };
     const { parts, notes } = await this.#open(path.device, signal);
     const found = await damageOf(manifest, parts);
     if (found.length > 0 && path.device === this.#device) await this.#noteDamage(found, notes);
@@ -253,7 +253,7 @@ export class RemoteBackups {
     const { list } = await this.#open(this.#device, undefined);
     const [newest] = await list.paths(this.#device);
     const manifest = newest && (await list.tryRead(newest));
-    return manifest && !isOfBackup(manifest) ? manifest.created_at : undefined;
+    return manifest && !isFileOfBackup(manifest) ? manifest.created_at : undefined;
   }
 
   async #open(device: string, signal: AbortSignal | undefined): Promise<OwnBackups> {

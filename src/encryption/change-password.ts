@@ -3,7 +3,7 @@ import { BaseClient } from '../page/client/base-client.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
-import { changeKey, readRecord } from '../storage/encryption/open-encrypted.ts';
+import { changeKey, readStoredKeyRecord } from '../storage/encryption/open-encrypted.ts';
 import { AppKey, type EncryptionKey } from './app-key.ts';
 import { checkedStorage, clientEncryption, type EncryptableStorage } from './encrypted.ts';
 import { isInIndexedDb, PageKeys, storedRecord } from './page-keys.ts';
@@ -72,7 +72,7 @@ async function changeIn(
   next: PageKeys,
   hasPages: boolean,
 ): Promise<void> {
-  const record = await readRecord(storage);
+  const record = await readStoredKeyRecord(storage);
   if (!record) throw notEncrypted();
   const [{ key }, derived] = await Promise.all([keys.derive(record.origin), next.deriveNew()]);
   await changeKey(storage, name, record, key, derived, hasPages);

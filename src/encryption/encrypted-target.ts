@@ -10,7 +10,7 @@ import {
   putKeyRecord,
   readKeyRecord,
 } from '../storage/encryption/key-record.ts';
-import { type Bytes, SEALED, seal, unseal } from '../storage/encryption/sealing.ts';
+import { type Bytes, SEALED, sealBytes, unseal } from '../storage/encryption/sealing.ts';
 import { AppKey, type EncryptionKey } from './app-key.ts';
 import { PageKeys } from './page-keys.ts';
 
@@ -80,7 +80,7 @@ export function encryptedTarget(
     ...(target.id !== undefined && { id: target.id }),
     put: async (path, bytes) => {
       const [key] = (await open()) as [CryptoKey];
-      await target.put(path, await seal(key, SEALED.object, bytes as Bytes, path));
+      await target.put(path, await sealBytes(key, SEALED.object, bytes as Bytes, path));
     },
     get: async (path) => {
       const known = await open();

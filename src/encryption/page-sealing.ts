@@ -26,7 +26,7 @@ import {
   NONCE_LENGTH,
   placeBytes,
   SEALED,
-  seal,
+  sealBytes,
 } from '../storage/encryption/sealing.ts';
 import type { PageKeys } from './page-keys.ts';
 
@@ -126,7 +126,7 @@ export class PageSealing implements RecordSealing {
 
   async #frame(client: string, frame: PageFrame): Promise<string> {
     const { pages } = this.#ciphers as PageCiphers;
-    return packBytes(await seal(pages, SEALED.page, frameBytes(frame), framePlace(client)));
+    return packBytes(await sealBytes(pages, SEALED.page, frameBytes(frame), framePlace(client)));
   }
 
   /** The frames of the changes, without their changes that are released since, behind those of their collections. */

@@ -11,7 +11,7 @@ import type { CollectionVersions } from './documents/collection-versions.ts';
 import type { DocumentIndexes, IndexDeclarations } from './documents/document-indexes.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import type { VersionSink } from './documents/new-rows.ts';
-import type { EngineEvents } from './engine-events.ts';
+import type { EngineEventHub } from './engine-events.ts';
 import type { RecentReads } from './first-reads/recent-reads.ts';
 import type { OpenSnapshots } from './records/open-snapshots.ts';
 import type { ReadSet } from './records/read-set.ts';
@@ -107,7 +107,7 @@ export interface EngineEnvironment {
   readonly terminable: boolean;
   /** Whether the changes that earlier engines have acknowledged are replayed. */
   readonly isRecovered: () => boolean;
-  readonly events: EngineEvents;
+  readonly events: EngineEventHub;
   /** As `CheckpointWriter` has it, unless it is given. */
   readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;

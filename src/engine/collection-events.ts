@@ -3,7 +3,7 @@ import type { Change, EngineEvents as Events } from '../protocol/event-protocol.
 import type { ReplicaReport } from '../protocol/replica-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
-import type { EngineEvents } from './engine-events.ts';
+import type { EngineEventHub } from './engine-events.ts';
 
 /** The live queries of a collection, as far as a change concerns them. */
 export interface ChangeWatcher {
@@ -13,12 +13,12 @@ export interface ChangeWatcher {
 
 /** The events of one collection. */
 export class CollectionEvents {
-  readonly #engine: EngineEvents;
+  readonly #engine: EngineEventHub;
   readonly #name: string;
   #watcher: ChangeWatcher | undefined;
   #saved: (() => void) | undefined;
 
-  constructor(engine: EngineEvents, { name }: CollectionSettings) {
+  constructor(engine: EngineEventHub, { name }: CollectionSettings) {
     this.#engine = engine;
     this.#name = name;
   }

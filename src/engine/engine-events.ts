@@ -26,7 +26,7 @@ interface StorageInUse {
 }
 
 /** The events of an engine, and its status, for all sessions. */
-export class EngineEvents {
+export class EngineEventHub {
   readonly #storage: StorageInUse;
   readonly #clock: Clock;
   readonly #backlog: () => Backlog;

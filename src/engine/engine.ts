@@ -13,7 +13,7 @@ import { FencedStorage } from '../storage/fenced-storage.ts';
 import { SegmentPool } from '../storage/segments/segment-pool.ts';
 import { DatabaseRequests } from './database-requests.ts';
 import type { IdGenerator } from './documents/ids.ts';
-import { EngineEvents } from './engine-events.ts';
+import { EngineEventHub } from './engine-events.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { OpenCollections } from './open-collections.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
@@ -69,7 +69,7 @@ export class Engine {
   readonly recovery: Recovery;
   readonly #clock: Clock;
   readonly #storage: FencedStorage;
-  readonly #events: EngineEvents;
+  readonly #events: EngineEventHub;
   readonly #collections: OpenCollections;
   readonly #records: RecoveryRecords;
   readonly #sessions: SessionContext;
@@ -85,7 +85,7 @@ export class Engine {
     });
     // A silent leader may still append; the claim ends that before anything is read.
     const begun = stolen ? this.#storage.claim() : Promise.resolve();
-    this.#events = new EngineEvents(options, () => this.#collections.backlog);
+    this.#events = new EngineEventHub(options, () => this.#collections.backlog);
     const environment = {
       ...{ durability, clock, newId, stolen, terminable: options.terminable === true },
       checkpointAfter: options.checkpointAfter,

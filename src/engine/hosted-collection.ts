@@ -47,7 +47,7 @@ import {
   RequestTurns,
 } from './request-turns.ts';
 import { SaveSchedule } from './save-schedule.ts';
-import type { Transaction } from './transactions/transaction.ts';
+import type { EngineTransaction } from './transactions/transaction.ts';
 
 /** An open collection of the engine, shared by all handles to it. */
 export class HostedCollection implements Executor {
@@ -141,7 +141,7 @@ export class HostedCollection implements Executor {
     reader?: LiveReader,
     key?: IdempotencyKey,
     declaration?: HandleDeclaration,
-    transaction?: Transaction,
+    transaction?: EngineTransaction,
   ): unknown {
     this.touch();
     // At once: the import or export that they belong to holds the queue.
@@ -280,7 +280,7 @@ export class HostedCollection implements Executor {
     request: Request,
     reader?: LiveReader,
     key?: IdempotencyKey,
-    transaction?: Transaction,
+    transaction?: EngineTransaction,
   ): Result<unknown> {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.#lifecycle.drop(request);

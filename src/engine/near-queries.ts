@@ -10,7 +10,7 @@ import type { Question } from '../query/plan/read-question.ts';
 import type { Comparison } from '../query/plan/shape.ts';
 import type { StoredRecord } from '../storage/segments/stored-record.ts';
 import type { OperationContext } from './collection-context.ts';
-import { Query } from './find/query.ts';
+import { DocumentQuery } from './find/query.ts';
 
 /** Keys that a prepared plan may read in any case. */
 const FEW = 64;
@@ -108,7 +108,7 @@ export class NearQueries {
   }
 
   /** Compiles and plans the query, and prepares the next of its shape. */
-  #ask<T>(question: Question, answer: (query: Query) => Generator<Promise<unknown>, T>): T {
+  #ask<T>(question: Question, answer: (query: DocumentQuery) => Generator<Promise<unknown>, T>): T {
     const { context } = this;
     const { shape, skip, limit } = question;
     const { clock, aborts, settings } = context;
@@ -120,7 +120,7 @@ export class NearQueries {
         skip,
         limit: isLimited ? limit : undefined,
       };
-      const query = new Query(context, selection, new Pace(clock, aborts));
+      const query = new DocumentQuery(context, selection, new Pace(clock, aborts));
       const answered = runSync(answer(query), settings.name);
       shape.prepared = this.#prepare(query.plan, question) ?? null;
       return answered;

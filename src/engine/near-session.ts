@@ -15,7 +15,7 @@ import { checkVersion } from './request-turns.ts';
 import type { Session } from './sessions/session.ts';
 import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';
-import type { Transaction } from './transactions/transaction.ts';
+import type { EngineTransaction } from './transactions/transaction.ts';
 
 /** The calls without promises of a session whose client is in the engine's thread. */
 export class NearSession {
@@ -93,7 +93,7 @@ function executeNow(
   request: Request,
   declaration: Declaration,
   key: IdempotencyKey | undefined,
-  transaction?: Transaction,
+  transaction?: EngineTransaction,
 ): unknown {
   checkAtHand(collection, request.op, declaration, key);
   return collection.context.aborts.atOnce(() => {

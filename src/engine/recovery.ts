@@ -8,7 +8,7 @@ import {
 } from '../protocol/requests.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
 import { EPOCH_SPAN } from '../storage/log/manifest.ts';
-import type { EngineEvents } from './engine-events.ts';
+import type { EngineEventHub } from './engine-events.ts';
 import type { OpenCollections } from './open-collections.ts';
 
 /** A session that replays changes. */
@@ -26,7 +26,7 @@ interface RecoveryContext {
   readonly records: RecoveryRecords;
   readonly collections: OpenCollections;
   readonly turns: Turns;
-  readonly events: EngineEvents;
+  readonly events: EngineEventHub;
   /** Begins a session for a client that has ended. */
   readonly standIn: (client: string) => RecoverySession;
   /** The id of the database. */

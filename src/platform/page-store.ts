@@ -27,7 +27,7 @@ export function readKept(key: string): string | undefined {
 }
 
 /** @returns whether it is stored. */
-export function keep(key: string, text: string): boolean {
+export function writeKept(key: string, text: string): boolean {
   try {
     const target = held ?? store();
     target?.setItem(key, text);

@@ -23,7 +23,7 @@ const ABSENT = Symbol('absent');
  *
  * @param base The state that both derive from; `undefined` where none is known.
  */
-export function mergeFields(
+export function mergeChangedFields(
   base: object | undefined,
   local: object | undefined,
   remote: object | undefined,

@@ -1,4 +1,4 @@
-import { mergeFields as merge } from './merge-fields.ts';
+import { mergeChangedFields as merge } from './merge-fields.ts';
 
 /** A document that was changed here and on the server. */
 export interface ConflictStates<T extends object = object> {

@@ -1,6 +1,6 @@
 import { type Body, decode, encode } from '../codec/body.ts';
 import type { KeyValueCollection } from '../page/collections/key-value-collection.ts';
-import { encodeDocument } from '../page/sending/documents.ts';
+import { encodeGiven } from '../page/sending/documents.ts';
 import { ARCHIVED, UPDATED } from '../protocol/managed.ts';
 import type { RecordState } from '../protocol/replica-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -32,7 +32,7 @@ const documents: StateCodec = {
       (document._updated === true ? UPDATED : 0) | (document._archived === true ? ARCHIVED : 0);
     const instants = STAMPS.map(({ setting }) => instantOf(document[`_${setting}_at`]));
     const stamps = instants.some(Boolean) ? (instants as unknown as Stamps) : undefined;
-    return [flags, stamps, encodeDocument(document, 'document').body];
+    return [flags, stamps, encodeGiven(document, 'document').body];
   },
 };
 

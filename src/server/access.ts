@@ -2,7 +2,7 @@ import { copy } from '../codec/capture.ts';
 import { Malformed } from '../codec/exact-json/json-checks.ts';
 import { decodeDocument } from '../replication/protocol/wire-documents.ts';
 import { RequestFailure } from './failures.ts';
-import { failureOf } from './postgres/sql-state.ts';
+import { sqlFailureOf } from './postgres/sql-state.ts';
 import { ServerError } from './server-error.ts';
 
 /**
@@ -102,7 +102,7 @@ function overWire(
     try {
       return (await filter(document)) === true;
     } catch (cause) {
-      const failure = failureOf(cause);
+      const failure = sqlFailureOf(cause);
       // A document that is hidden while a database is away would stay away.
       if (failure instanceof ServerError) throw failure;
       const { message = cause } = (cause ?? {}) as Partial<Error>;

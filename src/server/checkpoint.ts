@@ -2,7 +2,7 @@ import { toHex } from '../codec/exact-json/base64.ts';
 import { ServerError } from './server-error.ts';
 
 /** A place in the history of a collection. */
-export interface Checkpoint {
+export interface ServerCheckpoint {
   /** Names the history: a restored copy has another. */
   readonly epoch: string;
   /** The number of the last change that the client has. */
@@ -14,10 +14,10 @@ export const START = '0.0';
 
 const FORMAT = /^([0-9a-f]{1,32})\.(\d{1,15})$/;
 
-export const formatCheckpoint = ({ epoch, seq }: Checkpoint): string => `${epoch}.${seq}`;
+export const formatCheckpoint = ({ epoch, seq }: ServerCheckpoint): string => `${epoch}.${seq}`;
 
 /** @throws {ServerError} for a checkpoint of another format. */
-export function parseCheckpoint(text: string): Checkpoint {
+export function parseCheckpoint(text: string): ServerCheckpoint {
   const [, epoch, seq] = FORMAT.exec(text) ?? [];
   if (epoch !== undefined && seq !== undefined) return { epoch, seq: Number(seq) };
   throw new ServerError('checkpoint_invalid', 'The checkpoint is not one of this server.');

@@ -2,7 +2,7 @@ import { OptionError } from '../errors/errors.ts';
 import { type Access, type Authorize, accessOf } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { type Route, routeOf, routes } from './routes.ts';
+import { routeOf, routes, type ServerRoute } from './routes.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link createHandler}. */
@@ -87,7 +87,7 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
 
 async function accessTo(
   request: Request,
-  { collection }: Route,
+  { collection }: ServerRoute,
   options: HandlerOptions,
 ): Promise<Access> {
   let reports = 0;

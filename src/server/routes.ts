@@ -18,7 +18,7 @@ import { RequestFailure } from './failures.ts';
 import { ABSENT, type Store, type StoredRow, type StoreResult, type StoreRow } from './store.ts';
 
 /** The target of a request. */
-export interface Route {
+export interface ServerRoute {
   readonly name: keyof typeof routes;
   readonly collection: string;
 }
@@ -47,11 +47,11 @@ export const routes = { pull, push, watch };
  *
  * @throws {RequestFailure}
  */
-export function routeOf(url: string): Route {
+export function routeOf(url: string): ServerRoute {
   const [encoded = '', name = ''] = new URL(url).pathname.split('/').slice(-2);
   const collection = decode(encoded);
   if (Object.hasOwn(routes, name) && NAME.test(collection) && collection.length <= MAX_NAME) {
-    return { name: name as Route['name'], collection };
+    return { name: name as ServerRoute['name'], collection };
   }
   throw new RequestFailure(404, 'route_unknown', 'There is no such route.');
 }
@@ -160,7 +160,7 @@ async function push(body: unknown, { store, access, collection }: Ask): Promise<
   if (rows.length > MAX_ROWS) {
     throw new RequestFailure(413, 'rows_too_many', `A push has at most ${MAX_ROWS} rows.`);
   }
-  const results = await pushRows(store, collection, rows, access);
+  const results = await storePushedRows(store, collection, rows, access);
   return JSON.stringify({ results } satisfies PushAnswer);
 }
 
@@ -187,7 +187,7 @@ const rejected = (reason: string): WireResult => ({ rejected: { reason } });
 const NOT_ALLOWED = rejected('You may not write this document.');
 
 /** Pushes rows with the rights of a user; one result for each row. */
-async function pushRows(
+async function storePushedRows(
   store: Store,
   collection: string,
   rows: readonly ReceivedRow[],

@@ -1,6 +1,6 @@
 import { Leases } from '../../src/backup/snapshots.ts';
 import { DatabaseRequests } from '../../src/engine/database-requests.ts';
-import { EngineEvents } from '../../src/engine/engine-events.ts';
+import { EngineEventHub } from '../../src/engine/engine-events.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import { OpenCollections } from '../../src/engine/open-collections.ts';
 import { OpenSnapshots } from '../../src/engine/records/open-snapshots.ts';
@@ -22,12 +22,12 @@ export class LinkedCollections {
   readonly clock = new FakeClock();
   readonly collections: OpenCollections;
   readonly database: DatabaseRequests;
-  readonly events: EngineEvents;
+  readonly events: EngineEventHub;
   readonly #links = new SaveLinks<SaveSchedule>();
 
   private constructor(storage: FencedStorage) {
     const { clock } = this;
-    this.events = new EngineEvents(
+    this.events = new EngineEventHub(
       { storageKind: 'memory', clock },
       () => this.collections.backlog,
     );

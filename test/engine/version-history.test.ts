@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   OpenSnapshots,
-  type Snapshot,
+  type ReadSnapshot,
   VersionHistory,
 } from '../../src/engine/records/open-snapshots.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
@@ -33,7 +33,7 @@ test('whatever snapshots begin and end, each finds what was replaced since', () 
       const all: { key: string; before: StoredRecord | undefined }[] = [];
       const newest = new Map<string, StoredRecord>();
       /** The open snapshots, and how many changes came before each. */
-      const taken: [Snapshot, number][] = [];
+      const taken: [ReadSnapshot, number][] = [];
       for (const one of steps) {
         if (one.do === 'take') taken.push([snapshots.take(), all.length]);
         else if (one.do === 'trim') history.trim();
@@ -73,7 +73,7 @@ test('abandoned snapshots make no change more expensive', () => {
       return `k${reads % 100}`;
     },
   };
-  const taken: Snapshot[] = [];
+  const taken: ReadSnapshot[] = [];
   let slowest = 0;
   for (let change = 0; change < 250_000; change++) {
     if (change % 250 === 0 && taken.length < 400) taken.push(snapshots.take());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeKey, encodeKey, rangeOf } from '../../src/node/level-keys.ts';
 import { STORE_NAMES, type StorageKey } from '../../src/storage/drivers/driver.ts';
-import { compareKeys, startsWith } from '../../src/storage/drivers/key-order.ts';
+import { compareKeys, isKeyBelow } from '../../src/storage/drivers/key-order.ts';
 import { strings } from '../codec/arbitrary-values.ts';
 import { fc, runs } from '../setup/properties.ts';
 
@@ -59,7 +59,7 @@ test('the range of a prefix has its keys and no others', () => {
       const { gte, lt } = rangeOf('bodies', prefix);
       const bytes = encodeKey('bodies', key);
       const isIn = compareBytes(gte, bytes) <= 0 && compareBytes(bytes, lt) < 0;
-      expect(isIn).toBe(key.length >= prefix.length && startsWith(key, prefix));
+      expect(isIn).toBe(key.length >= prefix.length && isKeyBelow(key, prefix));
       expect(compareBytes(encodeKey('segments', key), gte)).toBe(-1);
     }),
     runs(2000),

@@ -8,7 +8,7 @@ import {
 } from '../../src/engine/replication/replica-requests.ts';
 import { SaveLinks } from '../../src/engine/save-schedule.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
-import { Push } from '../../src/replication/rounds/push.ts';
+import { PushRound } from '../../src/replication/rounds/push.ts';
 import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';
 import { ReplicationServer } from './replication-server.ts';
 import { runReplication } from './run-replication.ts';
@@ -73,8 +73,8 @@ test(
       while (!step.done) step = call.next(yield step.value as never);
       return step.value;
     });
-    const { run } = Push.prototype;
-    vi.spyOn(Push.prototype, 'run').mockImplementation(function (this: Push, context) {
+    const { run } = PushRound.prototype;
+    vi.spyOn(PushRound.prototype, 'run').mockImplementation(function (this: PushRound, context) {
       return run.call(this, { ...context, save: async () => undefined });
     });
     await expectFound(900);

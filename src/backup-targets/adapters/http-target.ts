@@ -6,7 +6,7 @@ import { TargetError, type TargetErrorCode } from '../calls/target-error.ts';
 type TargetFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Options of every target that is reached by HTTP. */
-export interface HttpOptions {
+export interface HttpTargetOptions {
   /** Makes the requests: to send cookies to another origin, say. @default globalThis.fetch */
   readonly fetch?: TargetFetch | undefined;
   /** Seconds after which a request is given up. @default 60 */
@@ -59,8 +59,8 @@ export interface Answer {
 const MOST_TEXT = 2000;
 
 /** Makes one request. @throws {TargetError} `target_unreachable`, and for a redirect `target_refused`. */
-export async function request(
-  { fetch, timeout = 60 }: HttpOptions,
+export async function sendHttp(
+  { fetch, timeout = 60 }: HttpTargetOptions,
   url: string,
   init: RequestInit,
 ): Promise<Answer> {

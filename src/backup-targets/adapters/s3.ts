@@ -6,16 +6,16 @@ import {
   type Answer,
   elementsOf,
   folderUrl,
-  type HttpOptions,
+  type HttpTargetOptions,
   httpChecks,
   noList,
   refusal,
-  request,
+  sendHttp,
   textOf,
 } from './http-target.ts';
 
 /** Options of {@link s3}. */
-export interface S3Options extends HttpOptions, AwsCredentials {
+export interface S3Options extends HttpTargetOptions, AwsCredentials {
   /** The bucket: `https://s3.eu-central-1.amazonaws.com/bucket`, or `https://bucket.s3.eu-central-1.amazonaws.com`. */
   readonly url: string;
   /** The beginning of all keys, such as `backups/ada`. @default none */
@@ -71,7 +71,7 @@ class Bucket {
     missing?: string,
   ): Promise<Answer | undefined> {
     const headers = await signedHeaders({ method, url, body }, this.#options, Date.now());
-    const answer = await request(this.#options, url.href, {
+    const answer = await sendHttp(this.#options, url.href, {
       method,
       headers,
       ...(body && { body: body as Uint8Array<ArrayBuffer> }),

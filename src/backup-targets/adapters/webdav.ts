@@ -5,11 +5,11 @@ import {
   type Answer,
   elementsOf,
   folderUrl,
-  type HttpOptions,
+  type HttpTargetOptions,
   httpChecks,
   noList,
   refusal,
-  request,
+  sendHttp,
   textOf,
 } from './http-target.ts';
 
@@ -19,7 +19,7 @@ type Headers =
   | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
 
 /** Options of {@link webdav}. */
-export interface WebDavOptions extends HttpOptions {
+export interface WebDavOptions extends HttpTargetOptions {
   /** The folder, which exists. */
   readonly url: string;
   /** Headers of each request, such as `authorization`; or a function that returns them. */
@@ -67,7 +67,7 @@ export function webdav(options: WebDavOptions): NamedTarget {
     const { headers } = given;
     const own = typeof headers === 'function' ? await headers() : headers;
     const url = base.href + path;
-    const answer = await request(given, url, {
+    const answer = await sendHttp(given, url, {
       method,
       ...init,
       headers: { ...own, ...init.headers },

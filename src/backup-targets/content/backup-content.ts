@@ -1,7 +1,7 @@
 import { gzip } from '../../backup/file/gzip.ts';
 import type { TargetError } from '../calls/target-error.ts';
 import { AT_ONCE, inParallel } from '../calls/task-pool.ts';
-import { isOfBackup } from './backup-list.ts';
+import { isFileOfBackup } from './backup-list.ts';
 import type { PartStore } from './part-store.ts';
 import { partsOf, type TargetManifest } from './target-manifest.ts';
 
@@ -77,7 +77,7 @@ export async function damageOf(manifest: TargetManifest, parts: PartStore): Prom
     parts.get(part).then(
       () => [],
       (error: unknown) => {
-        if (isOfBackup(error)) return [error];
+        if (isFileOfBackup(error)) return [error];
         throw error;
       },
     ),

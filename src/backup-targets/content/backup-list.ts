@@ -2,7 +2,7 @@ import { BackupError } from '../../errors/errors.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
 import { TargetError } from '../calls/target-error.ts';
 import { inParallel } from '../calls/task-pool.ts';
-import { bytesOf, readManifest, type TargetManifest } from './target-manifest.ts';
+import { bytesOfBackup, readTargetManifest, type TargetManifest } from './target-manifest.ts';
 import { backupsPrefix, manifestPath, parseManifestPath, timeOf } from './target-paths.ts';
 
 /** Where a backup is. */
@@ -25,7 +25,7 @@ export interface TargetBackup extends BackupPath {
 }
 
 /** Whether something is wrong with one backup, not with the target. */
-export function isOfBackup(error: unknown): error is TargetError {
+export function isFileOfBackup(error: unknown): error is TargetError {
   const codes = ['target_damaged', 'target_foreign', 'target_newer'];
   return error instanceof TargetError && codes.includes(error.code);
 }
@@ -79,7 +79,7 @@ export class BackupList {
       throw new TargetError('target_damaged', `The backup ${path} is gone. List them again.`, {
         place: path,
       });
-    const manifest = await readManifest(bytes, path);
+    const manifest = await readTargetManifest(bytes, path);
     this.#known.set(path, manifest);
     return manifest;
   }
@@ -93,7 +93,7 @@ export class BackupList {
         ...{ name: path.name, device: path.device, own: path.device === own },
         created_at: new Date(isRead ? read.created_at : timeOf(path.name)),
         documents: isRead ? read.documents : 0,
-        bytes: isRead ? bytesOf(read) : 0,
+        bytes: isRead ? bytesOfBackup(read) : 0,
         problem: isRead ? undefined : read,
       };
     });
@@ -131,7 +131,7 @@ export class BackupList {
     try {
       return await this.read(path);
     } catch (error) {
-      if (isOfBackup(error)) return error;
+      if (isFileOfBackup(error)) return error;
       throw error;
     }
   }

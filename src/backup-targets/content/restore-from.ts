@@ -8,7 +8,7 @@ import { pageEnvironment } from '../schedule/page-environment.ts';
 import { downloadFile } from './backup-content.ts';
 import { BackupList } from './backup-list.ts';
 import { PartStore } from './part-store.ts';
-import { bytesOf } from './target-manifest.ts';
+import { bytesOfBackup } from './target-manifest.ts';
 import { databaseKey } from './target-paths.ts';
 
 /** Options of {@link restoreFrom}. */
@@ -74,7 +74,7 @@ export async function restoreFrom(
   const found = await list.find(given.name);
   const manifest = await list.read(found);
   const { documents, created_at } = manifest;
-  const total = bytesOf(manifest);
+  const total = bytesOfBackup(manifest);
   const parts = new PartStore(calls, database, found.device);
   const file = await downloadFile(manifest, parts, (done) =>
     onProgress?.({ step: 'download', done, total }),

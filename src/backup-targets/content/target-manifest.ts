@@ -34,7 +34,7 @@ export function partsOf({ content }: Pick<TargetManifest, 'content'>): PartRef[]
 }
 
 /** The size of the backup before compression. */
-export function bytesOf({ content }: TargetManifest): number {
+export function bytesOfBackup({ content }: TargetManifest): number {
   let bytes = 0;
   for (const piece of content)
     bytes += typeof piece === 'string' ? new TextEncoder().encode(piece).length : piece[1];
@@ -47,7 +47,7 @@ export function writeManifest(manifest: TargetManifest): Promise<Uint8Array> {
 }
 
 /** @throws {TargetError} `target_foreign`, `target_newer`, `target_damaged`. */
-export async function readManifest(bytes: Uint8Array, path: string): Promise<TargetManifest> {
+export async function readTargetManifest(bytes: Uint8Array, path: string): Promise<TargetManifest> {
   try {
     const fields = await readHashed(bytes, FORMAT_NAME);
     if (!fields) throw foreign(path);

@@ -1,7 +1,7 @@
 import { asArray, asInteger, asString, Malformed } from '../../codec/exact-json/json-checks.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
 import { inParallel } from '../calls/task-pool.ts';
-import { isOfBackup } from './backup-list.ts';
+import { isFileOfBackup } from './backup-list.ts';
 import { readHashed, writeHashed } from './target-manifest.ts';
 import { newBackupName, notesPrefix } from './target-paths.ts';
 
@@ -88,7 +88,7 @@ export class TargetNotes {
       };
     } catch (error) {
       const isUnreadable = error instanceof Malformed || error instanceof SyntaxError;
-      if (isUnreadable || isOfBackup(error)) return undefined;
+      if (isUnreadable || isFileOfBackup(error)) return undefined;
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../async/clock.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { TargetCalls } from '../calls/target-calls.ts';
-import { type BackupList, isOfBackup } from '../content/backup-list.ts';
+import { type BackupList, isFileOfBackup } from '../content/backup-list.ts';
 import type { PartStore } from '../content/part-store.ts';
 import { partsOf, type TargetManifest, writeManifest } from '../content/target-manifest.ts';
 import type { StoredNote, TargetNotes } from '../content/target-notes.ts';
@@ -47,7 +47,7 @@ export async function backUp(
   // One that is older than the last run's is no measure: the list lags.
   if (newest && (last === undefined || newest.name >= last)) {
     const read = await list.tryRead(newest);
-    if (!isOfBackup(read) && isSameContent(read, { content })) {
+    if (!isFileOfBackup(read) && isSameContent(read, { content })) {
       own.newest.write(newest.name);
       return { name: newest.name, documents, unchanged: true, ...counts };
     }

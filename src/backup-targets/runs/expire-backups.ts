@@ -1,5 +1,5 @@
 import { inParallel } from '../calls/task-pool.ts';
-import { type BackupPath, isOfBackup } from '../content/backup-list.ts';
+import { type BackupPath, isFileOfBackup } from '../content/backup-list.ts';
 import { partsOf, type TargetManifest } from '../content/target-manifest.ts';
 import type { StoredNote } from '../content/target-notes.ts';
 import { manifestPath } from '../content/target-paths.ts';
@@ -19,7 +19,7 @@ const GRACE_MS = DAY_MS;
 const FORGOTTEN_MS = 2 * GRACE_MS;
 
 /** What is known of when. */
-export interface Expiry {
+export interface BackupExpiry {
   /** Retention time, -1 for ever. */
   readonly days: number;
   readonly now: number;
@@ -42,7 +42,7 @@ interface Listed {
  * No list is believed alone: where one lacks a backup that exists, nothing is removed, and a part stays that any known backup
  * names. Where a backup cannot be read, its parts are unknown: then every part stays.
  */
-export async function expireBackups(own: OwnBackups, expiry: Expiry): Promise<void> {
+export async function expireBackups(own: OwnBackups, expiry: BackupExpiry): Promise<void> {
   const { calls, list, parts, notes, device } = own;
   const { now, random } = expiry;
   const paths = await list.paths(device);
@@ -88,11 +88,11 @@ export async function expireBackups(own: OwnBackups, expiry: Expiry): Promise<vo
 async function readAll(
   { list, database, device }: OwnBackups,
   paths: readonly BackupPath[],
-  expiry: Expiry,
+  expiry: BackupExpiry,
 ): Promise<Listed[]> {
   const read = await inParallel(paths, async (at) => {
     const manifest = await list.tryRead(at);
-    return { at, manifest: isOfBackup(manifest) ? undefined : manifest };
+    return { at, manifest: isFileOfBackup(manifest) ? undefined : manifest };
   });
   const newest = read.filter(({ manifest }) => manifest).slice(0, ALWAYS_KEPT);
   return read.map((backup) => ({
@@ -103,7 +103,7 @@ async function readAll(
 }
 
 /** One that cannot be read stays, and so does one from the future: the clock was set back. */
-function isExpired(manifest: TargetManifest | undefined, { days, now }: Expiry): boolean {
+function isExpired(manifest: TargetManifest | undefined, { days, now }: BackupExpiry): boolean {
   return manifest !== undefined && days !== -1 && manifest.created_at + days * DAY_MS <= now;
 }
 

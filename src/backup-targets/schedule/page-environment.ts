@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.ts';
 import { PageLocks } from '../../platform/page-locks.ts';
-import { keep, readKept, removeKept } from '../../platform/page-store.ts';
+import { readKept, removeKept, writeKept } from '../../platform/page-store.ts';
 import type { Locks } from '../../platform/platform.ts';
 
 /** Texts that outlive the page, outside of the database. */
@@ -36,7 +36,7 @@ function pageMemory(): Memory {
   return {
     read: (key) => readKept(key) ?? texts.get(key),
     write(key, value) {
-      keep(key, value);
+      writeKept(key, value);
       if (readKept(key) === value) texts.delete(key);
       else {
         removeKept(key); // an older value

@@ -49,13 +49,17 @@ export interface FileCodec {
   read(bytes: AsyncIterable<Uint8Array>): FileOutput<FilePart>;
 }
 
-export const FORMAT = 'cairn-backup';
+export const FILE_FORMAT = 'cairn-backup';
 
 /** The format of new files. A change that older readers would not understand increases it. */
 export const FORMAT_NUMBER = 1;
 
 /** The first fields of every header and of the last line, in this format and all later ones. */
-export const FORMAT_FIELDS = { format: FORMAT, format_number: FORMAT_NUMBER, version } as const;
+export const FORMAT_FIELDS = {
+  format: FILE_FORMAT,
+  format_number: FORMAT_NUMBER,
+  version,
+} as const;
 
 /**
  * Bytes of the longest line: twice a document of MongoDB; binary data has lines of its own. Parsing needs thirty

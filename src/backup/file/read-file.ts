@@ -9,10 +9,10 @@ import {
 import { BackupError } from '../../errors/errors.ts';
 import {
   CHUNK,
+  FILE_FORMAT,
   type FileHeader,
   type FilePart,
   type FileRecord,
-  FORMAT,
   FORMAT_NUMBER,
   MAX_LINE,
 } from './file-contents.ts';
@@ -176,7 +176,7 @@ const formats: Readonly<Record<number, SectionFormat>> = { 1: SectionReader1 };
  * @throws {BackupError} `file_not_cairn`, `file_newer`.
  */
 function formatOf(line: JsonObject, place: string): SectionFormat {
-  if (line.format !== FORMAT) throw notCairn();
+  if (line.format !== FILE_FORMAT) throw notCairn();
   const number = asInteger(line.format_number, '"format_number"', 1);
   const format = formats[number];
   if (!format) throw newerFormat(number, FORMAT_NUMBER, line.version, place);

@@ -7,8 +7,8 @@ import { arrayPathsIn } from '../inspect/query-log.ts';
 import { parseObject } from '../values/parse-value.ts';
 import { printShort, printValue } from '../values/print-value.ts';
 import { button, facts, field, fill, h, table, type View } from '../views/dom.ts';
-import { counted, messageOf, milliseconds, pageText, planText } from '../views/format-text.ts';
-import { onChanges, PAGE, PageButtons } from './page-buttons.ts';
+import { counted, messageOf, millisecondsText, pageText, planText } from '../views/format-text.ts';
+import { onChanges, PAGE_ROWS, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
 interface Query {
@@ -68,7 +68,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   const show = async (isCurrent: () => boolean, explains: boolean): Promise<void> => {
     const { params, sort, archived } = query;
     const began = performance.now();
-    const options = { sort, archived, skip: pages.first, limit: PAGE };
+    const options = { sort, archived, skip: pages.first, limit: PAGE_ROWS };
     const [documents, total] = await Promise.all([
       collection.filter(params, inspected.hide(options)),
       collection.count(params, inspected.hide({ archived })),
@@ -78,9 +78,9 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
     if (!pages.limitTo(total)) return load(explains);
     if (!isEditing) drawRows(documents);
     fill(problem);
-    fill(told, `${pageText(pages.first, documents.length, total)} in ${milliseconds(ms)}`);
+    fill(told, `${pageText(pages.first, documents.length, total)} in ${millisecondsText(ms)}`);
     if (!explains) return;
-    const explained = await collection.explain(params, { sort, archived, limit: PAGE });
+    const explained = await collection.explain(params, { sort, archived, limit: PAGE_ROWS });
     if (isCurrent()) drawPlan(explained, documents);
   };
 

@@ -3,7 +3,7 @@ import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printShort, printValue } from '../values/print-value.ts';
 import { button, field, fill, h, table, type View } from '../views/dom.ts';
 import { messageOf, pageText } from '../views/format-text.ts';
-import { onChanges, PAGE, PageButtons } from './page-buttons.ts';
+import { onChanges, PAGE_ROWS, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
 /** The records of a key-value collection, page by page, up to date. */
@@ -25,7 +25,7 @@ export function keyValuesPane(inspected: InspectedDatabase, collection: KeyValue
     const part = filter.value.toLowerCase();
     const keys = (await collection.keys()).filter((key) => key.toLowerCase().includes(part));
     if (!pages.limitTo(keys.length)) return load();
-    const shown = keys.slice(pages.first, pages.first + PAGE);
+    const shown = keys.slice(pages.first, pages.first + PAGE_ROWS);
     // As a list of segments: a dot in a name is no path.
     const values = await Promise.all(shown.map((key) => collection.get([key])));
     if (!isCurrent()) return;

@@ -1,7 +1,7 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { button, h } from '../views/dom.ts';
 
-export const PAGE = 50;
+export const PAGE_ROWS = 50;
 
 /** Moves through the pages of a result. */
 export class PageButtons {
@@ -44,11 +44,11 @@ export class PageButtons {
   }
 
   get first(): number {
-    return this.page * PAGE;
+    return this.page * PAGE_ROWS;
   }
 
   get #lastPage(): number {
-    return Math.max(0, Math.ceil(this.#total / PAGE) - 1);
+    return Math.max(0, Math.ceil(this.#total / PAGE_ROWS) - 1);
   }
 
   /** Takes in the number of results. @returns whether the page still exists. */

@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../inspect/activity-log.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { button, fill, h, table, type View } from './dom.ts';
-import { clock, count } from './format-text.ts';
+import { clockText, count } from './format-text.ts';
 
 /** The last minute is drawn. */
 const SHOWN_MS = 60_000;
@@ -25,7 +25,7 @@ export function activityView(inspected: InspectedDatabase): View {
     const rows = activity.entries
       .toReversed()
       .map(({ at, kind, collection, text }) => [
-        clock(at),
+        clockText(at),
         h('span', { class: `kind ${kind}` }, kind.replace('_', ' ')),
         collection ?? '',
         text,
@@ -35,8 +35,8 @@ export function activityView(inspected: InspectedDatabase): View {
 
   const refresh = (): void => {
     const { unsaved, unsaved_since, last_save } = db.status;
-    const since = unsaved > 0 ? ` since ${clock(unsaved_since)}` : '';
-    fill(told, `${count(unsaved)} unsaved${since} · last save ${clock(last_save)}`);
+    const since = unsaved > 0 ? ` since ${clockText(unsaved_since)}` : '';
+    fill(told, `${count(unsaved)} unsaved${since} · last save ${clockText(last_save)}`);
     fill(plot, drawing(activity.unsaved, activity.entries));
     drawList();
   };

@@ -1,7 +1,7 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printShort } from '../values/print-value.ts';
 import { button, facts, fill, h, type View } from './dom.ts';
-import { clock, count, messageOf } from './format-text.ts';
+import { clockText, count, messageOf } from './format-text.ts';
 
 const PLACES = { thread: 'this thread', worker: 'a worker of this page', tab: 'another tab' };
 const STARTS = {
@@ -35,7 +35,7 @@ export function engineView({ db, activity }: InspectedDatabase): View {
     refresh() {
       const { state, engine, started, leader, storage, tabs, unsaved, ...times } = db.status;
       const { unsaved_since, last_save, last_error } = times;
-      const since = unsaved > 0 ? `, since ${clock(unsaved_since)}` : '';
+      const since = unsaved > 0 ? `, since ${clockText(unsaved_since)}` : '';
       fill(
         status,
         facts([
@@ -47,7 +47,7 @@ export function engineView({ db, activity }: InspectedDatabase): View {
           ['Storage', storage],
           ['Tabs', count(tabs)],
           ['Unsaved changes', `${count(unsaved)}${since}`],
-          ['Last save', clock(last_save)],
+          ['Last save', clockText(last_save)],
           ['Last error', last_error ? messageOf(last_error) : 'none'],
         ]),
       );

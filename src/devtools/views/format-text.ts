@@ -13,11 +13,11 @@ export function bytes(size: number): string {
   return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${units[power]}`;
 }
 
-export function milliseconds(ms: number): string {
+export function millisecondsText(ms: number): string {
   return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 }
 
-export function clock(at: Date | number | undefined): string {
+export function clockText(at: Date | number | undefined): string {
   return at === undefined ? '–' : new Date(at).toLocaleTimeString('en-GB');
 }
 

@@ -2,7 +2,7 @@ import type { LiveActivity } from '../../page/sending/observed-call.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { printQuery, printShort } from '../values/print-value.ts';
 import { fill, h, table, type View } from './dom.ts';
-import { clock, count, counted, milliseconds } from './format-text.ts';
+import { clockText, count, counted, millisecondsText } from './format-text.ts';
 
 const HEADS = [
   'Collection',
@@ -30,9 +30,9 @@ export function liveView(inspected: InspectedDatabase): View {
         h('span', { class: `state ${live.status}` }, live.error?.message ?? live.status),
         live.documents === undefined ? '–' : count(live.documents),
         count(live.emissions),
-        clock(live.last_emission),
-        live.first_ms === undefined ? '–' : milliseconds(live.first_ms),
-        clock(live.since),
+        clockText(live.last_emission),
+        live.first_ms === undefined ? '–' : millisecondsText(live.first_ms),
+        clockText(live.since),
       ]);
       const now = JSON.stringify(rows.map((row) => row.map((cell) => textOf(cell))));
       if (now === drawn) return;

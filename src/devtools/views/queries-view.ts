@@ -2,7 +2,7 @@ import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import type { QueryRecord } from '../inspect/query-log.ts';
 import { printQuery } from '../values/print-value.ts';
 import { button, fill, h, table, type View } from './dom.ts';
-import { count, milliseconds, planText } from './format-text.ts';
+import { count, millisecondsText, planText } from './format-text.ts';
 
 const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan'];
 
@@ -61,8 +61,8 @@ function rowOf(record: QueryRecord) {
   return [
     h('code', {}, `${collection}.${method}(${printQuery(params, options)})`),
     count(runs),
-    milliseconds(slowest_ms),
-    milliseconds(total_ms / runs),
+    millisecondsText(slowest_ms),
+    millisecondsText(total_ms / runs),
     examined === undefined ? '…' : count(examined),
     explanation ? count(explanation.returned) : '…',
     explanation ? planText(explanation.plan) : '…',

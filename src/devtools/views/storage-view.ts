@@ -1,6 +1,6 @@
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import { button, facts, fill, h, table, type View } from './dom.ts';
-import { bytes, clock, messageOf } from './format-text.ts';
+import { bytes, clockText, messageOf } from './format-text.ts';
 
 const STATUS = {
   persistent: 'persistent: kept until the user removes it',
@@ -52,7 +52,9 @@ export function storageView(inspected: InspectedDatabase): View {
       type === 'DOCUMENT_BASED' ? 'documents' : 'keys and values',
       bytes(sizes.bytes),
       bytes(sizes.backup_bytes),
-      cached_until === undefined || cached_until === 'never' ? cached_until : clock(cached_until),
+      cached_until === undefined || cached_until === 'never'
+        ? cached_until
+        : clockText(cached_until),
     ]);
     const heads = ['Collection', 'Type', 'Data', 'Only in backups', 'Cached until'];
     fill(list, rows.length > 0 && table('Collections', heads, rows));

@@ -23,7 +23,7 @@ import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { versionNumber } from '../records/records.ts';
 import { bodyAtHand } from '../records/scan.ts';
-import { compileUpdate, type Update } from '../update/compile-update.ts';
+import { type CompiledUpdate, compileUpdate } from '../update/compile-update.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 import type { NewVersion } from './new-rows.ts';
@@ -235,7 +235,7 @@ export class DocumentStore {
 }
 
 /** The last update: a counter gets the same one again and again. */
-let last: { readonly changes: string; readonly update: Update } | undefined;
+let last: { readonly changes: string; readonly update: CompiledUpdate } | undefined;
 
 /** Changes inside documents: fields to set, or update operators. */
 class DocumentUpdates {
@@ -298,7 +298,7 @@ class DocumentUpdates {
   }
 
   /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
-  #compile(changes: Body): Update {
+  #compile(changes: Body): CompiledUpdate {
     try {
       if (typeof changes !== 'string') return compileUpdate(peek(changes) as object, false);
       if (last?.changes !== changes)
@@ -310,7 +310,7 @@ class DocumentUpdates {
   }
 
   /** The next version of a record, with the keys of its indexes. */
-  #next(before: StoredRecord, stored: Body, update: Update, now: number): StoredRecord {
+  #next(before: StoredRecord, stored: Body, update: CompiledUpdate, now: number): StoredRecord {
     const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
     this.#context.versions.prepare(record, before, fields);
     return record;
@@ -320,7 +320,7 @@ class DocumentUpdates {
   #updated(
     before: StoredRecord,
     stored: Body,
-    update: Update,
+    update: CompiledUpdate,
     now: number,
     check: ExpiryCheck | null,
   ): { readonly record: StoredRecord; readonly fields: object } {

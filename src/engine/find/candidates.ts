@@ -15,8 +15,8 @@ import type { Overlay } from '../records/records.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import {
+  type CollectedPageEnd,
   FirstMatches,
-  type PageEnd,
   type ResultCollector,
   SortedMatches,
 } from './result-collector.ts';
@@ -36,7 +36,7 @@ export class Candidates {
   readonly #context: OperationContext;
   readonly #selection: CompiledSelection;
   readonly #pace: Pace;
-  readonly #after: PageEnd | undefined;
+  readonly #after: CollectedPageEnd | undefined;
   /** Tells by what a record says itself, without its body. */
   readonly #wanted: (record: StoredRecord) => boolean;
 
@@ -44,7 +44,7 @@ export class Candidates {
     context: OperationContext,
     selection: CompiledSelection,
     pace: Pace,
-    after: PageEnd | undefined,
+    after: CollectedPageEnd | undefined,
   ) {
     this.#context = context;
     this.#selection = selection;

@@ -11,8 +11,8 @@ import type { OperationContext } from '../collection-context.ts';
 import type { Records } from '../records/records.ts';
 import { bodyAtHand, type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
-import { Query } from './query.ts';
-import type { PageEnd } from './result-collector.ts';
+import { DocumentQuery } from './query.ts';
+import type { CollectedPageEnd } from './result-collector.ts';
 
 /** Documents in the first chunk for a caller that may stop early; each later chunk holds twice as many. */
 const FIRST_CHUNK = 128;
@@ -26,7 +26,7 @@ interface OpenScan {
   readonly pace: Pace;
   readonly select: CompiledSelection['select'];
   /** Where the page ends. */
-  readonly end: PageEnd | undefined;
+  readonly end: CollectedPageEnd | undefined;
   chunk: number;
 }
 
@@ -119,10 +119,10 @@ export class DocumentScans {
     return yield* this.#next(cursor, selection);
   }
 
-  *#query(selection: Partial<Selection>): Coroutine<Query> {
+  *#query(selection: Partial<Selection>): Coroutine<DocumentQuery> {
     const pace = this.#pace(selection);
     const after = yield* pageStart(this.#context, selection);
-    return new Query(this.#context, selection, pace, after);
+    return new DocumentQuery(this.#context, selection, pace, after);
   }
 
   #pace({ call }: Partial<Selection>): Pace {
@@ -237,7 +237,7 @@ const isMissing = eachPresent((_value, isPresent) => !isPresent);
 function* pageStart(
   context: OperationContext,
   { sort, after }: Partial<Selection>,
-): Coroutine<PageEnd | undefined> {
+): Coroutine<CollectedPageEnd | undefined> {
   if (!after) return undefined;
   const { order, sorted } = compileSelection(context, { sort });
   try {
@@ -252,7 +252,7 @@ function* behind(
   records: Records,
   order: CompiledSelection['order'],
   sorted: CompiledSelection['sorted'],
-): Coroutine<PageEnd> {
+): Coroutine<CollectedPageEnd> {
   if (rank !== undefined && body === undefined) return { key, rank };
   const record = records.get(id);
   const found = rank ?? record?.rank;
@@ -304,7 +304,7 @@ class ScanDelivery implements Delivery {
   readonly #scan: Scan;
   readonly #test: RecordTest;
 
-  constructor(store: Records, { wanted, test }: Query['compiled'], pace: Pace) {
+  constructor(store: Records, { wanted, test }: DocumentQuery['compiled'], pace: Pace) {
     this.#scan = new Scan(store, pace);
     this.#test = test ? (record, body) => wanted(record) && test(record, body) : wanted;
   }

@@ -11,29 +11,29 @@ import type { Visited } from '../records/scan.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {
+  type CollectedPageEnd,
   CountedMatches,
   FirstMatches,
   OldestMatches,
-  type PageEnd,
   type ResultCollector,
   SortedMatches,
 } from './result-collector.ts';
 
 /** One question to a collection of documents: how it is answered, and what that cost. */
-export class Query implements ReadQuery {
+export class DocumentQuery implements ReadQuery {
   readonly plan: Plan;
   readonly compiled: CompiledSelection;
   readonly pace: Pace;
   /** The counts for `explain`, so far. */
   readonly candidates: Candidates;
   /** With a limit: where the page ends. */
-  end: PageEnd | undefined;
+  end: CollectedPageEnd | undefined;
   readonly #context: OperationContext;
   readonly #skip: number;
   readonly #most: number;
-  readonly #after: PageEnd | undefined;
+  readonly #after: CollectedPageEnd | undefined;
   /** Where the result ends because of the limit: no later record changes it. */
-  #last: PageEnd | undefined;
+  #last: CollectedPageEnd | undefined;
   /** Whether only the number of matches was read. */
   #counts = false;
 
@@ -45,7 +45,7 @@ export class Query implements ReadQuery {
     context: OperationContext,
     selection: Partial<Selection>,
     pace: Pace,
-    after?: PageEnd,
+    after?: CollectedPageEnd,
   ) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
     this.#context = context;
@@ -132,7 +132,7 @@ export class Query implements ReadQuery {
     }
   }
 
-  *#endOf(record: StoredRecord): Coroutine<PageEnd> {
+  *#endOf(record: StoredRecord): Coroutine<CollectedPageEnd> {
     const { order, sorted } = this.compiled;
     if (!order) return { key: undefined, rank: record.rank };
     const body = yield* this.#context.records.bodies.of(record);

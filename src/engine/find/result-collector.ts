@@ -2,7 +2,7 @@ import type { SortKey, SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** Where a page ends: the sort key of its last document, and that one's rank. */
-export interface PageEnd {
+export interface CollectedPageEnd {
   readonly key: SortKey;
   readonly rank: number;
 }
@@ -94,10 +94,10 @@ export class OldestMatches implements ResultCollector {
 export class SortedMatches implements ResultCollector {
   readonly worst = Number.POSITIVE_INFINITY;
   readonly #order: SortOrder;
-  readonly #after: PageEnd | undefined;
+  readonly #after: CollectedPageEnd | undefined;
   readonly #top: TopN<Keyed>;
 
-  constructor(order: SortOrder, most: number, after: PageEnd | undefined) {
+  constructor(order: SortOrder, most: number, after: CollectedPageEnd | undefined) {
     this.#order = order;
     this.#after = after;
     const { compare } = order;

@@ -9,8 +9,8 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { sameVersion } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
-import { Query } from '../find/query.ts';
-import type { BodyOf, LiveResult } from './live-result.ts';
+import { DocumentQuery } from '../find/query.ts';
+import type { BodyOf, MaintainedResult } from './live-result.ts';
 
 /** Most documents, and characters of them, in a part: decoding it must not block a page for long. */
 const PART_LENGTH = 4096;
@@ -27,7 +27,7 @@ interface Telling {
 }
 
 /** The matching documents, in order. */
-export class ListResult implements LiveResult {
+export class ListResult implements MaintainedResult {
   readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
@@ -148,7 +148,7 @@ export class ListResult implements LiveResult {
   *#load(): Coroutine<void> {
     const { records, clock, aborts } = this.#context;
     const pace = new Pace(clock, aborts);
-    const found = yield* new Query(this.#context, this.#selection, pace).records();
+    const found = yield* new DocumentQuery(this.#context, this.#selection, pace).records();
     const matches: Match[] = [];
     for (let from = 0; from < found.length; from += BATCH) {
       if (pace.late) yield* pace.pause();

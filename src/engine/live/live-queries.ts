@@ -6,7 +6,7 @@ import { parseKey } from '../../query/path/key-path.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
-import { CountResult, ItemResult, type LiveResult } from './live-result.ts';
+import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
 
 type LiveRequest = Request<keyof LiveOperations>;
 
@@ -89,7 +89,7 @@ export class LiveQueries {
     }
   }
 
-  #resultFor(spec: LiveSpec): LiveResult {
+  #resultFor(spec: LiveSpec): MaintainedResult {
     const { records, settings } = this.#visible;
     switch (spec.kind) {
       case 'list':

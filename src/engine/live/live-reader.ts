@@ -7,11 +7,11 @@ import { asCairnError } from '../../errors/errors.ts';
 import type { LiveNews } from '../../protocol/live-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import type { LiveResult } from './live-result.ts';
+import type { MaintainedResult } from './live-result.ts';
 
 /** The live query of a reader. */
 export interface Reading {
-  readonly result: LiveResult;
+  readonly result: MaintainedResult;
   readonly records: RecordStore;
   readonly clock: Clock;
   /** Minimum milliseconds between two results. */

@@ -9,14 +9,14 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
-import { Query } from '../find/query.ts';
+import { DocumentQuery } from '../find/query.ts';
 import type { Records } from '../records/records.ts';
 
 /** Returns the body of a changed version. */
 export type BodyOf = (record: StoredRecord) => Body;
 
 /** The result of a live query, and the state that its reader has. */
-export interface LiveResult {
+export interface MaintainedResult {
   /** Updates the result from the records of these keys. @returns whether the reader may see a difference. */
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean;
   /** Must be called when all records were replaced. Keeps the reader's state, to compare with. */
@@ -29,7 +29,7 @@ export interface LiveResult {
 }
 
 /** The number of matching documents. */
-export class CountResult implements LiveResult {
+export class CountResult implements MaintainedResult {
   readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #compiled: CompiledSelection;
@@ -64,7 +64,7 @@ export class CountResult implements LiveResult {
       this.#loaded = true;
       this.#members.clear();
       const { clock, aborts } = this.#context;
-      const query = new Query(this.#context, this.#selection, new Pace(clock, aborts));
+      const query = new DocumentQuery(this.#context, this.#selection, new Pace(clock, aborts));
       for (const { key } of yield* query.records()) this.#members.add(key);
     }
     if (this.#told === this.#members.size) return undefined;
@@ -74,7 +74,7 @@ export class CountResult implements LiveResult {
 }
 
 /** One record, or the value at a path inside it: a list of one or none. */
-export class ItemResult implements LiveResult {
+export class ItemResult implements MaintainedResult {
   readonly #records: Records;
   readonly #key: string;
   readonly #path: ValuePath;

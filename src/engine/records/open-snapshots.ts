@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** A state of all collections that can still be read. */
-export interface Snapshot {
+export interface ReadSnapshot {
   /** The time of the last change that it shows. */
   readonly at: number;
 }
@@ -18,7 +18,7 @@ interface TrimmedHistory {
  */
 export class OpenSnapshots {
   /** Oldest first. */
-  readonly #open = new Set<Snapshot>();
+  readonly #open = new Set<ReadSnapshot>();
   readonly #histories = new Set<TrimmedHistory>();
   #now = 0;
 
@@ -33,18 +33,18 @@ export class OpenSnapshots {
     return Number.POSITIVE_INFINITY;
   }
 
-  take(): Snapshot {
+  take(): ReadSnapshot {
     const snapshot = { at: this.#now };
     this.#open.add(snapshot);
     return snapshot;
   }
 
   /** Whether it can still be read. */
-  isOpen(snapshot: Snapshot): boolean {
+  isOpen(snapshot: ReadSnapshot): boolean {
     return this.#open.has(snapshot);
   }
 
-  release(snapshot: Snapshot): void {
+  release(snapshot: ReadSnapshot): void {
     this.#open.delete(snapshot);
     if (this.#open.size > 0) return;
     for (const history of this.#histories) history.trim();
@@ -147,14 +147,14 @@ export class VersionHistory {
   }
 
   /** The changes since a snapshot, or since the last of an earlier call. */
-  since(at: Snapshot['at']): NotedChange[] {
+  since(at: ReadSnapshot['at']): NotedChange[] {
     let from = this.#changes.length;
     while (from > 0 && (this.#changes[from - 1] as NotedChange).at > at) from--;
     return this.#changes.slice(from);
   }
 
   /** The version of a record that a snapshot shows, where it was replaced since. */
-  replacedSince(at: Snapshot['at'], key: string): Pick<NotedChange, 'before'> | undefined {
+  replacedSince(at: ReadSnapshot['at'], key: string): Pick<NotedChange, 'before'> | undefined {
     let first: ReplacedVersion | undefined;
     for (
       let version = this.#replaced.get(key);

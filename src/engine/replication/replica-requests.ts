@@ -14,7 +14,7 @@ import { RecordPart } from '../../storage/segments/record-part.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { Replica } from './replica.ts';
-import { sameState, stateOf } from './replica-tracker.ts';
+import { recordStateOf, sameState } from './replica-tracker.ts';
 
 export type ReplicaRequest = Request<keyof ReplicaOperations>;
 
@@ -125,7 +125,7 @@ export class ReplicaRequests {
     const rows: LocalRow[] = [];
     for (const [index, id] of ids.entries()) {
       const record = found[index];
-      const state = record && stateOf(record, bodies.next().value as Body);
+      const state = record && recordStateOf(record, bodies.next().value as Body);
       if (arePushed) replica.pushing(id, state);
       rows.push({
         id,
@@ -143,7 +143,7 @@ export class ReplicaRequests {
   *#baseOf(replica: Replica, id: string): Coroutine<RecordState | undefined> {
     const unread = replica.unread(id);
     if (!unread) return replica.log.get(id)?.base;
-    return stateOf(unread, yield* this.#context.records.bodies.of(unread));
+    return recordStateOf(unread, yield* this.#context.records.bodies.of(unread));
   }
 
   *#apply(
@@ -169,7 +169,7 @@ export class ReplicaRequests {
         outcomes.push([row, resolution.result]);
       else conflicts.push(found);
     }
-    replica.applying(() => applyRows(this.#context, replica, outcomes));
+    replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
     if (conflicts.length === 0 && checkpoint !== undefined)
       replica.state = { ...replica.state, checkpoint };
     // Local changes of these documents come later: another engine can reapply them, but not the rows.
@@ -201,7 +201,7 @@ export class ReplicaRequests {
       else if (isAsSent && !this.#context.records.get(id)) replica.equals(id);
       else replica.enter(id, { version, isDirty: !isAsSent, base });
     }
-    replica.applying(() => applyRows(this.#context, replica, outcomes));
+    replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
     replica.refuse(refused);
     if (outcomes.length > 0) yield this.#context.saves.flush();
     return undefined;
@@ -212,7 +212,7 @@ export class ReplicaRequests {
     const base = yield* this.#baseOf(replica, id);
     replica.accept(id);
     const outcome: Outcome = [{ id, version: replica.versionOf(id), state: base }, base];
-    replica.applying(() => applyRows(this.#context, replica, [outcome]));
+    replica.applying(() => applyRemoteRows(this.#context, replica, [outcome]));
     return true;
   }
 
@@ -236,7 +236,7 @@ export class ReplicaRequests {
 type Outcome = readonly [row: RemoteRow, result: RecordState | undefined];
 
 /** Applies states of the server to the records of a collection. They are no local changes. */
-function applyRows(
+function applyRemoteRows(
   { records, versions }: CollectionContext,
   replica: Replica,
   outcomes: readonly Outcome[],

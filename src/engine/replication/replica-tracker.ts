@@ -30,7 +30,7 @@ export interface ReplicaTracker {
   removal(): StorageOperation[];
 }
 
-export function stateOf(
+export function recordStateOf(
   { flags, stamps }: Pick<StoredRecord, 'flags' | 'stamps'>,
   body: Body,
 ): RecordState {

@@ -19,7 +19,7 @@ import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import { SaveSchedule } from '../save-schedule.ts';
-import { type ReplicaTracker, stateOf } from './replica-tracker.ts';
+import { type ReplicaTracker, recordStateOf } from './replica-tracker.ts';
 
 /** Pushes of a document that are kept: a server remembers so many keys. */
 const MOST_PUSHES = 8;
@@ -89,7 +89,7 @@ export class Replica implements ReplicaTracker {
     for (const id of this.log.ids('p')) {
       const record = records.get(id);
       if (this.log.pushes(id).at(-1)?.[1] === undefined)
-        this.#sent.set(id, record && stateOf(record, yield* records.bodies.of(record)));
+        this.#sent.set(id, record && recordStateOf(record, yield* records.bodies.of(record)));
     }
   }
 
@@ -179,7 +179,7 @@ export class Replica implements ReplicaTracker {
     }
     const body = before?.body;
     if (before && body === undefined) this.#readLater(id, before);
-    const base = before && body !== undefined ? stateOf(before, body) : undefined;
+    const base = before && body !== undefined ? recordStateOf(before, body) : undefined;
     this.enter(id, { version, isDirty: true, base }, false);
   }
 
@@ -224,7 +224,7 @@ export class Replica implements ReplicaTracker {
    *
    * @param isAnswered Whether none of its pushes can be made any more.
    */
-  enter(id: string, entry: Entry, isAnswered = true): void {
+  enter(id: string, entry: ReplicaLogEntry, isAnswered = true): void {
     if (isAnswered) this.#forgetPushes(id);
     this.log.put(id, entry);
     if (entry.isDirty) this.dirty.add(id);
@@ -339,8 +339,8 @@ export class Replica implements ReplicaTracker {
     const read = Promise.resolve(run(records.bodies.of(base)))
       .then((body) => {
         if (this.#unread.get(id) !== base) return;
-        const entry = this.log.get(id) as Entry;
-        this.enter(id, { ...entry, base: stateOf(base, body) }, false);
+        const entry = this.log.get(id) as ReplicaLogEntry;
+        this.enter(id, { ...entry, base: recordStateOf(base, body) }, false);
       })
       .catch((error: unknown) => events.failed(asCairnError(error)))
       .finally(() => {
@@ -361,7 +361,7 @@ const PUSHES = 'p';
 const STATE = 's';
 
 /** What a replica knows of a document beyond its record. */
-interface Entry {
+interface ReplicaLogEntry {
   /** The server's version that the document derives from. */
   readonly version: string | undefined;
   /** Whether the document has changed since. */
@@ -422,7 +422,7 @@ export class ReplicaLog {
     this.#put(STATE, 0, undefined, encode(state, 'state'), undefined);
   }
 
-  get(id: string): Entry | undefined {
+  get(id: string): ReplicaLogEntry | undefined {
     const record = this.#records.get(ENTRY + id);
     if (!record) return undefined;
     const { flags, stamps, body } = record;
@@ -434,7 +434,7 @@ export class ReplicaLog {
     };
   }
 
-  put(id: string, { version, isDirty, base }: Entry): void {
+  put(id: string, { version, isDirty, base }: ReplicaLogEntry): void {
     const [flags, stamps, body] = base ?? [0, undefined, 'null'];
     const bits = (isDirty ? DIRTY : 0) | (base ? HAS_BASE : 0);
     this.#put(ENTRY + id, flags | bits, stamps, body, version);

@@ -5,7 +5,7 @@ import type { Executor } from '../executor.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';
-import { Transaction } from '../transactions/transaction.ts';
+import { EngineTransaction } from '../transactions/transaction.ts';
 import type { SessionHandles } from './session-handles.ts';
 
 /** Executes the requests of a session's transactions, which the client has numbered. */
@@ -15,7 +15,7 @@ export class SessionTransactions implements Executor {
   readonly #snapshots: OpenSnapshots;
   /** Resolves when no import holds collections while it waits for others. */
   readonly importing: () => Promise<unknown> | undefined;
-  readonly #open = new Map<number, Transaction>();
+  readonly #open = new Map<number, EngineTransaction>();
 
   constructor(
     client: string,
@@ -75,17 +75,17 @@ export class SessionTransactions implements Executor {
   }
 
   /** The transaction of a request, begun by its first. */
-  of({ transaction: number = 0 }: Request): Transaction {
+  of({ transaction: number = 0 }: Request): EngineTransaction {
     let transaction = this.#open.get(number);
     if (!transaction) {
-      transaction = new Transaction(this.#snapshots);
+      transaction = new EngineTransaction(this.#snapshots);
       this.#open.set(number, transaction);
     }
     return transaction;
   }
 
   /** The transaction that a request ends. */
-  take({ transaction: number = 0 }: Request): Transaction | undefined {
+  take({ transaction: number = 0 }: Request): EngineTransaction | undefined {
     const transaction = this.#open.get(number);
     this.#open.delete(number);
     return transaction;

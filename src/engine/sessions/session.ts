@@ -16,7 +16,7 @@ import {
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
 import type { DatabaseRequests } from '../database-requests.ts';
-import type { EngineEvents, EventReceiver } from '../engine-events.ts';
+import type { EngineEventHub, EventReceiver } from '../engine-events.ts';
 import type { Executor } from '../executor.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
 import { SessionLives } from '../live/session-lives.ts';
@@ -34,7 +34,7 @@ export interface SessionContext {
   readonly collections: OpenCollections;
   readonly database: DatabaseRequests;
   readonly snapshots: OpenSnapshots;
-  readonly events: EngineEvents;
+  readonly events: EngineEventHub;
   /** The id of the database. */
   readonly databaseId: () => Promise<string>;
 }

@@ -7,7 +7,7 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { atRest } from '../save-schedule.ts';
-import { Transaction } from './transaction.ts';
+import { EngineTransaction } from './transaction.ts';
 
 /** A handle that a transaction changes something through. */
 export interface CommitTarget {
@@ -26,7 +26,7 @@ export interface CommitTarget {
  */
 export function commit(
   targets: readonly CommitTarget[],
-  transaction: Transaction | undefined,
+  transaction: EngineTransaction | undefined,
   mayHang: boolean,
 ): CommitReply | Promise<CommitReply> {
   const perform = function* (): Coroutine<CommitReply> {
@@ -82,7 +82,7 @@ function* repeat(
   const [first] = targets;
   if (first && isApplied(targets)) throw answerLost(first.collection.settings.name);
   checkVersions(targets);
-  const transaction = new Transaction(snapshots);
+  const transaction = new EngineTransaction(snapshots);
   try {
     for (const change of changes) {
       const target = targets.find(({ handle }) => handle === change.handle);
@@ -121,7 +121,7 @@ function unrepeatable({ collection }: CommitTarget): TransactionError {
   );
 }
 
-function apply(targets: readonly CommitTarget[], transaction: Transaction): void {
+function apply(targets: readonly CommitTarget[], transaction: EngineTransaction): void {
   transaction.apply();
   for (const { collection, key } of targets) collection.records.applied.note(key);
   if (targets.length < 2) return;

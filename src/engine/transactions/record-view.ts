@@ -2,7 +2,7 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { TransactionError } from '../../errors/errors.ts';
 import type { Change } from '../../protocol/event-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { OpenSnapshots, Snapshot } from '../records/open-snapshots.ts';
+import type { OpenSnapshots, ReadSnapshot } from '../records/open-snapshots.ts';
 import type { ReadSet } from '../records/read-set.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
@@ -197,7 +197,7 @@ function unless(
 /** The snapshot of a transaction. */
 export class TransactionSnapshot {
   readonly #snapshots: OpenSnapshots;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: ReadSnapshot;
 
   constructor(snapshots: OpenSnapshots) {
     this.#snapshots = snapshots;

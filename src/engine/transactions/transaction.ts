@@ -21,7 +21,7 @@ const MOST_STAGED = 64 * 1024 * 1024;
  * A transaction of a client: a snapshot, what was read of it, and what is staged. Until it is committed it blocks nobody, and
  * nobody sees it.
  */
-export class Transaction {
+export class EngineTransaction {
   /** The order of its requests: one that waits for a document blocks the next. */
   readonly queue = new SerialQueue();
   readonly #snapshots: OpenSnapshots;

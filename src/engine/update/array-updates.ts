@@ -5,7 +5,7 @@ import { isForValues } from '../../query/criteria/operators/array.ts';
 import { getAt, mismatch } from '../../query/path/value-path.ts';
 import { compareValues, equalValues } from '../../query/value/compare-values.ts';
 import { isRegExp } from '../../query/value/value-type.ts';
-import { type FieldPath, replacing, UNCHANGED, type UpdateStep } from './update-operator.ts';
+import { replacing, UNCHANGED, type UpdatedPath, type UpdateStep } from './update-operator.ts';
 
 type Compare = (a: unknown, b: unknown) => number;
 
@@ -25,7 +25,7 @@ function eachOf(operand: unknown): Each {
   return isEach ? (operand as unknown as Each) : { $each: [operand] };
 }
 
-export function push(path: FieldPath, operand: unknown): UpdateStep {
+export function push(path: UpdatedPath, operand: unknown): UpdateStep {
   const { $each, $position, $slice, $sort } = eachOf(operand);
   const compare = $sort && itemOrder($sort);
   return replacingItems(
@@ -66,7 +66,7 @@ function itemOrder(sort: NonNullable<Each['$sort']>): Compare {
   };
 }
 
-export function addToSet(path: FieldPath, operand: unknown): UpdateStep {
+export function addToSet(path: UpdatedPath, operand: unknown): UpdateStep {
   const { $each } = eachOf(operand);
   return replacing(path, (before) => {
     const present = before === undefined ? [] : itemsOf(before, path);
@@ -78,14 +78,14 @@ export function addToSet(path: FieldPath, operand: unknown): UpdateStep {
 
 type ItemTest = (item: unknown) => boolean;
 
-function removing(path: FieldPath, isRemoved: ItemTest): UpdateStep {
+function removing(path: UpdatedPath, isRemoved: ItemTest): UpdateStep {
   return replacingItems(path, (items) => {
     const left = items.filter((item) => !isRemoved(item));
     return left.length < items.length ? left : UNCHANGED;
   });
 }
 
-export function pull(path: FieldPath, operand: unknown): UpdateStep {
+export function pullMatching(path: UpdatedPath, operand: unknown): UpdateStep {
   try {
     return removing(path, pullTest(operand));
   } catch (error) {
@@ -152,12 +152,12 @@ class ValueSet {
   }
 }
 
-export function pullAll(path: FieldPath, operand: Items): UpdateStep {
+export function pullAll(path: UpdatedPath, operand: Items): UpdateStep {
   const removed = new ValueSet(operand);
   return removing(path, (item) => removed.has(item));
 }
 
-export function pop(path: FieldPath, operand: 1 | -1): UpdateStep {
+export function pop(path: UpdatedPath, operand: 1 | -1): UpdateStep {
   return replacingItems(path, (items) => {
     if (items.length === 0) return UNCHANGED;
     return operand === 1 ? items.slice(0, -1) : items.slice(1);
@@ -167,7 +167,7 @@ export function pop(path: FieldPath, operand: 1 | -1): UpdateStep {
 type Items = readonly unknown[];
 
 /** @throws {KeyError} `kind_mismatch` unless it is an array. */
-function itemsOf(value: unknown, { path }: FieldPath): Items {
+function itemsOf(value: unknown, { path }: UpdatedPath): Items {
   if (!Array.isArray(value)) throw mismatch(path, value, 'an array');
   return value;
 }
@@ -178,7 +178,7 @@ function itemsOf(value: unknown, { path }: FieldPath): Items {
  * @param missing What a missing array counts as; without it nothing happens then.
  */
 function replacingItems(
-  path: FieldPath,
+  path: UpdatedPath,
   next: (items: Items) => Items | typeof UNCHANGED,
   missing?: Items,
 ): UpdateStep {

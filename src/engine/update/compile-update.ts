@@ -8,17 +8,17 @@ import {
   setAt,
 } from '../../query/path/value-path.ts';
 import { compareValues } from '../../query/value/compare-values.ts';
-import { addToSet, pop, pull, pullAll, push } from './array-updates.ts';
+import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
-  type FieldPath,
   replacing,
   UNCHANGED,
+  type UpdatedPath,
   type UpdateOperator,
   type UpdateStep,
 } from './update-operator.ts';
 
 /** A compiled update of documents. */
-export interface Update {
+export interface CompiledUpdate {
   /** Whether a document that JSON preserves stays one. */
   readonly keepsJson: boolean;
   /**
@@ -54,7 +54,7 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
   $max: greatest,
   $push: push,
   $addToSet: addToSet,
-  $pull: pull,
+  $pull: pullMatching,
   $pullAll: pullAll,
   $pop: pop,
 };
@@ -71,7 +71,7 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
  * compileUpdate({ $inc: { stock: -1 } }, true).apply({ stock: 3 }, 0); // { stock: 2 }
  * ```
  */
-export function compileUpdate(changes: object, isJson: boolean): Update {
+export function compileUpdate(changes: object, isJson: boolean): CompiledUpdate {
   const isOperators = Object.keys(changes)[0]?.startsWith('$');
   const steps = isOperators ? operatorSteps(changes) : fieldSteps(changes);
   return {
@@ -102,16 +102,16 @@ function operatorSteps(changes: object): UpdateStep[] {
   return updates.sort((a, b) => compareFieldPaths(a.place, b.place)).map(({ step }) => step);
 }
 
-function fieldPath(path: string): FieldPath {
+function fieldPath(path: string): UpdatedPath {
   return { path, segments: path.split('.') };
 }
 
-function set(path: FieldPath, operand: unknown): UpdateStep {
+function set(path: UpdatedPath, operand: unknown): UpdateStep {
   return replacing(path, () => operand);
 }
 
 /** Removes a field. An item of an array becomes null, so that the others keep their positions. */
-function unset({ path, segments }: FieldPath): UpdateStep {
+function unset({ path, segments }: UpdatedPath): UpdateStep {
   return (fields) => {
     if (!hasAt(fields, segments)) return;
     if (Array.isArray(getAt(fields, segments.slice(0, -1)))) setAt(fields, segments, null, path);
@@ -120,12 +120,12 @@ function unset({ path, segments }: FieldPath): UpdateStep {
 }
 
 /** @param operand A boolean sets a Date, whichever it is: so does the server. */
-function currentDate(path: FieldPath, operand: boolean | { readonly $type: string }): UpdateStep {
+function currentDate(path: UpdatedPath, operand: boolean | { readonly $type: string }): UpdateStep {
   const isTimestamp = (operand as { readonly $type?: string }).$type === 'timestamp';
   return replacing(path, (_, now) => (isTimestamp ? now : new Date(now)));
 }
 
-function rename(source: FieldPath, operand: string): UpdateStep {
+function rename(source: UpdatedPath, operand: string): UpdateStep {
   const target = { path: operand, segments: operand.split('.') };
   return (fields) => {
     refuseArrays(fields, source);
@@ -138,7 +138,7 @@ function rename(source: FieldPath, operand: string): UpdateStep {
 }
 
 /** @throws {KeyError} `kind_mismatch`: as in MongoDB, fields of array items are not renamed. */
-function refuseArrays(fields: object, { path, segments }: FieldPath): void {
+function refuseArrays(fields: object, { path, segments }: UpdatedPath): void {
   for (let length = 1; length < segments.length; length++) {
     const parent = getAt(fields, segments.slice(0, length));
     if (Array.isArray(parent)) throw mismatch(path, parent, 'objects along the path to rename');
@@ -153,7 +153,7 @@ function arithmetic(
   missing: (operand: Numeric) => unknown,
   combine: (before: Numeric, operand: Numeric) => Numeric,
 ) {
-  return (path: FieldPath, operand: Numeric): UpdateStep =>
+  return (path: UpdatedPath, operand: Numeric): UpdateStep =>
     replacing(path, (before) => {
       if (before === undefined) return missing(operand);
       if (typeof before !== typeof operand)
@@ -163,7 +163,7 @@ function arithmetic(
 }
 
 function bound(sign: 1 | -1) {
-  return (path: FieldPath, operand: unknown): UpdateStep =>
+  return (path: UpdatedPath, operand: unknown): UpdateStep =>
     replacing(path, (before) =>
       before === undefined || sign * compareValues(operand, before) > 0 ? operand : UNCHANGED,
     );

@@ -1,7 +1,7 @@
 import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
 /** A dotted path, split. Digits are a position where an array is. */
-export interface FieldPath {
+export interface UpdatedPath {
   readonly path: string;
   readonly segments: readonly string[];
 }
@@ -10,7 +10,7 @@ export interface FieldPath {
 export type UpdateStep = (fields: object, now: number) => void;
 
 /** Compiles an operator on one path. Its client has checked the operand. */
-export type UpdateOperator = (path: FieldPath, operand: never) => UpdateStep;
+export type UpdateOperator = (path: UpdatedPath, operand: never) => UpdateStep;
 
 /** What a change returns to leave the path as it is. Missing parents are not made, but values in the way are refused. */
 export const UNCHANGED = Symbol('unchanged');
@@ -20,7 +20,7 @@ export const UNCHANGED = Symbol('unchanged');
  * nothing treat both alike.
  */
 export function replacing(
-  { path, segments }: FieldPath,
+  { path, segments }: UpdatedPath,
   next: (before: unknown, now: number) => unknown,
 ): UpdateStep {
   return (fields, now) => {

@@ -46,7 +46,7 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
     const [here, first] = isOperators ? ['a field', 'operators'] : ['an operator', 'fields'];
     throw updateInvalid(`changes.${other}`, `is ${here} beside ${first}; give one or the other`);
   }
-  const paths: UpdatePath[] = [];
+  const paths: ParsedUpdatePath[] = [];
   const checked = isOperators ? checkOperators(changes, paths) : checkFields(changes, paths);
   checkConflicts(paths);
   return checked;
@@ -57,7 +57,7 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
  *
  * @throws {ValueError} `update_invalid`
  */
-function checkFields(fields: object, paths: UpdatePath[]): Record<string, unknown> {
+function checkFields(fields: object, paths: ParsedUpdatePath[]): Record<string, unknown> {
   for (const [field, value] of Object.entries(fields)) {
     const names = isPlainObject(value) ? Object.keys(value) : [];
     const [name] = names;
@@ -71,7 +71,7 @@ function checkFields(fields: object, paths: UpdatePath[]): Record<string, unknow
   return withoutManaged(fields, 'changes', paths);
 }
 
-function checkOperators(changes: object, paths: UpdatePath[]): Record<string, unknown> {
+function checkOperators(changes: object, paths: ParsedUpdatePath[]): Record<string, unknown> {
   const checked: Record<string, unknown> = {};
   for (const [name, operands] of Object.entries(changes))
     checked[name] = checkOperator(name, operands, paths);
@@ -79,7 +79,7 @@ function checkOperators(changes: object, paths: UpdatePath[]): Record<string, un
 }
 
 /** @param paths Takes in the paths that it changes. */
-function checkOperator(name: string, operands: unknown, paths: UpdatePath[]): object {
+function checkOperator(name: string, operands: unknown, paths: ParsedUpdatePath[]): object {
   const at = `changes.${name}`;
   const check = operandChecks.get(name);
   if (!check) {
@@ -107,13 +107,17 @@ function sorted(name: string): string {
 }
 
 /** @throws {ValueError} `update_invalid` */
-function addUnmanaged(path: UpdatePath, place: string, paths: UpdatePath[]): void {
+function addUnmanaged(path: ParsedUpdatePath, place: string, paths: ParsedUpdatePath[]): void {
   if (path.isManaged)
     throw updateInvalid(place, `changes the managed field "${path.path}", which only Cairn does`);
   paths.push(path);
 }
 
-function withoutManaged(fields: object, at: string, paths: UpdatePath[]): Record<string, unknown> {
+function withoutManaged(
+  fields: object,
+  at: string,
+  paths: ParsedUpdatePath[],
+): Record<string, unknown> {
   const own = Object.entries(fields).filter(([key]) => {
     const path = parseUpdatePath(key, `${at}.${key}`);
     if (!path.isManaged) paths.push(path);
@@ -123,7 +127,7 @@ function withoutManaged(fields: object, at: string, paths: UpdatePath[]): Record
 }
 
 /** A dotted path that an update changes. */
-interface UpdatePath {
+interface ParsedUpdatePath {
   readonly path: string;
   readonly segments: readonly string[];
   readonly isManaged: boolean;
@@ -133,7 +137,7 @@ interface UpdatePath {
  * @param place Where the path stands in the changes.
  * @throws {KeyError} `key_invalid`; {ValueError} `update_invalid` for a positional operator.
  */
-function parseUpdatePath(path: string, place: string): UpdatePath {
+function parseUpdatePath(path: string, place: string): ParsedUpdatePath {
   const segments = parseFieldPath(path);
   const positional = segments.find((segment) => /^\$(\[.*\])?$/s.test(segment));
   if (positional !== undefined) {
@@ -144,7 +148,7 @@ function parseUpdatePath(path: string, place: string): UpdatePath {
 }
 
 /** @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order would decide. */
-function checkConflicts(paths: readonly UpdatePath[]): void {
+function checkConflicts(paths: readonly ParsedUpdatePath[]): void {
   if (paths.length < 2) return;
   // In the order of segments a path stands directly before a path inside it, or before another one inside it.
   const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));

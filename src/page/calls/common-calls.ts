@@ -84,7 +84,7 @@ export class CommonCalls {
     const { version } = source.settings;
     const begun = post(sender, { op: 'diffBackups', ...names, version });
     const code = import('./read-changes.ts').catch(loadFailed);
-    const { readChanges } = yield* wait(code);
+    const { readFieldChanges: readChanges } = yield* wait(code);
     return readChanges<C>((yield* replyOf(begun)).cursor, source);
   }
 

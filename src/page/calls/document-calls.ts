@@ -16,12 +16,7 @@ import type { DocumentSchema } from '../schemas.ts';
 import { checkId } from '../sending/call-arguments.ts';
 import type { CallOrder } from '../sending/call-order.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
-import {
-  documentAt,
-  type EncodedDocument,
-  encodeDocument,
-  toDocument,
-} from '../sending/documents.ts';
+import { documentAt, type EncodedDocument, encodeGiven, toDocument } from '../sending/documents.ts';
 import { exclusively, pause, replyOf, request, type Sender } from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
 import { type EncodedChanges, encodeChanges } from './check-update.ts';
@@ -169,7 +164,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   readonly #encode = (document: unknown, place: string): EncodedDocument => {
     const encoded = this.schema
       ? this.schema.encode(document, place)
-      : encodeDocument(document, place);
+      : encodeGiven(document, place);
     this.#checkExpiry?.(encoded.fields, place);
     return encoded;
   };

@@ -10,7 +10,7 @@ import type { HandleChannel } from '../sending/handle-channel.ts';
 type Build = (key: string, side: RecordSide) => unknown;
 
 /** The changes of a diff, part by part. */
-export async function* readChanges<C>(
+export async function* readFieldChanges<C>(
   cursor: number,
   { settings, channel: open }: ChangeSource,
 ): AsyncGenerator<C, void, undefined> {

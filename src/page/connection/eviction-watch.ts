@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/errors.ts';
-import { evictedKey, keep, markKey, readKept, removeKept } from '../../platform/page-store.ts';
+import { evictedKey, markKey, readKept, removeKept, writeKept } from '../../platform/page-store.ts';
 import type { ChannelEvents } from '../../protocol/database-settings.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import type { Replayer } from './replay.ts';
@@ -54,7 +54,7 @@ export class EvictionWatch {
     this.#isChecked = true;
     const held = readKept(this.#key);
     if (held === undefined || held === this.#database) return;
-    keep(evictedKey(this.#name), held);
+    writeKept(evictedKey(this.#name), held);
     this.#found(storageEvicted(this.#name));
   }
 
@@ -62,7 +62,7 @@ export class EvictionWatch {
   #mark(): void {
     if (this.#isMarked || !this.#isChecked || !this.#database) return;
     this.#isMarked = true;
-    keep(this.#key, this.#database);
+    writeKept(this.#key, this.#database);
   }
 }
 

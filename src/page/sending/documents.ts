@@ -28,7 +28,7 @@ export interface EncodedDocument {
  * @param place Name of the document in errors.
  * @throws {ValueError} with the path of a value that cannot be stored.
  */
-export function encodeDocument(document: unknown, place: string): EncodedDocument {
+export function encodeGiven(document: unknown, place: string): EncodedDocument {
   const id = takeId(document, place);
   return encodeFields(id, ownFields(document as object), place);
 }

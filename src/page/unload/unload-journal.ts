@@ -1,7 +1,13 @@
 import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
 import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
-import { clearMarks, keep, keptKeys, readKept, removeKept } from '../../platform/page-store.ts';
+import {
+  clearMarks,
+  keptKeys,
+  readKept,
+  removeKept,
+  writeKept,
+} from '../../platform/page-store.ts';
 import type {
   RecoveryKey,
   RecoveryRecord,
@@ -99,7 +105,7 @@ export function storeLines(
   let tooMany = lines.length + 1;
   // By bisection.
   for (let tried = lines.length; tried > fitting; tried = (fitting + tooMany) >> 1) {
-    if (keep(key, prefix + lines.slice(0, tried).join('\n'))) fitting = tried;
+    if (writeKept(key, prefix + lines.slice(0, tried).join('\n'))) fitting = tried;
     else tooMany = tried;
   }
   return fitting;

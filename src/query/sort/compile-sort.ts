@@ -94,17 +94,17 @@ function tupleKeyOf(fields: readonly SortField[]): SortOrder['keyOf'] {
       }
     }
     if (arrays > 1) return firstCombination(document, paths);
-    if (arrays === 1) key[withArray] = firstValue(document, paths[withArray] as SortPath);
+    if (arrays === 1) key[withArray] = firstValue(document, paths[withArray] as CompiledSortPath);
     return key;
   };
 }
 
-function sortPathOf({ path, direction }: SortField): SortPath {
+function sortPathOf({ path, direction }: SortField): CompiledSortPath {
   return { segments: path.split('.'), direction };
 }
 
 /** One field of a sort. */
-interface SortPath {
+interface CompiledSortPath {
   readonly segments: readonly string[];
   readonly direction: 1 | -1;
 }
@@ -113,7 +113,7 @@ interface SortPath {
  * The value by which one field sorts a document that has an array on its path: of the items the one that sorts
  * first. An empty array at the end of the path gives `undefined`, which sorts before null.
  */
-function firstValue(value: unknown, path: SortPath, level = 0): unknown {
+function firstValue(value: unknown, path: CompiledSortPath, level = 0): unknown {
   const values = valuesAt(value, path.segments, level, []);
   return values.reduce((first, other) =>
     compareScalars(other, first) * path.direction < 0 ? other : first,
@@ -154,7 +154,7 @@ function valuesAt(
 
 /** A path that has been followed to a value, from which `segments[level]` leads on. */
 interface Cursor {
-  readonly path: SortPath;
+  readonly path: CompiledSortPath;
   /** Index of the field in the sort, and of its value in the key. */
   readonly field: number;
   readonly value: unknown;
@@ -166,7 +166,7 @@ interface Cursor {
  * from one item together, as in a compound multikey index of MongoDB; of these combinations the first counts.
  * Paths through different arrays are independent, where MongoDB refuses to sort.
  */
-function firstCombination(document: object, paths: readonly SortPath[]): unknown[] {
+function firstCombination(document: object, paths: readonly CompiledSortPath[]): unknown[] {
   const key: unknown[] = [];
   resolve(
     paths.map((path, field) => ({ path, field, value: document, level: 0 })),

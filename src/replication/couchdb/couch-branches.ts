@@ -2,7 +2,7 @@ import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.t
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { batchesOf, callByHalves } from '../fetching/push-batches.ts';
-import { mergeFields, sameContent } from '../merge-fields.ts';
+import { mergeChangedFields, sameContent } from '../merge-fields.ts';
 import type { ChangeRow, EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
 import { type CouchDocument, type CouchEdit, fromCouch, toCouch } from './couch-documents.ts';
@@ -63,7 +63,7 @@ function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object 
   try {
     return [...lowestFirst, winner]
       .map((leaf) => fromCouch(leaf).document ?? undefined)
-      .reduce((lower, higher) => mergeFields(undefined, lower, higher).result);
+      .reduce((lower, higher) => mergeChangedFields(undefined, lower, higher).result);
   } catch (error) {
     if (error instanceof Malformed) return undefined;
     throw error;

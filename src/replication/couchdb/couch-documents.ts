@@ -4,10 +4,10 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import { encodeDocument } from '../protocol/wire-documents.ts';
 import {
-  decodeValue,
+  decodeExactValue,
   type ExactValues,
   hashJson,
-  type Restored,
+  type RestoredValues,
   restoreExact,
   restorePlaced,
   takeExact,
@@ -105,7 +105,7 @@ export function pushKeyOf(couch: CouchDocument): string | undefined {
   return splitKey(partOf(couch))?.key;
 }
 
-function restored(json: JsonObject, part: CairnPart | undefined, revision: string): Restored {
+function restored(json: JsonObject, part: CairnPart | undefined, revision: string): RestoredValues {
   const exact = isPlainObject(part?.exact) ? (part.exact as JsonObject) : {};
   if (!Object.hasOwn(exact, 'paths')) return restoreExact(json, exact);
   const generation = Number.parseInt(String(part?.key), 10);
@@ -170,7 +170,7 @@ function hiddenFields(part: CairnPart | undefined): {
 } {
   const given = part?.fields;
   if (given === undefined) return { fields: {}, isWhole: true };
-  const hidden = decodeValue(given)?.value;
+  const hidden = decodeExactValue(given)?.value;
   if (!isPlainObject(hidden)) return { fields: {}, isWhole: false };
   const { _id, ...fields } = hidden;
   return { fields, isWhole: true };

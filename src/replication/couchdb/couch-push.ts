@@ -16,10 +16,10 @@ import {
   toCouch,
 } from './couch-documents.ts';
 import {
-  ABSENT,
   generationOf,
   hasAttachments,
   isRevision,
+  NO_REVISION,
   nextGeneration,
   revisionOf,
   versionOf,
@@ -152,7 +152,7 @@ function compare(
   made: string | undefined,
 ): PushResult {
   const { id, document } = row;
-  let change: RemoteChange = { id, version: ABSENT, document: undefined };
+  let change: RemoteChange = { id, version: NO_REVISION, document: undefined };
   try {
     if (present) change = fromCouch(present);
   } catch (error) {

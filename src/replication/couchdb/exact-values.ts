@@ -84,7 +84,7 @@ export function takeExact(fields: JsonObject): {
 }
 
 /** A document with its exact values. */
-export interface Restored {
+export interface RestoredValues {
   readonly document: JsonObject;
   /** What stands there for values that are gone, or have other content by now. */
   readonly lost: readonly string[];
@@ -103,7 +103,7 @@ class Restoring {
   constructor(table: ExactValues) {
     this.#table = table;
     for (const [text, encoded] of Object.entries(table)) {
-      const decoded = decodeValue(encoded);
+      const decoded = decodeExactValue(encoded);
       if (decoded && plain(text) === plain(standIn(decoded.value, encoded)))
         this.#lengths.set(text, JSON.stringify(encoded).length);
     }
@@ -131,7 +131,7 @@ class Restoring {
       this.#length += length;
       // Two brackets for each level.
       if (length > 2 * FLAT_DEPTH) this.isDeep = true;
-      return decodeValue(this.#table[text])?.value;
+      return decodeExactValue(this.#table[text])?.value;
     }
     if (length !== undefined || STAND_IN.test(text) || Object.hasOwn(this.#table, text))
       this.lost.add(text);
@@ -146,14 +146,14 @@ class Restoring {
  * @param document Parsed JSON; it stays as it is.
  * @throws {Malformed} for a document that no collection can hold.
  */
-export function restoreExact(document: JsonObject, exact: ExactValues): Restored {
+export function restoreExact(document: JsonObject, exact: ExactValues): RestoredValues {
   const restoring = new Restoring(exact);
   const restored = restoring.restore(document, 0) as JsonObject;
   return { document: restored, lost: [...restoring.lost], isDeep: restoring.isDeep };
 }
 
 /** @returns `undefined` if it is damaged. */
-export function decodeValue(encoded: unknown): { readonly value: unknown } | undefined {
+export function decodeExactValue(encoded: unknown): { readonly value: unknown } | undefined {
   try {
     return decodeDocument({ _id: '', value: encoded }, '') as { value: unknown };
   } catch (error) {
@@ -218,7 +218,7 @@ export function restorePlaced(
   given: JsonObject,
   { paths, values }: JsonObject,
   isUntouched: boolean,
-): Restored {
+): RestoredValues {
   const document = structuredClone(given);
   if (!Array.isArray(paths) || !Array.isArray(values) || paths.length !== values.length)
     return { document, lost: [], isDeep: true };
@@ -232,7 +232,7 @@ export function restorePlaced(
     const place = Array.isArray(path) ? placeOf(document, path) : undefined;
     const name = nameOf(values[index]);
     if (place?.holder[place.key] !== name) continue;
-    const decoded = decodeValue(values[index]);
+    const decoded = decodeExactValue(values[index]);
     if (decoded && (isUntouched || meanings.get(name)?.size === 1))
       place.holder[place.key] = decoded.value;
     else lost.add(name);
@@ -242,7 +242,7 @@ export function restorePlaced(
 
 /** What stands for a value. */
 function nameOf(encoded: unknown): string {
-  return standIn(decodeValue(encoded)?.value, encoded).replace(/:[0-9a-f]{8}$/, '');
+  return standIn(decodeExactValue(encoded)?.value, encoded).replace(/:[0-9a-f]{8}$/, '');
 }
 
 /** The last step of a path, and the object or array that has it. */

@@ -5,7 +5,7 @@ const REVISION = /^(\d{1,15})-[\x21-\x7e]{1,150}$/;
 const ATTACHED = 'att+';
 
 /** The version of a document that the database does not have, not even as a tombstone. */
-export const ABSENT = 'absent';
+export const NO_REVISION = 'absent';
 
 export function isRevision(value: unknown): value is string {
   return typeof value === 'string' && REVISION.test(value);
@@ -31,7 +31,7 @@ export function versionOf(revision: string, hasAttachments: boolean): string {
 
 /** The revision of a version; `undefined` if the database had no such document. */
 export function revisionOf(version: string | undefined): string | undefined {
-  if (version === undefined || version === ABSENT) return undefined;
+  if (version === undefined || version === NO_REVISION) return undefined;
   return version.startsWith(ATTACHED) ? version.slice(ATTACHED.length) : version;
 }
 

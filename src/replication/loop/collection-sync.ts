@@ -7,7 +7,7 @@ import { Slowdown } from '../fetching/slowdown.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull } from '../rounds/pull.ts';
-import { Push } from '../rounds/push.ts';
+import { PushRound } from '../rounds/push.ts';
 import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import { type StateCodec, stateCodec } from '../states.ts';
@@ -39,7 +39,7 @@ export class CollectionSync {
   readonly #environment: Environment;
   readonly #events: SyncEvents;
   readonly #loop: ReplicationLoop;
-  readonly #push = new Push();
+  readonly #push = new PushRound();
   readonly #ends: (() => void)[] = [];
   #cancelBeat: (() => void) | undefined;
   /** Called when the status has changed. */

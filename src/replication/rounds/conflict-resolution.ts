@@ -4,7 +4,7 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 import type { LocalRow, RecordState, RemoteRow } from '../../protocol/replica-protocol.ts';
-import { mergeFields, sameContent } from '../merge-fields.ts';
+import { mergeChangedFields, sameContent } from '../merge-fields.ts';
 import type { ConflictStates, Resolver } from '../resolvers.ts';
 import type { ReplicatedDocument, StateCodec } from '../states.ts';
 
@@ -70,7 +70,7 @@ export class ConflictResolution {
     if (isKnown && !isGuess && sameContent(base, local)) return resolved(remote);
     const states = { id, base, local, remote };
     if (!this.#resolver) {
-      const { result, lost } = mergeFields(base, local, remote);
+      const { result, lost } = mergeChangedFields(base, local, remote);
       const isLost = isGuess && replaces(documentOf(found.base), local, result);
       const isTold = isLost || lost.length > 0 || !local || !remote;
       return resolved(result, isTold ? this.#conflict(states, result) : undefined);
@@ -116,6 +116,6 @@ export class ConflictResolution {
 
 /** Whether a result lacks a local change: a wrong guess must not lose it without a word. */
 function replaces(base?: object, local?: object, result?: object): boolean {
-  const both = mergeFields(base, local, result);
+  const both = mergeChangedFields(base, local, result);
   return both.lost.length > 0 || !sameContent(both.result, result);
 }

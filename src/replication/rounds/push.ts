@@ -12,7 +12,7 @@ const BATCH = 500;
 const ATTEMPTS = 8;
 
 /** Pushes local changes: each changed document once, in its newest state. */
-export class Push {
+export class PushRound {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
   /** Whether the last run has left documents that were changed each time between save and push: typed, dragged. */

@@ -4,7 +4,7 @@ import { parseCheckpoint } from '../checkpoint.ts';
 import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';
 import setupSql from './postgres.sql';
 import { type Listen, PostgresWatch } from './postgres-watch.ts';
-import { failureOf, isRefusal, isRetryable, refusalOf } from './sql-state.ts';
+import { isRefusal, isRetryable, refusalOf, sqlFailureOf } from './sql-state.ts';
 
 /** Runs one statement: `(text, values) => pool.query(text, values)` of pg, or the `query` of PGlite. */
 export type Query = (
@@ -139,7 +139,7 @@ class StoreInPostgres implements PostgresStore {
         const { rows } = await this.#query(text, values);
         return (rows[0] as { readonly answer: Answer }).answer;
       } catch (error) {
-        if (attempt === ATTEMPTS || !isRetryable(error)) throw failureOf(error);
+        if (attempt === ATTEMPTS || !isRetryable(error)) throw sqlFailureOf(error);
         const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** attempt);
         await new Promise((resolve) => void setTimeout(resolve, Math.random() * longest));
       }

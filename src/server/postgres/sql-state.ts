@@ -45,7 +45,7 @@ export function refusalOf(error: unknown): StoreResult {
 const RETRY_AFTER = 2;
 
 /** Names a failure that passes; other errors stay as they are. */
-export function failureOf(error: unknown): unknown {
+export function sqlFailureOf(error: unknown): unknown {
   const details = { retryAfter: RETRY_AFTER, cause: error };
   if (isRetryable(error))
     return new ServerError('store_busy', 'Too many write this collection at once.', details);

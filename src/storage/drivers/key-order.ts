@@ -1,6 +1,6 @@
 import type { StorageKey } from './driver.ts';
 
-export function startsWith(key: StorageKey, prefix: StorageKey): boolean {
+export function isKeyBelow(key: StorageKey, prefix: StorageKey): boolean {
   return prefix.every((part, index) => key[index] === part);
 }
 

@@ -9,7 +9,7 @@ import {
   type StoreName,
 } from './driver.ts';
 import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
-import { compareKeys, startsWith } from './key-order.ts';
+import { compareKeys, isKeyBelow } from './key-order.ts';
 
 interface Entry {
   readonly key: StorageKey;
@@ -66,7 +66,7 @@ export class MemoryStorage implements Storage {
       } else if (operation.type === 'delete') {
         store.delete(JSON.stringify(operation.key));
       } else if (operation.type === 'deletePrefix') {
-        for (const [id, { key }] of store) if (startsWith(key, operation.prefix)) store.delete(id);
+        for (const [id, { key }] of store) if (isKeyBelow(key, operation.prefix)) store.delete(id);
       }
     }
   }
@@ -93,7 +93,7 @@ export class MemoryStorage implements Storage {
 
   #entries(store: StoreName, prefix: StorageKey): Entry[] {
     return [...this.#stores[store].values()]
-      .filter(({ key }) => startsWith(key, prefix))
+      .filter(({ key }) => isKeyBelow(key, prefix))
       .sort((a, b) => compareKeys(a.key, b.key));
   }
 

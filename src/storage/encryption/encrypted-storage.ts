@@ -10,7 +10,7 @@ import type {
   StoreName,
 } from '../drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
-import { compareKeys, startsWith } from '../drivers/key-order.ts';
+import { compareKeys, isKeyBelow } from '../drivers/key-order.ts';
 import type { DataKeys } from './data-keys.ts';
 import { sealDamaged } from './encryption-errors.ts';
 import { NameCodes } from './name-codes.ts';
@@ -200,7 +200,7 @@ export class EncryptedStorage implements Storage {
       // The copy of the key record.
       if (!key && 'claim' in value) return [];
       // Two values that were swapped are out of order.
-      const isHere = key && startsWith(key, from) && (!before || compareKeys(key, before) > 0);
+      const isHere = key && isKeyBelow(key, from) && (!before || compareKeys(key, before) > 0);
       if (!isHere) return [Promise.resolve(this.#refuse(store, key ?? from))];
       before = key;
       return isGuardKey(key) ? [] : [this.#open(store, key, value)];

@@ -5,7 +5,7 @@ import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import type { StoredEpoch } from '../drivers/epoch.ts';
 import { type DataKeys, deriveKeys, newDataKey, unwrapDataKey, wrapDataKey } from './data-keys.ts';
 import { keyRecordDamaged, keyWrong } from './encryption-errors.ts';
-import { type Bytes, SEALED, seal, unseal } from './sealing.ts';
+import { type Bytes, SEALED, sealBytes, unseal } from './sealing.ts';
 import { type KeyOrigin, MAX_ROUNDS } from './wrapping-key.ts';
 
 /** Format of key records and sealed values. A higher one in storage is refused with `format_newer`. */
@@ -109,7 +109,7 @@ async function wrap(
 ): Promise<KeyRecord> {
   const wrapped = await wrapDataKey(key, dataKey, placeOf(name, origin));
   const { values } = await deriveKeys(dataKey);
-  const check = await seal(values, SEALED.check, CONSTANT, name);
+  const check = await sealBytes(values, SEALED.check, CONSTANT, name);
   return { version, origin, wrapped, check };
 }
 

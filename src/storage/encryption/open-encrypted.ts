@@ -55,7 +55,7 @@ export async function openEncrypted(
 async function open(storage: Storage, options: EncryptedOptions): Promise<DataKeys> {
   webCrypto();
   const { name, next, hasPages } = options;
-  const found = await Promise.all([readRecord(storage), hasPages && readCopy(storage)]);
+  const found = await Promise.all([readStoredKeyRecord(storage), hasPages && readCopy(storage)]);
   let [record] = found;
   if (!record) {
     if (next) throw notEncrypted();
@@ -83,7 +83,7 @@ async function create(storage: Storage, options: EncryptedOptions): Promise<KeyR
     return record;
   } catch (error) {
     if ((error as StorageError).code !== 'database_taken') throw error;
-    return (await readRecord(storage)) as KeyRecord;
+    return (await readStoredKeyRecord(storage)) as KeyRecord;
   }
 }
 
@@ -112,7 +112,7 @@ export async function changeKey(
   return changed;
 }
 
-export async function readRecord(storage: Storage): Promise<KeyRecord | undefined> {
+export async function readStoredKeyRecord(storage: Storage): Promise<KeyRecord | undefined> {
   return readKeyRecord(await storedKey(storage));
 }
 

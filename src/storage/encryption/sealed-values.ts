@@ -3,7 +3,7 @@ import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
 import { type BlobContents, UnreadBlob } from '../opfs/values/exact-parts.ts';
 import { addValue, readValue } from '../opfs/values/value-bytes.ts';
 import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
-import { type Bytes, SEALED, seal, unseal } from './sealing.ts';
+import { type Bytes, SEALED, sealBytes, unseal } from './sealing.ts';
 
 /** A value as it is stored. */
 export interface SealedValue {
@@ -45,7 +45,7 @@ export class SealedValues {
     const size = encoded instanceof Uint8Array ? encoded.length : undefined;
     return pendingSeal(size, async () => {
       const [key, bytes] = await Promise.all([coded, encoded]);
-      const sealed = await seal(this.#key, SEALED.value, bytes, placeOf(store, key));
+      const sealed = await sealBytes(this.#key, SEALED.value, bytes, placeOf(store, key));
       const stored: SealedValue = { sealed, key };
       return { type: 'put', store, key, size: bytes.length, value: stored };
     });

@@ -42,7 +42,7 @@ export function placeBytes(kind: SealedKind, place: string): Bytes {
 /**
  * Seals bytes with a random nonce: `kind | nonce | ciphertext | tag`. A key may seal 2^32 values (NIST SP 800-38D, 8.3).
  */
-export async function seal(
+export async function sealBytes(
   key: CryptoKey,
   kind: SealedKind,
   bytes: Bytes,
@@ -52,7 +52,7 @@ export async function seal(
   return join(kind, nonce, await encryptGcm(key, nonce, bytes, placeBytes(kind, place)));
 }
 
-/** What {@link seal} returns, of its parts. */
+/** What {@link sealBytes} returns, of its parts. */
 export function join(kind: SealedKind, nonce: Uint8Array, ciphertext: Uint8Array): Bytes {
   const sealed = new Uint8Array(1 + NONCE_LENGTH + ciphertext.length);
   sealed[0] = kind;

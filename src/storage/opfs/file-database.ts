@@ -10,12 +10,12 @@ import type {
 } from '../drivers/driver.ts';
 import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from '../drivers/epoch.ts';
 import { ExtentNotes, type FileExtent, missingIn } from './extent-notes.ts';
-import type { Entry } from './frames/file-index.ts';
+import type { FileEntry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
 import { LogFiles } from './frames/log-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
-import { databaseClosed, fileDamaged, fileErrorOf } from './opfs-failure.ts';
+import { databaseClosed, fileErrorOf, opfsFileDamaged } from './opfs-failure.ts';
 import { type BlobContents, UnreadBlob } from './values/exact-parts.ts';
 
 const HOME_KEY: StorageKey = ['home'];
@@ -40,9 +40,9 @@ export class FileDatabase {
   constructor(files: readonly [SyncFile, SyncFile], damaged: (error: StorageError) => void) {
     this.#files = new LogFiles(files);
     this.#damaged = damaged;
-    if (this.#files.isHeaderLost) damaged(fileDamaged('its first bytes are lost'));
+    if (this.#files.isHeaderLost) damaged(opfsFileDamaged('its first bytes are lost'));
     for (const [from, to] of this.#files.log.damage)
-      damaged(fileDamaged(`bytes ${from} to ${to} are lost`));
+      damaged(opfsFileDamaged(`bytes ${from} to ${to} are lost`));
   }
 
   /** Whether nothing is stored. */
@@ -77,7 +77,7 @@ export class FileDatabase {
   /** Reports what is missing of what was noted. */
   compareWith(noted: unknown): void {
     const missing = missingIn(this.#files.generation, this.#log.end, noted);
-    if (missing && !this.#files.isHeaderLost) this.#damaged(fileDamaged(missing));
+    if (missing && !this.#files.isHeaderLost) this.#damaged(opfsFileDamaged(missing));
   }
 
   /** From now on the data is here. */
@@ -163,10 +163,10 @@ export class FileDatabase {
     if (this.#ended) throw this.#ended;
   }
 
-  #read(entry: Entry | undefined): object | undefined {
+  #read(entry: FileEntry | undefined): object | undefined {
     const value = this.#log.read(entry);
     if (entry && !value)
-      this.#damaged(fileDamaged(`the value ${JSON.stringify(entry.key)} of "${entry.store}"`));
+      this.#damaged(opfsFileDamaged(`the value ${JSON.stringify(entry.key)} of "${entry.store}"`));
     return value;
   }
 

@@ -24,7 +24,7 @@ import { databaseTaken, EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { openExclusively, whyNoFiles } from './exclusive-files.ts';
 import { EXTENT_KEY, forgetExtent, noteExtent } from './extent-notes.ts';
 import { FileDatabase } from './file-database.ts';
-import { databaseClosed, fileDamaged, fileErrorOf, filesUnavailable } from './opfs-failure.ts';
+import { databaseClosed, fileErrorOf, filesUnavailable, opfsFileDamaged } from './opfs-failure.ts';
 
 /** How to open a database in files. */
 export interface OpfsOptions {
@@ -238,7 +238,8 @@ export async function findHome(
   // `destroy()` could not delete them.
   if (destroyedIds(destroyed).includes(files.id)) await files.clear();
   if (isMoved(marker)) {
-    if (files.isEmpty) damaged(fileDamaged('it is missing, with everything that was stored in it'));
+    if (files.isEmpty)
+      damaged(opfsFileDamaged('it is missing, with everything that was stored in it'));
     else files.compareWith(noted);
     if (files.since === 0) await files.settle(marker.epoch, id);
     return { in: 'files' };

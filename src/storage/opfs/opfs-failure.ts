@@ -22,7 +22,7 @@ export function filesUnavailable(why: string, cause?: unknown): StorageError {
   });
 }
 
-export function fileDamaged(what: string): StorageError {
+export function opfsFileDamaged(what: string): StorageError {
   return new StorageError(
     'data_damaged',
     `The database file is damaged: ${what}. verify() lists the damage and the intact backups, loadBackup() restores one.`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { compileUpdate, type Update } from '../../../src/engine/update/compile-update.ts';
+import { type CompiledUpdate, compileUpdate } from '../../../src/engine/update/compile-update.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { checkUpdate } from '../../../src/page/calls/check-update.ts';
 
@@ -117,7 +117,7 @@ function asText(item: unknown): unknown {
 }
 
 /** As a client checks and an engine compiles changes. */
-export function compile(changes: unknown): Update {
+export function compile(changes: unknown): CompiledUpdate {
   return compileUpdate(checkUpdate(changes), false);
 }
 

@@ -4,12 +4,12 @@ import {
   type StorageRange,
   type StoreName,
 } from '../../drivers/driver.ts';
-import { compareKeys, startsWith } from '../../drivers/key-order.ts';
+import { compareKeys, isKeyBelow } from '../../drivers/key-order.ts';
 import type { FrameHead, FrameHeader } from './frame-format.ts';
 import { frameEnd } from './frame-format.ts';
 
 /** A stored value: its key, and the frame that has it. Invariant: an entry never changes. */
-export interface Entry {
+export interface FileEntry {
   readonly store: StoreName;
   readonly key: StorageKey;
   readonly frame: FrameHeader;
@@ -21,17 +21,17 @@ export class FileIndex {
   live = 0;
   readonly #stores = new Map(STORE_NAMES.map((name) => [name, new StoreIndex()]));
 
-  get(store: StoreName, key: StorageKey): Entry | undefined {
+  get(store: StoreName, key: StorageKey): FileEntry | undefined {
     return this.#of(store).entries.get(idOf(key));
   }
 
   /** The entries in a range, in order. */
-  list(store: StoreName, { prefix, after, limit }: StorageRange): Entry[] {
+  list(store: StoreName, { prefix, after, limit }: StorageRange): FileEntry[] {
     const sorted = this.#of(store).sorted();
-    const found: Entry[] = [];
+    const found: FileEntry[] = [];
     for (let index = firstBehind(sorted, after ?? prefix, after !== undefined); ; index++) {
       const entry = sorted[index];
-      if (!entry || found.length >= limit || !startsWith(entry.key, prefix)) return found;
+      if (!entry || found.length >= limit || !isKeyBelow(entry.key, prefix)) return found;
       found.push(entry);
     }
   }
@@ -52,7 +52,7 @@ export class FileIndex {
   }
 
   /** All entries, in no order. */
-  *all(): Generator<Entry> {
+  *all(): Generator<FileEntry> {
     for (const { entries } of this.#stores.values()) yield* entries.values();
   }
 
@@ -73,11 +73,11 @@ function idOf(key: StorageKey): string {
 
 class StoreIndex {
   /** By {@link idOf}. */
-  readonly entries = new Map<string, Entry>();
+  readonly entries = new Map<string, FileEntry>();
   /** In the order of keys; `undefined` while that has to be found out. */
-  #sorted: Entry[] | undefined = [];
+  #sorted: FileEntry[] | undefined = [];
 
-  put(id: string, entry: Entry): void {
+  put(id: string, entry: FileEntry): void {
     this.entries.set(id, entry);
     // Segments are numbered upwards: mostly this is the last key.
     const last = this.#sorted?.at(-1);
@@ -85,24 +85,24 @@ class StoreIndex {
     else this.#sorted = undefined;
   }
 
-  remove(id: string): Entry | undefined {
+  remove(id: string): FileEntry | undefined {
     const entry = this.entries.get(id);
     if (entry && this.entries.delete(id)) this.#sorted = undefined;
     return entry;
   }
 
-  sorted(): readonly Entry[] {
+  sorted(): readonly FileEntry[] {
     this.#sorted ??= [...this.entries.values()].sort((a, b) => compareKeys(a.key, b.key));
     return this.#sorted;
   }
 }
 
 /** The index of the first entry at the key, or behind it. */
-function firstBehind(sorted: readonly Entry[], key: StorageKey, isExclusive: boolean): number {
+function firstBehind(sorted: readonly FileEntry[], key: StorageKey, isExclusive: boolean): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const order = compareKeys((sorted[middle] as Entry).key, key);
+    const order = compareKeys((sorted[middle] as FileEntry).key, key);
     if (order < 0 || (isExclusive && order === 0)) low = middle + 1;
     else high = middle;
   }

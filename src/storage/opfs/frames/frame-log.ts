@@ -3,7 +3,7 @@ import { byteChecksum } from '../../integrity/checksum.ts';
 import { ByteBuffer } from '../values/byte-buffer.ts';
 import { itemRange, readItem } from '../values/text-lists.ts';
 import { type ListRange, readLists, readValue } from '../values/value-bytes.ts';
-import { type Entry, FileIndex } from './file-index.ts';
+import { type FileEntry, FileIndex } from './file-index.ts';
 import { dataStart, type FrameHeader, frameEnd, HEADER_SIZE, readHeader } from './frame-format.ts';
 import { scanFrames } from './frame-scan.ts';
 import { FrameWrite } from './frame-write.ts';
@@ -37,7 +37,7 @@ export class FrameLog {
   #tableAfter = TABLE_AFTER;
   readonly #buffer = new ByteBuffer();
   /** By entry; those of entries that are gone go with them. */
-  readonly #lists = new WeakMap<Entry, ReadonlyMap<string, ListRange>>();
+  readonly #lists = new WeakMap<FileEntry, ReadonlyMap<string, ListRange>>();
 
   /**
    * Opens a file: cuts a torn tail.
@@ -125,7 +125,7 @@ export class FrameLog {
   }
 
   /** A stored value; `undefined` for none, and for a damaged one. */
-  read(entry: Entry | undefined): object | undefined {
+  read(entry: FileEntry | undefined): object | undefined {
     if (!entry) return undefined;
     const { frame } = entry;
     const bytes = readRange(this.#file, dataStart(frame), frame.dataLength);
@@ -142,7 +142,7 @@ export class FrameLog {
    * One item of a list of a value, without the rest; `undefined` where there is none. It is not checked against the checksum
    * of the frame: the engine has one of each encoded document.
    */
-  readItem(entry: Entry, field: string, index: number): unknown {
+  readItem(entry: FileEntry, field: string, index: number): unknown {
     try {
       return this.#readItem(entry, field, index);
     } catch {
@@ -151,7 +151,7 @@ export class FrameLog {
     }
   }
 
-  #readItem(entry: Entry, field: string, index: number): unknown {
+  #readItem(entry: FileEntry, field: string, index: number): unknown {
     const list = this.#listsOf(entry).get(field);
     if (!list || index >= list.ends.length) return undefined;
     const { from, to, isText } = itemRange(list.ends, index);
@@ -160,7 +160,7 @@ export class FrameLog {
     return bytes.length === to - from ? readItem(bytes, isText) : undefined;
   }
 
-  #listsOf(entry: Entry): ReadonlyMap<string, ListRange> {
+  #listsOf(entry: FileEntry): ReadonlyMap<string, ListRange> {
     let lists = this.#lists.get(entry);
     if (!lists) {
       const { dataLength } = entry.frame;

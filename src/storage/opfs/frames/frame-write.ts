@@ -3,7 +3,7 @@ import { byteChecksum } from '../../integrity/checksum.ts';
 import type { ByteBuffer } from '../values/byte-buffer.ts';
 import type { BlobContents } from '../values/exact-parts.ts';
 import { addValue } from '../values/value-bytes.ts';
-import type { Entry } from './file-index.ts';
+import type { FileEntry } from './file-index.ts';
 import {
   type FrameHead,
   type FrameHeader,
@@ -68,7 +68,7 @@ export class FrameWrite {
   }
 
   /** Adds the bytes of a stored value, with its checksum: damage stays known. */
-  addCopy({ store, key, frame }: Entry, bytes: Uint8Array): void {
+  addCopy({ store, key, frame }: FileEntry, bytes: Uint8Array): void {
     this.#close(false);
     this.#add([store, key], () => this.#buffer.add(bytes), frame.dataChecksum);
   }

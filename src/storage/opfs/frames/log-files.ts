@@ -1,6 +1,6 @@
 import { StorageError } from '../../../errors/errors.ts';
 import { byteChecksum } from '../../integrity/checksum.ts';
-import type { Entry } from './file-index.ts';
+import type { FileEntry } from './file-index.ts';
 import { dataStart, frameEnd } from './frame-format.ts';
 import { FrameLog } from './frame-log.ts';
 import type { FrameWrite } from './frame-write.ts';
@@ -141,7 +141,7 @@ class Compaction {
   /** The file that is written. */
   readonly log: FrameLog;
   readonly #from: SyncFile;
-  readonly #copied = new Set<Entry>();
+  readonly #copied = new Set<FileEntry>();
 
   constructor(from: SyncFile, to: SyncFile) {
     this.#from = from;

@@ -19,7 +19,7 @@ const SHORT = 64;
 const ESCAPED = /["\\\u0000-\u001f]/;
 
 /** Whether an array is stored as a list: its items can be read one by one. */
-export function isList(value: unknown): value is readonly unknown[] {
+export function isTextList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0 && value.every(isItem);
 }
 

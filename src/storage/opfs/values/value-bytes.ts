@@ -1,6 +1,6 @@
 import type { ByteBuffer } from './byte-buffer.ts';
 import { addExact, type BlobContents, readExact } from './exact-parts.ts';
-import { addList, type ItemEnds, isList, itemRange, readList } from './text-lists.ts';
+import { addList, type ItemEnds, isTextList, itemRange, readList } from './text-lists.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -35,7 +35,7 @@ export function addValue(buffer: ByteBuffer, value: object, blobs: BlobContents)
   const directory: Record<string, readonly [number, number]> = {};
   const allEnds: ItemEnds[] = [];
   for (const [name, field] of Object.entries(value)) {
-    if (!isList(field)) {
+    if (!isTextList(field)) {
       rest[name] = field;
       continue;
     }
