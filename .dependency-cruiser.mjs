@@ -1,4 +1,6 @@
-/** The folders of src: each may import only folders to its right; the last group, any may import. */
+/**
+ * The folders of src: each may import only folders to its right; the last group, any may import.
+ */
 const layers = [
   ['bindings', 'devtools', 'testing'],
   ['replication', 'encryption', 'backup-targets'],

@@ -45,7 +45,8 @@ export default defineConfig([
       index: 'src/index.ts',
       inline: 'src/page/connection/worker/inline-worker.ts',
       replication: 'src/replication/index.ts',
-      // With the client: an error or a collection is of the same class whichever of these it comes from.
+      // With the client: an error or a collection is of the same class whichever of these it comes
+      // from.
       react: 'src/bindings/react/index.ts',
       vue: 'src/bindings/vue/index.ts',
       svelte: 'src/bindings/svelte/index.ts',
@@ -66,7 +67,8 @@ export default defineConfig([
       workerStartApart(),
       libReference('testing.d.ts', 'esnext.disposable'),
     ],
-    // What other entries share with the client they import from it: one more file would be one more round trip.
+    // What other entries share with the client they import from it: one more file would be one more
+    // round trip.
     inputOptions: { preserveEntrySignatures: 'allow-extension' },
     outputOptions: { codeSplitting: { groups: chunks } },
   },

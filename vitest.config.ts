@@ -19,7 +19,10 @@ const inMemory = ['memory', 'encrypted'].map((name) => `test/contract/database-$
 /** In Chromium alone: the driver's own suite runs in every browser that has files. */
 const inFiles = 'test/contract/connect-opfs.test.ts';
 const effort = Number(process.env.EFFORT ?? 1);
-/** What is the same in each JavaScript engine, and so at night alone in browsers; and the contract over files. */
+/**
+ * What is the same in each JavaScript engine, and so at night alone in browsers; and the contract
+ * over files.
+ */
 const atNight = [
   inFiles,
   'test/storage/{memory,record,segment,watermarks}*.test.ts',
@@ -31,8 +34,9 @@ const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /**
- * That the simulation finds faults; the panel Speed, which runs other databases; layout shifts, for which each panel is
- * visited for long; tabs at steady work, whose changes money.test.ts makes in transactions.
+ * That the simulation finds faults; the panel Speed, which runs other databases; layout shifts, for
+ * which each panel is visited for long; tabs at steady work, whose changes money.test.ts makes in
+ * transactions.
  */
 const wholeAtNight = [
   'test/simulation/broken-*.test.ts',
@@ -43,7 +47,10 @@ const exclude = effort > 1 ? [] : wholeAtNight;
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
 const MINUTE = 60_000;
 
-/** Projects that start programs of their own and so need time, and the machine for themselves: one after the other. */
+/**
+ * Projects that start programs of their own and so need time, and the machine for themselves: one
+ * after the other.
+ */
 const slow = (name: string, groupOrder: number, maxWorkers: number, globalSetup: string) => ({
   extends: true as const,
   test: {
@@ -86,7 +93,8 @@ export default defineConfig({
     testTimeout: 3 * MINUTE,
     hookTimeout: 3 * MINUTE,
     expect: { poll: { timeout: MINUTE } },
-    // Vitest keeps one core for itself, and of two that is half: what transforms has little to do most of the time.
+    // Vitest keeps one core for itself, and of two that is half: what transforms has little to do
+    // most of the time.
     maxWorkers: availableParallelism(),
     provide: { seed: Number(process.env.SEED ?? 1), effort },
     projects: [
@@ -96,8 +104,8 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts'],
           exclude: ['test/browser/**', inBrowsers, inFiles, 'test/simulation/**', ...withPrograms],
-          // One process after the other would take as long to start as most files take. Files may share
-          // modules and globals: a test puts back what it changes of them.
+          // One process after the other would take as long to start as most files take. Files may
+          // share modules and globals: a test puts back what it changes of them.
           isolate: false,
           setupFiles,
         },
@@ -108,7 +116,8 @@ export default defineConfig({
           name: 'happy-dom',
           environment: 'happy-dom',
           include: [contract],
-          // Here connect() has no worker: it runs the same engine in the thread, with the same IndexedDB, as Database.
+          // Here connect() has no worker: it runs the same engine in the thread, with the same
+          // IndexedDB, as Database.
           exclude: [...inMemory, inFiles, 'test/contract/database-indexeddb.test.ts'],
           setupFiles,
         },
@@ -158,7 +167,8 @@ export default defineConfig({
       // a test of these keeps one core busy, or waits
       slow('servers', 1, 2, 'test/servers/start-postgres.ts'),
       slow('package', 2, 2, 'test/package/pack.ts'),
-      // with two, beside the other steps, pages that end or freeze get no processor in the time that browsers give them
+      // with two, beside the other steps, pages that end or freeze get no processor in the time
+      // that browsers give them
       slow('tabs', 3, 1, 'test/tabs/build-page.ts'),
       slow('e2e', 4, 2, 'test/e2e/build-playground.ts'),
       slow('site', 5, 1, 'test/site/build-site.ts'),

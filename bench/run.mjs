@@ -43,7 +43,8 @@ function choose() {
   return () => runDatabases(args);
 }
 
-// Playwright closes the browser and lets the run go on, which would count each database that is left as failed.
+// Playwright closes the browser and lets the run go on, which would count each database that is
+// left as failed.
 process.once('SIGTERM', () => process.exit(143));
 
 try {

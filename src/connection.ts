@@ -13,10 +13,14 @@ export type Connection = BaseClient;
 /** Makes the first worker of a client. */
 type MakeEarly = (source: WorkerSource | undefined, settings: DatabaseSettings) => EarlyWorker;
 
-/** What `connect()` does. @param makeEarly Left out, the worker starts once the page's part has loaded. */
+/**
+ * What `connect()` does. @param makeEarly Left out, the worker starts once the page's part has
+ * loaded.
+ */
 export function connectBy(options: ConnectOptions, makeEarly?: MakeEarly): Connection {
   const { worker, answer_timeout, ...database } = parseConnectOptions(options);
-  // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may replace it.
+  // None in Node, and in the pages of happy-dom and jsdom. Asked with the first call: a test may
+  // replace it.
   const hasWorker = () => worker ?? 'Worker' in globalThis;
   const early = makeEarly?.(worker, database);
   const open = async (settings: DatabaseSettings) => {
@@ -36,8 +40,8 @@ export function connectBy(options: ConnectOptions, makeEarly?: MakeEarly): Conne
 }
 
 /**
- * Connects to a database whose engine runs in a Web Worker, without configuration of a bundler. Where no worker starts
- * the engine runs in this thread; see `status.started`.
+ * Connects to a database whose engine runs in a Web Worker, without configuration of a bundler.
+ * Where no worker starts the engine runs in this thread; see `status.started`.
  *
  * A worker that hangs in a pattern is replaced, and only that call rejects.
  *

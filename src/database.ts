@@ -2,8 +2,8 @@ import { type DatabaseOptions, parseDatabaseOptions } from './api/options/client
 import { ThreadClient } from './page/client/thread-client.ts';
 
 /**
- * A database whose engine runs in this thread: for Node, tests, server rendering and small pages. In a browser
- * `connect()` is the usual choice.
+ * A database whose engine runs in this thread: for Node, tests, server rendering and small pages.
+ * In a browser `connect()` is the usual choice.
  *
  * @example
  * ```ts

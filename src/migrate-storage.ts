@@ -3,13 +3,14 @@ import { loadFailed, StorageError } from './errors/errors.ts';
 import { BaseClient } from './page/client/base-client.ts';
 
 /**
- * Moves a database between IndexedDB and files, all or nothing: after a crash it is in one of them, whole. Backups move along.
- * Does nothing where the data is there already.
+ * Moves a database between IndexedDB and files, all or nothing: after a crash it is in one of them,
+ * whole. Backups move along. Does nothing where the data is there already.
  *
  * No client may have the database open, in any tab.
  *
- * @throws {StorageError} `storage_unavailable` where the browser has no such files; `database_busy` while a client is open;
- *   `storage_full` if there is no room for both copies. The data stays where it was.
+ * @throws {StorageError} `storage_unavailable` where the browser has no such files; `database_busy`
+ *   while a client is open; `storage_full` if there is no room for both copies. The data stays
+ *   where it was.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * node tools/conventions.mjs: checks the sizes of files in src, the words of code, tests and docs, and how tests wait.
- * With --report it counts breaches by folder and does not fail.
+ * node tools/conventions.mjs: checks the sizes of files in src, the words of code, tests and docs,
+ * and how tests wait. With --report it counts breaches by folder and does not fail.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,7 +8,10 @@ import { ROOT } from './setup.mjs';
 
 const MOST_LINES = 500;
 
-/** Descriptions where the field has a noun, and passive voice that hides the subject, each with what to say. */
+/**
+ * Descriptions where the field has a noun, and passive voice that hides the subject, each with what
+ * to say.
+ */
 const PHRASES = {
   'name it, or say who does it': [
     'whoever',
@@ -142,7 +145,10 @@ function words() {
   );
 }
 
-/** Vitest gives up after a second unless a timeout is given, which a busy machine takes to load a module. @returns {Defect[]} */
+/**
+ * Vitest gives up after a second unless a timeout is given, which a busy machine takes to load a
+ * module. @returns {Defect[]}
+ */
 function hastyWaits() {
   return filesIn('test').flatMap((file) => {
     const text = readFileSync(`${ROOT}${file}`, 'utf8');

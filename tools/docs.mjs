@@ -1,6 +1,7 @@
 /**
- * node tools/docs.mjs [--dev]: builds the documentation site from docs/ into site/dist, or serves it and follows changes.
- * TypeDoc writes the reference to docs/api first. Other arguments are those of VitePress, such as `--base /cairn/`.
+ * node tools/docs.mjs [--dev]: builds the documentation site from docs/ into site/dist, or serves
+ * it and follows changes. TypeDoc writes the reference to docs/api first. Other arguments are those
+ * of VitePress, such as `--base /cairn/`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

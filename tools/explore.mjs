@@ -1,6 +1,7 @@
 /**
- * npm run explore: runs the properties of the suite with a new seed, and twenty times as many scripts of each.
- * SEED=… EFFORT=… npm run explore: repeats a run, or runs longer. Arguments name test files.
+ * npm run explore: runs the properties of the suite with a new seed, and twenty times as many
+ * scripts of each. SEED=… EFFORT=… npm run explore: repeats a run, or runs longer. Arguments name
+ * test files.
  */
 import { spawnSync } from 'node:child_process';
 import { bin, ROOT } from './setup.mjs';

@@ -1,6 +1,7 @@
 /**
- * npm run test:fixtures [name…]: builds and packs the package, installs apps of all bundlers and frameworks with it, starts each
- * in development and production, opens it in Chromium, and prints a table. Fails if one of them does.
+ * npm run test:fixtures [name…]: builds and packs the package, installs apps of all bundlers and
+ * frameworks with it, starts each in development and production, opens it in Chromium, and prints a
+ * table. Fails if one of them does.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';

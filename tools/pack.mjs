@@ -1,9 +1,9 @@
 /**
- * node tools/pack.mjs FOLDER: packs the built package into that folder, and prints the path of the tarball.
- * node tools/pack.mjs --write, --remove: what npm runs around a pack of its own.
+ * node tools/pack.mjs FOLDER: packs the built package into that folder, and prints the path of the
+ * tarball. node tools/pack.mjs --write, --remove: what npm runs around a pack of its own.
  *
- * Parcel, and TypeScript with `moduleResolution: node`, do not read `exports`: for them the tarball has a folder with
- * a package.json for each subpath. They are written for the pack alone.
+ * Parcel, and TypeScript with `moduleResolution: node`, do not read `exports`: for them the tarball
+ * has a folder with a package.json for each subpath. They are written for the pack alone.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';

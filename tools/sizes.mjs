@@ -1,6 +1,6 @@
 /**
- * node tools/sizes.mjs: checks the limits of .size-limit.mjs, and that docs/bundle-size.md shows the sizes of this build.
- * With --write it writes them there.
+ * node tools/sizes.mjs: checks the limits of .size-limit.mjs, and that docs/bundle-size.md shows
+ * the sizes of this build. With --write it writes them there.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

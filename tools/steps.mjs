@@ -9,12 +9,14 @@ import { bin, ROOT } from './setup.mjs';
  * @property {string} shows what holds when it passes
  * @property {() => string[][]} commands run one after the other
  * @property {string[]} [needs] names of earlier steps whose result it uses
- * @property {boolean} [beside] whether it runs beside the step before it: together they keep two cores busy
+ * @property {boolean} [beside] whether it runs beside the step before it: together they keep two
+ *   cores busy
  * @property {string} [behind] of the steps beside it, the one that it follows
  * @property {boolean} [atNight] whether it runs with `EFFORT=2` alone, or by its name
  * @property {boolean} [browsers] whether it starts browsers
  * @property {boolean} [servers] whether it starts PostgreSQL
- * @property {number} [minutes] after which a command of it is ended, several times what it takes on a quiet machine; 10 if not given
+ * @property {number} [minutes] after which a command of it is ended, several times what it takes on
+ *   a quiet machine; 10 if not given
  * @property {(output: string) => string[]} [note] a short note from the output
  */
 

@@ -1,6 +1,6 @@
 /**
- * The worker that writes and reads the files of backups, started for each file. As a SharedWorker it brings ports from
- * one tab to another.
+ * The worker that writes and reads the files of backups, started for each file. As a SharedWorker
+ * it brings ports from one tab to another.
  */
 import { hostFileCodec } from '../src/engine/host/file-worker-host.ts';
 import { bringPorts, type SharedScope } from '../src/platform/bring-ports.ts';

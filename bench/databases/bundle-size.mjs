@@ -14,7 +14,10 @@ function zippedSize(content) {
 /** Files of the benchmark itself, which every page loads. */
 const COMMON = /\/benchmark\.js$|\.html$/;
 
-/** kB that a page and its workers loaded beyond the benchmark. @param {ReadonlyMap<string, Buffer>} loaded */
+/**
+ * kB that a page and its workers loaded beyond the benchmark. @param {ReadonlyMap<string, Buffer>}
+ * loaded
+ */
 export function measureBundle(loaded) {
   let script = 0;
   let rest = 0;

@@ -20,8 +20,8 @@ const BEFORE = 'open';
 const FILLING = 'bulk-insert';
 
 /**
- * One round of a database: a new profile on disk, filled, queried and changed, each workload on a fresh page. At
- * the end every document is compared with the model.
+ * One round of a database: a new profile on disk, filled, queried and changed, each workload on a
+ * fresh page. At the end every document is compared with the model.
  *
  * @param {import('playwright-core').Page} page
  * @param {string} origin

@@ -5,7 +5,8 @@ import { Measurement } from './measure-databases.mjs';
  *
  * @param {import('../shared/server.mjs').Server} server
  * @param {readonly import('./contender.mjs').Contender[]} contenders
- * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' | 'seed' | 'smoke' | 'once'>} options
+ * @param {Pick<import('./options.mjs').Options, 'workloads' | 'sizes' | 'rounds' | 'minutes' |
+ *   'seed' | 'smoke' | 'once'>} options
  * @param {(measurement: Measurement, round: number) => void} [afterRound]
  * @param {import('./results.mjs').Results} [earlier] the rounds before
  * @returns {Promise<Measurement>}

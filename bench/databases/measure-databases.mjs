@@ -76,7 +76,9 @@ export class Measurement {
     return [...this.#measured.values()];
   }
 
-  /** Every workload on few documents, several at a time: checks them and measures their code size. */
+  /**
+   * Every workload on few documents, several at a time: checks them and measures their code size.
+   */
   async check() {
     const waiting = [...this.#contenders].reverse(); // the slowest are last
     await withBrowser(async (openPage) => {
@@ -131,7 +133,10 @@ export class Measurement {
     return this.long.some((it) => it.contender === name && it.size === size);
   }
 
-  /** A contender that failed at this or a smaller size is skipped. @param {Contender} contender @param {number} size */
+  /**
+   * A contender that failed at this or a smaller size is skipped. @param {Contender} contender
+   * @param {number} size
+   */
   #hasFailed({ name }, size) {
     return this.failures.some(
       (it) => it.contender === name && (it.size === size || it.size === CHECK_SIZE),
@@ -153,7 +158,10 @@ export class Measurement {
     );
   }
 
-  /** Records a failure and continues. @param {Contender} contender @param {number} size @param {() => Promise<void>} run */
+  /**
+   * Records a failure and continues. @param {Contender} contender @param {number} size @param {()
+   * => Promise<void>} run
+   */
   async #try(contender, size, run) {
     try {
       await run();
@@ -171,7 +179,10 @@ export class Measurement {
     return { size, seed: this.#seed, round, patience: PATIENCE_MS, deadline, hasty: false };
   }
 
-  /** @param {number} size @param {string} contender @param {string} workload @param {Record<string, number>} figures */
+  /**
+   * @param {number} size @param {string} contender @param {string} workload @param {Record<string,
+   *   number>} figures
+   */
   #note(size, contender, workload, figures) {
     for (const [metric, value] of Object.entries(figures)) {
       const about = { size, contender, workload, metric };

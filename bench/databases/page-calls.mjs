@@ -42,7 +42,9 @@ export class PageCalls {
     this.#database = `${contender.name}-${terms.size}-${terms.round}`;
   }
 
-  /** Finds the lazy chunks of this contender, so that they are loaded before anything is measured. */
+  /**
+   * Finds the lazy chunks of this contender, so that they are loaded before anything is measured.
+   */
   async rehearse() {
     if (isCairn(this.#contender)) this.#parts = await this.#call('rehearse');
   }
@@ -68,14 +70,20 @@ export class PageCalls {
     await this.#page.goto(`${this.#origin}/page/index.html`);
   }
 
-  /** Whether a workload needs a page that has not seen the documents. @param {string} part @param {string} [workload] */
+  /**
+   * Whether a workload needs a page that has not seen the documents. @param {string} part @param
+   * {string} [workload]
+   */
   #isAboutReload(part, workload) {
     const isFirst = !this.#page.url().startsWith(`${this.#origin}/`);
     const { keeps } = this.#contender.peer; // without persistence each page starts empty
     return !keeps || isFirst || part === 'verify' || workload === 'first-answer';
   }
 
-  /** @param {'rehearse' | 'fill' | 'perform' | 'verify'} part @param {string} [workload] @returns {Promise<any>} */
+  /**
+   * @param {'rehearse' | 'fill' | 'perform' | 'verify'} part @param {string} [workload] @returns
+   *   {Promise<any>}
+   */
   async #call(part, workload) {
     const { peer, cairn } = this.#contender;
     const { deadline, ...terms } = this.#terms;

@@ -8,10 +8,13 @@
  * @property {number} seed
  * @property {number} rounds how many were run
  * @property {number} bytesADocument as JSON, on average
- * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions: Record<string, string> })[]} contenders
+ * @property {(Pick<import('../page/peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' |
+ *   'resident' | 'runs' | 'resolved' | 'usage'> & { savedBy: string | undefined, versions:
+ *   Record<string, string> })[]} contenders
  * @property {import('./measure-databases.mjs').Measured[]} measured
  * @property {import('./measure-databases.mjs').Failure[]} failures
- * @property {import('./measure-databases.mjs').Round[]} [long] those that were measured once, as `--once` says
+ * @property {import('./measure-databases.mjs').Round[]} [long] those that were measured once, as
+ *   `--once` says
  */
 
 export {};

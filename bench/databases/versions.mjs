@@ -4,7 +4,10 @@ import { ROOT } from '../../tools/setup.mjs';
 /** @param {string} folder @returns {string} */
 const versionIn = (folder) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version;
 
-/** The installed versions of a peer's packages. @param {Pick<import('../page/peer.mjs').Peer, 'name' | 'packages'>} peer */
+/**
+ * The installed versions of a peer's packages. @param {Pick<import('../page/peer.mjs').Peer, 'name'
+ * | 'packages'>} peer
+ */
 export function versionsOf({ name, packages }) {
   if (name.startsWith('cairn')) return { cairndb: versionIn(ROOT) };
   return Object.fromEntries(

@@ -45,7 +45,10 @@ export async function runEncryption(args) {
 
 /** @param {import('playwright-core').Page} page @param {number} count @param {number} rounds */
 async function measureRounds(page, count, rounds) {
-  /** @type {{ plain: import('./session.mjs').Session, encrypted: import('./session.mjs').Session }[]} */
+  /**
+   * @type {{ plain: import('./session.mjs').Session, encrypted: import('./session.mjs').Session
+   *   }[]}
+   */
   const measured = [];
   for (let round = 0; round <= rounds; round++) {
     const run = (/** @type {boolean} */ encrypts) =>
@@ -58,7 +61,9 @@ async function measureRounds(page, count, rounds) {
   return measured;
 }
 
-/** @param {import('./session.mjs').Session} plain @param {import('./session.mjs').Session} encrypted */
+/**
+ * @param {import('./session.mjs').Session} plain @param {import('./session.mjs').Session} encrypted
+ */
 const pair = (plain, encrypted) => ({ plain, encrypted });
 
 /** @param {number} count @param {Awaited<ReturnType<typeof measureRounds>>} measured */

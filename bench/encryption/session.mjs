@@ -17,7 +17,8 @@ const TOGETHER = 2000;
 /**
  * Runs in a page: writes documents and opens the database again, plain or encrypted.
  *
- * @param {{ name: string, encrypts: boolean, count: number, single: number, together: number }} options
+ * @param {{ name: string, encrypts: boolean, count: number, single: number, together: number }}
+ *   options
  * @returns {Promise<Session>}
  */
 async function measure({ name, encrypts, count, single, together }) {

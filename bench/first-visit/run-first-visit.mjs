@@ -16,13 +16,16 @@ const BASE = 'dexie';
 const APPS = ['cairn-worker', 'cairn-thread', BASE, 'rxdb', 'tanstack', 'sqlite'];
 
 /**
- * How a visit loads: milliseconds before each answer of the server, whether the browser may keep files, and how many times
- * slower the processor of the page is.
+ * How a visit loads: milliseconds before each answer of the server, whether the browser may keep
+ * files, and how many times slower the processor of the page is.
  *
  * @typedef {{ title: string, latency: number, cached: boolean, slower: number }} Circumstances
  */
 
-/** Those without a cache come first: what a browser has kept it goes on using. @type {readonly Circumstances[]} */
+/**
+ * Those without a cache come first: what a browser has kept it goes on using. @type {readonly
+ * Circumstances[]}
+ */
 const CIRCUMSTANCES = [
   { title: 'no cache, 0 ms', latency: 0, cached: false, slower: 1 },
   { title: 'no cache, 20 ms', latency: 20, cached: false, slower: 1 },
@@ -152,7 +155,8 @@ export async function runFirstVisit(args) {
 
 /**
  * @param {Circumstances} circumstances
- * @param {{ chromium: Awaited<ReturnType<typeof launchChromium>>, server: Awaited<ReturnType<typeof serveApps>>, rounds: number }} run
+ * @param {{ chromium: Awaited<ReturnType<typeof launchChromium>>, server: Awaited<ReturnType<typeof
+ *   serveApps>>, rounds: number }} run
  */
 async function rowOf({ title, slower }, { chromium, server, rounds }) {
   /** @type {Map<string, any[]>} */

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
  * metrics in every round, each a plausible number, and each limit found its figures.
  *
  * @param {import('./results.mjs').Results} results
- * @param {{ workload: import('./workload.mjs').Workload, sizes: number[], contenders: string[] }[]} expected
+ * @param {{ workload: import('./workload.mjs').Workload, sizes: number[], contenders: string[] }[]}
+ *   expected
  */
 export function checkResults(results, expected) {
   const { machine, workloads } = results;
@@ -22,7 +23,10 @@ export function checkResults(results, expected) {
   }
 }
 
-/** @param {import('./results.mjs').WorkloadResult} result @param {number[]} sizes @param {string[]} contenders */
+/**
+ * @param {import('./results.mjs').WorkloadResult} result @param {number[]} sizes @param {string[]}
+ *   contenders
+ */
 function checkFigures({ name, rounds, measured }, sizes, contenders) {
   for (const size of sizes) {
     for (const contender of contenders) {

@@ -16,14 +16,15 @@ export const launch = () =>
   launchChromium({ args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'] });
 
 /**
- * Runs a workload in its own page, in one for each build: every contender in turn, round by round, so that
- * temporary load affects all of them.
+ * Runs a workload in its own page, in one for each build: every contender in turn, round by round,
+ * so that temporary load affects all of them.
  *
  * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload
- * @param {{ origins: readonly string[], rounds: number, sizes: number[], without: string[], patient: boolean, profileTo?: string | undefined }} options
- * @returns {Promise<{ builds: Measured[][], load: number }>} the figures of each build, and how busy the machine was
- *   otherwise, from 0 to 1
+ * @param {{ origins: readonly string[], rounds: number, sizes: number[], without: string[],
+ *   patient: boolean, profileTo?: string | undefined }} options
+ * @returns {Promise<{ builds: Measured[][], load: number }>} the figures of each build, and how
+ *   busy the machine was otherwise, from 0 to 1
  */
 export async function measureWorkload(
   browser,
@@ -51,7 +52,8 @@ export async function measureWorkload(
           for (const build of round % 2 === 0 ? builds.toReversed() : builds) {
             const { page, prepared, refused } = build;
             if (refused.has(contender)) continue;
-            // The page of the other build is hidden then: timers of a hidden page are slow, and Cairn saves at once in one.
+            // The page of the other build is hidden then: timers of a hidden page are slow, and
+            // Cairn saves at once in one.
             if (builds.length > 1) await page.bringToFront();
             if (workload.freshPage) await page.reload();
             const database = `${workload.name}-${contender}-${size}-${round}`;
@@ -98,7 +100,10 @@ class Build {
     };
   }
 
-  /** @param {string} workload @param {string} contender @param {import('./workload.mjs').Input} input */
+  /**
+   * @param {string} workload @param {string} contender @param {import('./workload.mjs').Input}
+   *   input
+   */
   async measure(workload, contender, input) {
     const { size } = input;
     const figures = await runInPage(this.page, workload, contender, input);

@@ -29,7 +29,8 @@ export function readLimitOptions(args) {
   const rounds = values.smoke ? 1 : wholeNumber(values.rounds, '--rounds');
   return {
     chosen: workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
-    // Of two builds each is the first in half of the rounds: the first one after a pause takes longer.
+    // Of two builds each is the first in half of the rounds: the first one after a pause takes
+    // longer.
     rounds: values.compare === undefined ? rounds : rounds + (rounds % 2),
     sizes: values.sizes?.split(',').map((size) => wholeNumber(size, '--sizes')),
     without: values.without,

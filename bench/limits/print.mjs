@@ -39,10 +39,12 @@ export function printWorkload({ name, title, rounds, load, measured, checked }, 
 }
 
 /**
- * Not of the ratios, whose other side differs from round to round too. What is no Cairn shows how much chance there is.
+ * Not of the ratios, whose other side differs from round to round too. What is no Cairn shows how
+ * much chance there is.
  *
  * @param {readonly import('./measure-workload.mjs').Measured[]} now
- * @param {readonly import('./measure-workload.mjs').Measured[]} then of another build, in the same rounds
+ * @param {readonly import('./measure-workload.mjs').Measured[]} then of another build, in the same
+ *   rounds
  * @param {string} commit of the other build
  */
 export function printComparison(now, then, commit) {

@@ -6,8 +6,8 @@ import { workersOf } from '../shared/worker-sessions.mjs';
 const INTERVAL_US = 200;
 
 /**
- * Lets a page record CPU profiles of itself and of its workers, for the developer tools of Chromium. The
- * names in them are readable when the build is not minified: see `--dist`.
+ * Lets a page record CPU profiles of itself and of its workers, for the developer tools of
+ * Chromium. The names in them are readable when the build is not minified: see `--dist`.
  *
  * @param {import('playwright-core').Page} page
  * @param {string} folder

@@ -8,7 +8,8 @@
  * @property {number[]} sizes how many documents
  * @property {number[]} smokeSizes small ones, that only show that everything runs
  * @property {boolean} [freshPage] whether the page is loaded anew before each measurement
- * @property {(input: Input) => Promise<unknown>} [prepare] runs once a size; what it returns reaches the contenders
+ * @property {(input: Input) => Promise<unknown>} [prepare] runs once a size; what it returns
+ *   reaches the contenders
  * @property {Record<string, Contender>} contenders
  * @property {Limit[]} limits
  *
@@ -26,7 +27,8 @@
  * @property {string} [per] the figure it is divided by
  * @property {number} [atMost]
  * @property {number} [atLeast]
- * @property {'acrossSizes'} [compare] divides the figure at the largest size by that at the smallest
+ * @property {'acrossSizes'} [compare] divides the figure at the largest size by that at the
+ *   smallest
  */
 
 /** Types a workload. @param {Workload} workload */

@@ -1,6 +1,6 @@
 /**
- * node contender-process.mjs <step> <contender> <level> <directory> <dist> <size> <seed>: a step in a process of its own, as a
- * restart has it. Prints its figures as JSON.
+ * node contender-process.mjs <step> <contender> <level> <directory> <dist> <size> <seed>: a step in
+ * a process of its own, as a restart has it. Prints its figures as JSON.
  */
 import assert from 'node:assert/strict';
 import { makePeople } from '../page/people.mjs';

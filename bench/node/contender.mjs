@@ -1,5 +1,6 @@
 /**
- * `written`: a kill of the process loses nothing that is acknowledged. `synced`: a power cut does not, either.
+ * `written`: a kill of the process loses nothing that is acknowledged. `synced`: a power cut does
+ * not, either.
  *
  * @typedef {'written' | 'synced'} Level
  * @typedef {import('../page/people.mjs').Keyed} Keyed

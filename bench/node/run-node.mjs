@@ -27,7 +27,9 @@ const TITLES = {
 
 /** @typedef {Map<string, Map<string, number[]>>} Measured by row, then by contender */
 
-/** Measures embedded databases in Node, each step in a process of its own. @param {string[]} args */
+/**
+ * Measures embedded databases in Node, each step in a process of its own. @param {string[]} args
+ */
 export async function runNode(args) {
   const { values } = parseArgs({
     args,
@@ -92,7 +94,10 @@ async function measure(measured, name, level, rest) {
   }
 }
 
-/** Medians in milliseconds, and as a multiple of the first contender's. @param {Measured} measured @param {readonly import('./contender.mjs').Contender[]} present @param {string} title */
+/**
+ * Medians in milliseconds, and as a multiple of the first contender's. @param {Measured} measured
+ * @param {readonly import('./contender.mjs').Contender[]} present @param {string} title
+ */
 function print(measured, present, title) {
   const [first = '', ...others] = present.map(({ name }) => name);
   const rows = [...measured].map(([row, by]) => {

@@ -18,7 +18,10 @@ export async function loadCairn({ url, parts }) {
   return library;
 }
 
-/** The chunks that this page has loaded so far, without its worker. @param {Pick<CairnBuild, 'url'>} build */
+/**
+ * The chunks that this page has loaded so far, without its worker. @param {Pick<CairnBuild, 'url'>}
+ * build
+ */
 export function loadedParts({ url }) {
   const entry = new URL(url, location.href).href;
   const folder = entry.slice(0, entry.lastIndexOf('/') + 1);

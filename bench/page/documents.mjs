@@ -91,7 +91,10 @@ export function* makeParts(size) {
 /** @param {number} size */
 export const groupCount = (size) => Math.ceil(size / GROUP_SIZE);
 
-/** The group of each document: equal sizes, no neighbours. @param {number} size @param {number} seed @param {number} groups */
+/**
+ * The group of each document: equal sizes, no neighbours. @param {number} size @param {number} seed
+ * @param {number} groups
+ */
 function scatterGroups(size, seed, groups) {
   const random = randomNumbers(seed + 1_000);
   const first = (seed - 1) * PART;

@@ -3,7 +3,10 @@ export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let settlingMs = 50;
 
-/** How long to wait on both sides of a collection of garbage before something is measured. @param {number} ms */
+/**
+ * How long to wait on both sides of a collection of garbage before something is measured. @param
+ * {number} ms
+ */
 export function settleFor(ms) {
   settlingMs = ms;
 }
@@ -78,8 +81,8 @@ const UNNOTICED_MS = 50;
  * contenders that yield more than those that block.
  *
  * @param {() => Promise<unknown>} run
- * @returns {Promise<{ ms: number, longest: number, beyond: number, longTask: number }>} in milliseconds: the
- *   run, the longest gap, what gaps took beyond 50 ms, the longest task
+ * @returns {Promise<{ ms: number, longest: number, beyond: number, longTask: number }>} in
+ *   milliseconds: the run, the longest gap, what gaps took beyond 50 ms, the longest task
  */
 export async function timeAndWatch(run) {
   const gaps = watchGaps();

@@ -4,7 +4,8 @@ import { makePeople } from './people.mjs';
  * @typedef {import('./people.mjs').Keyed} Keyed
  *
  * Changes since the initial fill; passed from page to page.
- * @typedef {{ inserted: { part: number, made: number, count: number } } | { aged: { ids: string[], age: number } } | { deleted: string[] }} Change
+ * @typedef {{ inserted: { part: number, made: number, count: number } } | { aged: { ids: string[],
+ *   age: number } } | { deleted: string[] }} Change
  */
 
 /** The expected content and results; every result is compared with it. */

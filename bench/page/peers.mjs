@@ -22,7 +22,10 @@ import { sqlite } from './peers/sqlite.mjs';
 import { tanstackIndexedDb, tanstackMemory } from './peers/tanstack.mjs';
 import { tinybase } from './peers/tinybase.mjs';
 
-/** All contenders. To add one, write its file and list it here. @type {readonly import('./peer.mjs').Peer[]} */
+/**
+ * All contenders. To add one, write its file and list it here. @type {readonly
+ * import('./peer.mjs').Peer[]}
+ */
 export const peers = [
   cairnWorker,
   cairnWorkerUncached,

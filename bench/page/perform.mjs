@@ -9,8 +9,9 @@ const SETTLING_MS = 50;
  *
  * @param {string} name of the workload
  * @param {import('./session.mjs').Given} given
- * @returns {Promise<{ figures: Record<string, number> | undefined, changes: import('./model.mjs').Change[] }>}
- *   the figures by metric, or nothing where the peer has no way to do it; and what was changed
+ * @returns {Promise<{ figures: Record<string, number> | undefined, changes:
+ *   import('./model.mjs').Change[] }>} the figures by metric, or nothing where the peer has no way
+ *   to do it; and what was changed
  */
 export async function perform(name, given) {
   const workload = workloads.find((each) => each.name === name);
@@ -36,7 +37,10 @@ export async function perform(name, given) {
  */
 const isOf = (peer, { metrics }, metric) => peer.keeps || !metrics[metric]?.durable;
 
-/** Uses another database a little: by then all is loaded that opening and asking takes. @param {import('./session.mjs').Given} given */
+/**
+ * Uses another database a little: by then all is loaded that opening and asking takes. @param
+ * {import('./session.mjs').Given} given
+ */
 export async function rehearse(given) {
   const session = await Session.begin(given);
   const store = await session.openOther('rehearsal');

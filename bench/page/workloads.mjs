@@ -8,7 +8,10 @@ import { open } from './workloads/open.mjs';
 import { count, equality, range, scan, sorted } from './workloads/queries.mjs';
 import { everything, firstAnswer } from './workloads/reload.mjs';
 
-/** In the order in which they are run: what changes documents comes last. @type {readonly import('./workload.mjs').Workload[]} */
+/**
+ * In the order in which they are run: what changes documents comes last. @type {readonly
+ * import('./workload.mjs').Workload[]}
+ */
 export const workloads = [
   open,
   bulkInsert,

@@ -4,7 +4,8 @@ import { launch } from '../limits/measure-workload.mjs';
  * Runs something with a new browser, whose pages come from a handler process.
  *
  * @param {import('./servers.mjs').Servers} servers
- * @param {(open: () => Promise<import('playwright-core').Page>) => Promise<void>} use gets what opens a page
+ * @param {(open: () => Promise<import('playwright-core').Page>) => Promise<void>} use gets what
+ *   opens a page
  */
 export async function withBrowser({ origins }, use) {
   const browser = await launch();

@@ -1,4 +1,7 @@
-/** A process of its own that serves pages and answers their replication; sends its origin to its parent. */
+/**
+ * A process of its own that serves pages and answers their replication; sends its origin to its
+ * parent.
+ */
 import { startServer } from '../shared/server.mjs';
 import { connectionsTo, listenTo } from './connections.mjs';
 import { serverBuild } from './server-build.mjs';

@@ -1,12 +1,14 @@
 /**
- * A part of the benchmark. Its figures have the form of those of the limits, so that they are checked and printed alike.
+ * A part of the benchmark. Its figures have the form of those of the limits, so that they are
+ * checked and printed alike.
  *
  * @typedef {object} Context
  * @property {import('./servers.mjs').Servers} servers
  * @property {boolean} smoke whether its figures mean nothing
  * @property {number} rounds
  * @property {import('./options.mjs').Options} options
- * @property {(text: string) => void} note prints something beside the figures, and keeps it with them
+ * @property {(text: string) => void} note prints something beside the figures, and keeps it with
+ *   them
  *
  * @typedef {import('../limits/measure-workload.mjs').Measured} Measured
  *
@@ -14,7 +16,8 @@
  * @property {string} name
  * @property {string} title
  * @property {import('../limits/workload.mjs').Limit[]} limits
- * @property {(context: Context) => Promise<{ measured: Measured[], load?: number, ran?: number }>} run `ran`: its rounds, if others than asked for
+ * @property {(context: Context) => Promise<{ measured: Measured[], load?: number, ran?: number }>}
+ *   run `ran`: its rounds, if others than asked for
  */
 
 /** Types a part. @param {Part} part */
@@ -25,7 +28,10 @@ export class Figures {
   /** @type {Map<string, Measured>} */
   #measured = new Map();
 
-  /** @param {number} size @param {string} contender @param {Record<string, number>} figures by metric */
+  /**
+   * @param {number} size @param {string} contender @param {Record<string, number>} figures by
+   *   metric
+   */
   add(size, contender, figures) {
     for (const [metric, value] of Object.entries(figures)) {
       const key = `${size} ${contender}: ${metric}`;

@@ -2,7 +2,8 @@
 const CALLS = 10;
 
 /**
- * The plan of the statement inside `cairn_pull` that reads rows: EXPLAIN shows only the call, so auto_explain reports it.
+ * The plan of the statement inside `cairn_pull` that reads rows: EXPLAIN shows only the call, so
+ * auto_explain reports it.
  *
  * @param {import('pg').Pool} pool
  * @param {string} collection

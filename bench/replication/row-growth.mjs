@@ -32,7 +32,10 @@ async function fill(servers, size) {
   return collection;
 }
 
-/** Milliseconds of pulls at places all over a collection. @param {import('./servers.mjs').Servers} servers @param {string} collection @param {number} size */
+/**
+ * Milliseconds of pulls at places all over a collection. @param {import('./servers.mjs').Servers}
+ * servers @param {string} collection @param {number} size
+ */
 async function timePulls({ store, pool }, collection, size) {
   const { rows } = await pool.query('select cairn_epoch($1, $2) as epoch', [collection, size]);
   const times = [];

@@ -66,7 +66,10 @@ function chosenFrom(names) {
   return parts.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
-/** @param {import('./part.mjs').Measured[]} measured @param {import('../limits/limits.mjs').Checked[]} checked @param {number} limits */
+/**
+ * @param {import('./part.mjs').Measured[]} measured @param
+ *   {import('../limits/limits.mjs').Checked[]} checked @param {number} limits
+ */
 function check(measured, checked, limits) {
   assert.ok(measured.length > 0, 'nothing was measured');
   for (const { contender, metric, values } of measured)

@@ -45,7 +45,10 @@ export async function startServers(dist, processes) {
 
 const ROWS = 1_000;
 
-/** Pushes documents to the server, as many at once as it takes. @param {Servers} servers @param {string} collection @param {readonly { _id: string }[]} documents */
+/**
+ * Pushes documents to the server, as many at once as it takes. @param {Servers} servers @param
+ * {string} collection @param {readonly { _id: string }[]} documents
+ */
 export async function fillServer({ store }, collection, documents) {
   for (let from = 0; from < documents.length; from += ROWS) {
     const rows = documents.slice(from, from + ROWS).map((document, index) => ({

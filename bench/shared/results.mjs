@@ -5,7 +5,10 @@ import { ROOT } from '../../tools/setup.mjs';
 /** The folder of results, ignored by Git. */
 export const FOLDER = `${ROOT}bench/results`;
 
-/** @param {{ at: string }} results @param {string} what @returns {string} the path of the file, as seen from the repository */
+/**
+ * @param {{ at: string }} results @param {string} what @returns {string} the path of the file, as
+ *   seen from the repository
+ */
 export function writeResults(results, what) {
   mkdirSync(FOLDER, { recursive: true });
   const file = `${FOLDER}/${results.at.replaceAll(':', '-')}-${what}.json`;

@@ -43,11 +43,13 @@ function understand(pathname) {
  * Serves pages on the loopback interface.
  *
  * @param {Record<string, string>} folders by where they are served, as `/dist`
- * @param {import('node:http').RequestListener} [answerPost] answers POST requests, so that a page finds an API at its own origin
+ * @param {import('node:http').RequestListener} [answerPost] answers POST requests, so that a page
+ *   finds an API at its own origin
  * @returns {Promise<Server>}
  *
  * @typedef {object} Server
- * @property {(who?: string) => string} origin for somebody with a name, or nobody; without a slash in the end
+ * @property {(who?: string) => string} origin for somebody with a name, or nobody; without a slash
+ *   in the end
  * @property {(who: string) => ReadonlyMap<string, Buffer>} loadedBy files by path
  * @property {() => void} close
  */

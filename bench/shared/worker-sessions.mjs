@@ -1,6 +1,8 @@
 /** @typedef {(method: string, params?: object) => Promise<any>} Send */
 
-/** A CDP session for each worker of a page. @param {import('playwright-core').CDPSession} session */
+/**
+ * A CDP session for each worker of a page. @param {import('playwright-core').CDPSession} session
+ */
 export function workersOf(session) {
   /** @type {Map<number, (result: unknown) => void>} */
   const waiting = new Map();

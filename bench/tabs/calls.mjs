@@ -3,7 +3,10 @@
  * @typedef {import('./tab.mjs').TabScope} TabScope
  */
 
-/** Microseconds of each of so many calls, one after the other. @param {Tab} tab @param {number} count */
+/**
+ * Microseconds of each of so many calls, one after the other. @param {Tab} tab @param {number}
+ * count
+ */
 export const serialCalls = (tab, count) =>
   tab.evaluate(async (calls) => {
     const { things } = /** @type {TabScope} */ (/** @type {unknown} */ (window));

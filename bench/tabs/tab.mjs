@@ -5,7 +5,8 @@
  * @typedef {object} TabScope what is found in the page of a tab
  * @property {import('../../src/index.ts').Connection} db
  * @property {import('../../src/index.ts').DocumentCollection} things
- * @property {number[]} answered milliseconds at which a call that was made again and again was answered
+ * @property {number[]} answered milliseconds at which a call that was made again and again was
+ *   answered
  */
 
 /**

@@ -18,7 +18,9 @@ interface Shown {
   readonly View: ComponentType;
 }
 
-/** The frame: brand, navigation, the state of the database, and the panel that the address names. */
+/**
+ * The frame: brand, navigation, the state of the database, and the panel that the address names.
+ */
 export function App() {
   const shown = useSignal<Shown | undefined>(undefined);
   const problem = useSignal('');

@@ -24,7 +24,10 @@ export function chooseTheme(chosen: Theme): void {
   localStorage.setItem(KEY, chosen);
 }
 
-/** Gives the page the colours of the choice, also if another tab, or the page around a frame, makes it. */
+/**
+ * Gives the page the colours of the choice, also if another tab, or the page around a frame, makes
+ * it.
+ */
 export function applyTheme(): void {
   effect(() => {
     const { dataset } = document.documentElement;

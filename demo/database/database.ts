@@ -18,7 +18,10 @@ const current = computed(() => opened.value.connection);
 /** The current connection. Components and effects that call this rerun when it is reopened. */
 export const connection = (): Connection => current.value;
 
-/** A collection of the current connection. Its readers rerun when the connection is reopened or the collection dropped. */
+/**
+ * A collection of the current connection. Its readers rerun when the connection is reopened or the
+ * collection dropped.
+ */
 export function collectionOf(name: string): DocumentCollection {
   const { connection, collections } = opened.value;
   let collection = collections.get(name);
@@ -43,7 +46,10 @@ const leaving = new WeakSet<DocumentCollection>();
 /** Whether this page is dropping the collection, so that its readers show no error. */
 export const isLeaving = (collection: DocumentCollection): boolean => leaving.has(collection);
 
-/** Drops a collection, keeps a backup, and replaces the handle, since a dropped one rejects all calls. */
+/**
+ * Drops a collection, keeps a backup, and replaces the handle, since a dropped one rejects all
+ * calls.
+ */
 export async function drop(name: string): Promise<void> {
   const dropped = collectionOf(name);
   leaving.add(dropped);

@@ -9,7 +9,9 @@ const library = computed(
 
 const own = signal<readonly Table[]>([]);
 
-/** All tables: the playground's own, and those of visitors' files, stored under the key `tables`. */
+/**
+ * All tables: the playground's own, and those of visitors' files, stored under the key `tables`.
+ */
 export const tables = computed(() => [...TABLES, ...own.value]);
 
 effect(() =>

@@ -11,7 +11,10 @@ export interface Column {
   readonly isFixed?: boolean;
 }
 
-/** How the grid shows a collection. Plain data, because tables for visitors' files are stored in the database. */
+/**
+ * How the grid shows a collection. Plain data, because tables for visitors' files are stored in the
+ * database.
+ */
 export interface Table {
   /** Of the collection. */
   readonly name: string;

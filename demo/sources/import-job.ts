@@ -17,7 +17,10 @@ export interface ImportJob {
   readonly documents: number;
   /** Milliseconds since the start; at the end, until everything was saved. */
   readonly ms: number;
-  /** The longest task of the page in milliseconds, 0 if all were under 50, `undefined` if not measured. */
+  /**
+   * The longest task of the page in milliseconds, 0 if all were under 50, `undefined` if not
+   * measured.
+   */
   readonly longestTask: number | undefined;
   readonly problem: string;
 }

@@ -6,7 +6,9 @@ import { PGlite } from '@electric-sql/pglite';
 import { postgres } from 'cairndb/server';
 import pg from 'pg';
 
-/** A store over the database of DATABASE_URL, else over a temporary PostgreSQL, else over PGlite. */
+/**
+ * A store over the database of DATABASE_URL, else over a temporary PostgreSQL, else over PGlite.
+ */
 export async function openDatabase() {
   const connectionString = process.env.DATABASE_URL;
   if (connectionString) return connect('PostgreSQL at DATABASE_URL', { connectionString });
@@ -42,7 +44,10 @@ async function openPGlite() {
   return { name: 'PGlite', store, close: () => db.close() };
 }
 
-/** PostgreSQL in a temporary folder, reached by a socket there; `undefined` where it cannot be started. */
+/**
+ * PostgreSQL in a temporary folder, reached by a socket there; `undefined` where it cannot be
+ * started.
+ */
 async function startCluster() {
   const debian = '/usr/lib/postgresql'; // outside of PATH
   const versions = existsSync(debian) ? readdirSync(debian) : [];

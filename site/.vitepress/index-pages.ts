@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path/posix';
 
 /**
- * In the Markdown of the site the page `recipes/index.md` is `recipes.md`. It gets links that hold there, and a copy at
- * its own place, where links of other pages lead.
+ * In the Markdown of the site the page `recipes/index.md` is `recipes.md`. It gets links that hold
+ * there, and a copy at its own place, where links of other pages lead.
  */
 export function placeIndexes(outDir: string, pages: readonly string[]): void {
   for (const page of pages.filter((each) => each.endsWith('/index.md'))) {

@@ -68,7 +68,10 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
   ['About', ['comparison', 'benchmarks', 'architecture', 'glossary']],
 ];
 
-/** The sidebar. A page that is not there is left out; a page that no part lists is added to the last one. */
+/**
+ * The sidebar. A page that is not there is left out; a page that no part lists is added to the last
+ * one.
+ */
 export function sidebar(): Item[] {
   const parts = PARTS.map(([text, pages]) => ({ text, items: pages.flatMap(itemOf) }));
   const listed = new Set(PARTS.flatMap(([, pages]) => pages));

@@ -44,8 +44,8 @@ export interface StampFields {
 type StampField = keyof StampFields;
 
 /**
- * A stamp of a collection's documents, such as `'_created_at'`. `'_created_at?'` is a dynamic stamp: its option is
- * known only at run time.
+ * A stamp of a collection's documents, such as `'_created_at'`. `'_created_at?'` is a dynamic
+ * stamp: its option is known only at run time.
  */
 export type Stamp = StampField | `${StampField}?` | Shared;
 
@@ -81,7 +81,8 @@ export type Stored<T extends object = AnyDocument, S extends Stamp = never> = Ma
   OwnFields<T>;
 
 /**
- * A document that a read returns: with `shared_documents` read-only on every level, otherwise the caller's own.
+ * A document that a read returns: with `shared_documents` read-only on every level, otherwise the
+ * caller's own.
  */
 export type Read<T extends object = AnyDocument, S extends Stamp = never> = [
   Extract<S, Shared>,
@@ -131,7 +132,10 @@ export type SelectOption<T extends object, S extends Stamp = never> =
   | PathList<Stored<T, S>>
   | undefined;
 
-/** Options of queries that return documents. `L` is the type of the list `select`; without it documents are whole. */
+/**
+ * Options of queries that return documents. `L` is the type of the list `select`; without it
+ * documents are whole.
+ */
 export interface FindOptions<
   T extends object = AnyDocument,
   S extends Stamp = never,
@@ -146,8 +150,8 @@ export interface FindOptions<
   /** Paths to return, besides `_id`. @default whole documents */
   select?: L;
   /**
-   * The document that results start after: the last of a page, any other, a copy, or its `_id` alone. Fields of `sort` that it
-   * lacks are read from the stored document.
+   * The document that results start after: the last of a page, any other, a copy, or its `_id`
+   * alone. Fields of `sort` that it lacks are read from the stored document.
    */
   after?: Anchor<Stored<T, S>> | undefined;
 }

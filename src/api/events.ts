@@ -6,7 +6,10 @@ export type { Change } from '../protocol/event-protocol.ts';
 
 /** The state of a client. `storage` is known once it is open. */
 export interface ClientStatus extends EngineStatus, EnginePlace {
-  /** `idle` until the first collection is constructed, and while the code of the engine cannot be loaded. */
+  /**
+   * `idle` until the first collection is constructed, and while the code of the engine cannot be
+   * loaded.
+   */
   readonly state: ChannelState;
 }
 

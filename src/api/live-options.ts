@@ -2,8 +2,8 @@ import type { FindOptions, MatchOptions, SelectOption, Stamp } from './document-
 
 interface Throttle {
   /**
-   * Minimum milliseconds between two results; the engine computes none in between. Useful for criteria with a pattern
-   * and many writes: each result of such a query waits for a save.
+   * Minimum milliseconds between two results; the engine computes none in between. Useful for
+   * criteria with a pattern and many writes: each result of such a query waits for a save.
    * @default 0
    */
   throttle?: number | undefined;
@@ -25,7 +25,9 @@ export type LiveCountOptions<T extends object, S extends Stamp = never> = Omit<
 
 /** The state of a live query at one moment. Frozen: each change makes a new one. */
 export type LiveSnapshot<T> =
-  /** No current result: at the start, after an error, or without readers. `data` is the last result. */
+  /**
+   * No current result: at the start, after an error, or without readers. `data` is the last result.
+   */
   | { readonly status: 'pending'; readonly data: T | undefined; readonly error: undefined }
   | { readonly status: 'ready'; readonly data: T; readonly error: undefined }
   /** The query has ended; `data` is the last result. */

@@ -1,6 +1,6 @@
 /**
- * A schema of any library that implements Standard Schema (https://standardschema.dev), version 1: Zod, Valibot, ArkType,
- * Effect Schema and others.
+ * A schema of any library that implements Standard Schema (https://standardschema.dev), version 1:
+ * Zod, Valibot, ArkType, Effect Schema and others.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -31,8 +31,8 @@ export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['
 export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];
 
 /**
- * A schema that accepts what it returns. `patch` and `modify` check the whole document, so stored fields pass through the
- * schema again.
+ * A schema that accepts what it returns. `patch` and `modify` check the whole document, so stored
+ * fields pass through the schema again.
  */
 export type Repeatable<S extends StandardSchema> =
   SchemaOutput<S> extends SchemaInput<S>

@@ -6,7 +6,10 @@ export interface TransactionOptions {
   retries?: number | undefined;
   /** Whether to wait until the changes are in storage. @default false */
   durable?: boolean | undefined;
-  /** Aborts the transaction: the promise rejects with the signal's reason. A commit in flight may still take effect. */
+  /**
+   * Aborts the transaction: the promise rejects with the signal's reason. A commit in flight may
+   * still take effect.
+   */
   signal?: AbortSignal | undefined;
 }
 

@@ -10,12 +10,15 @@ import type {
 } from '../query/path/path-types.ts';
 import type { AnyDocument, IgnoredFields, ManagedField, OwnFields } from './document-types.ts';
 
-/** Changes of a document: new values of fields, or update operators. Both in one object are an error. */
+/**
+ * Changes of a document: new values of fields, or update operators. Both in one object are an
+ * error.
+ */
 export type Patch<T extends object = AnyDocument> = (NewValues<T> & NoOperators) | Update<T>;
 
 /**
- * New values by field name or dotted path, such as `'address.city'` or `'items.0.name'`. `undefined` is stored, it does
- * not remove the field. Managed fields are ignored.
+ * New values by field name or dotted path, such as `'address.city'` or `'items.0.name'`.
+ * `undefined` is stored, it does not remove the field. Managed fields are ignored.
  */
 export type PatchFields<T extends object = AnyDocument> = AtPaths<OwnFields<T>, '$set'> &
   IgnoredFields;
@@ -25,11 +28,11 @@ type NewValues<T extends object> = Operands<T, '$set'> & IgnoredFields;
 type NoOperators = { [O in Operator]?: never };
 
 /**
- * Update operators, with the semantics of MongoDB. Each takes an object of dotted paths and operands. An error leaves
- * the document as it was.
+ * Update operators, with the semantics of MongoDB. Each takes an object of dotted paths and
+ * operands. An error leaves the document as it was.
  *
- * Two paths, of any operators, must not be equal or one inside the other (`paths_conflict`). `kind_mismatch` is the
- * error where the stored value is of another kind than the operator needs.
+ * Two paths, of any operators, must not be equal or one inside the other (`paths_conflict`).
+ * `kind_mismatch` is the error where the stored value is of another kind than the operator needs.
  *
  * @example
  * ```ts
@@ -54,23 +57,44 @@ export interface Update<T extends object = AnyDocument> {
   $set?: NewValues<T>;
   /** Removes fields. In an array the item becomes null. */
   $unset?: Operands<T, '$unset'>;
-  /** Adds to a number or bigint; sets a missing field. `kind_mismatch` if the operand is of the other kind. */
+  /**
+   * Adds to a number or bigint; sets a missing field. `kind_mismatch` if the operand is of the
+   * other kind.
+   */
   $inc?: Operands<T, '$inc'>;
-  /** Multiplies a number or bigint; sets a missing field to 0. `kind_mismatch` if the operand is of the other kind. */
+  /**
+   * Multiplies a number or bigint; sets a missing field to 0. `kind_mismatch` if the operand is of
+   * the other kind.
+   */
   $mul?: Operands<T, '$mul'>;
   /** Sets a field that is missing or greater than the operand. */
   $min?: Operands<T, '$min'>;
   /** Sets a field that is missing or less than the operand. */
   $max?: Operands<T, '$max'>;
-  /** Moves a field to another path and replaces the value there. `kind_mismatch` if a path leads through an array. */
+  /**
+   * Moves a field to another path and replaces the value there. `kind_mismatch` if a path leads
+   * through an array.
+   */
   $rename?: Operands<T, '$rename'>;
-  /** Sets a field to the time of the change: a Date, or with `{ $type: 'timestamp' }` Unix milliseconds. */
+  /**
+   * Sets a field to the time of the change: a Date, or with `{ $type: 'timestamp' }` Unix
+   * milliseconds.
+   */
   $currentDate?: Operands<T, '$currentDate'>;
-  /** Appends an item, or with `$each` several; makes a missing array. `kind_mismatch` if the field is no array. */
+  /**
+   * Appends an item, or with `$each` several; makes a missing array. `kind_mismatch` if the field
+   * is no array.
+   */
   $push?: Operands<T, '$push'>;
-  /** Appends an item, or with `$each` several, unless the array has an equal one. `kind_mismatch` if it is no array. */
+  /**
+   * Appends an item, or with `$each` several, unless the array has an equal one. `kind_mismatch` if
+   * it is no array.
+   */
   $addToSet?: Operands<T, '$addToSet'>;
-  /** Removes the items that equal a value, or match criteria. `kind_mismatch` if the field is no array. */
+  /**
+   * Removes the items that equal a value, or match criteria. `kind_mismatch` if the field is no
+   * array.
+   */
   $pull?: Operands<T, '$pull'>;
   /** Removes the items that equal one of a list. `kind_mismatch` if the field is no array. */
   $pullAll?: Operands<T, '$pullAll'>;
@@ -92,8 +116,8 @@ type AtPaths<T, O extends Operator> = IfEmpty<
   AtIndex<T, O>;
 
 /**
- * Accepts computed fields, and values whose type is an interface: those never fit the index signature of positions,
- * `items.${bigint}`.
+ * Accepts computed fields, and values whose type is an interface: those never fit the index
+ * signature of positions, `items.${bigint}`.
  */
 type AtFields<T, O extends Operator> = IfEmpty<
   { [K in keyof T as IfHolds<T[K], Changed[O], K>]?: OperandFor<T[K]>[O] },
@@ -104,7 +128,10 @@ type AtFields<T, O extends Operator> = IfEmpty<
 /** `F`, or `Else` if it has no fields: every value is assignable to `{}`. */
 type IfEmpty<F, Else> = F extends unknown ? ([keyof F] extends [never] ? Else : F) : never;
 
-/** Checks the declared and the managed fields of a type with an index signature, which accepts every path. */
+/**
+ * Checks the declared and the managed fields of a type with an index signature, which accepts every
+ * path.
+ */
 type AtIndex<T, O extends Operator> = string extends keyof T
   ? {
       [K in keyof T as Named<K>]?: IfHolds<T[K], Changed[O], OperandFor<T[K]>[O]>;

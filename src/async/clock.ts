@@ -1,6 +1,6 @@
 /**
- * Time, passed in so that tests and simulations can drive it. Instants that are stored come from `now`,
- * delays from `elapsed`: the wall clock may jump.
+ * Time, passed in so that tests and simulations can drive it. Instants that are stored come from
+ * `now`, delays from `elapsed`: the wall clock may jump.
  */
 export interface Clock {
   /** Unix time in milliseconds. */
@@ -32,7 +32,10 @@ export const systemClock: Clock = {
 /** No wait is longer: storage that has recovered is noticed within so many milliseconds. */
 const LAST_MS = 30_000;
 
-/** Waits before something that failed is tried again: the first, then each twice as long as the one before. */
+/**
+ * Waits before something that failed is tried again: the first, then each twice as long as the one
+ * before.
+ */
 export class Backoff {
   readonly #firstMs: number;
   #waitMs = 0;

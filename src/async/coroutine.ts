@@ -1,8 +1,8 @@
 import { notInMemory } from '../errors/errors.ts';
 
 /**
- * A computation that may have to wait. It yields the promises it waits for, and gets their values. On resident data it
- * never yields, and runs without a turn of the event loop.
+ * A computation that may have to wait. It yields the promises it waits for, and gets their values.
+ * On resident data it never yields, and runs without a turn of the event loop.
  */
 export type Coroutine<T> = Generator<Promise<unknown>, T, unknown>;
 

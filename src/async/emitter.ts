@@ -48,7 +48,10 @@ export function checkListener(listener: unknown): void {
   });
 }
 
-/** Calls a listener; its exception becomes an uncaught error, and stops neither the engine nor other listeners. */
+/**
+ * Calls a listener; its exception becomes an uncaught error, and stops neither the engine nor other
+ * listeners.
+ */
 export function callSafely<T>(listener: (event: T) => void, event: T): void {
   try {
     listener(event);

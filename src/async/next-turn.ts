@@ -1,7 +1,8 @@
 /**
- * Resolves in a later task, after whatever waits already had its turn. Not `setTimeout`: browsers hold
- * nested timers back by 4 ms each (HTML standard), and fake timers of tests stop it. Not `scheduler.yield`: it goes
- * on ahead of other tasks, and so keeps timers and messages of the page waiting for as long as there is work.
+ * Resolves in a later task, after whatever waits already had its turn. Not `setTimeout`: browsers
+ * hold nested timers back by 4 ms each (HTML standard), and fake timers of tests stop it. Not
+ * `scheduler.yield`: it goes on ahead of other tasks, and so keeps timers and messages of the page
+ * waiting for as long as there is work.
  */
 export function nextTurn(): Promise<void> {
   // jsdom has no MessageChannel. There a microtask will do: no user waits for the page.

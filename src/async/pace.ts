@@ -42,8 +42,8 @@ export class Pace {
   }
 
   /**
-   * Goes on for another call of the same caller. The slice goes on too: in this thread, what the caller did in
-   * between blocked other requests as well.
+   * Goes on for another call of the same caller. The slice goes on too: in this thread, what the
+   * caller did in between blocked other requests as well.
    *
    * @throws {CairnError} `aborted`
    */

@@ -2,9 +2,9 @@
 const LEAST = 100;
 
 /**
- * Makes room for reads: a long piece of work that reads all segments asks whether others read meanwhile, which wait behind
- * it, and then reads less at once. A limited number of times, as where reads never end the work would take many times as
- * long.
+ * Makes room for reads: a long piece of work that reads all segments asks whether others read
+ * meanwhile, which wait behind it, and then reads less at once. A limited number of times, as where
+ * reads never end the work would take many times as long.
  */
 export class RoomForReads {
   #hasRead = false;
@@ -34,8 +34,9 @@ export class RoomForReads {
   }
 
   /**
-   * Whether others have read as many segments as the work does, and a hundred at least. From then on those that need
-   * segments should wait for it: it reads each one once, they read some again and again.
+   * Whether others have read as many segments as the work does, and a hundred at least. From then
+   * on those that need segments should wait for it: it reads each one once, they read some again
+   * and again.
    */
   get isFull(): boolean {
     return this.#segments <= 0;

@@ -1,7 +1,10 @@
 import { isPromise } from '../codec/kinds.ts';
 import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
 
-/** The result of a request that is not due after all: it enters the queue again later, and does not hold it meanwhile. */
+/**
+ * The result of a request that is not due after all: it enters the queue again later, and does not
+ * hold it meanwhile.
+ */
 export class Postponed<T> {
   readonly result: Promise<T>;
 
@@ -12,8 +15,8 @@ export class Postponed<T> {
 
 /**
  * Executes the requests to one collection in order, those on resident data at once. A request that
- * changes something and has to wait holds the queue; a read has captured its source by the time it first waits, and
- * lets later requests pass.
+ * changes something and has to wait holds the queue; a read has captured its source by the time it
+ * first waits, and lets later requests pass.
  */
 export class SerialQueue {
   /** Ends when the last request that holds the queue has ended; `undefined` while it is free. */
@@ -45,7 +48,10 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when all requests under way have ended. To be awaited by the request that holds the queue, so that none begins. */
+  /**
+   * Resolves when all requests under way have ended. To be awaited by the request that holds the
+   * queue, so that none begins.
+   */
   async passed(): Promise<void> {
     await Promise.allSettled(this.#passing ?? []);
   }
@@ -83,8 +89,9 @@ function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Pos
 }
 
 /**
- * Executes a request that changes several collections, and holds their queues meanwhile. It enters all of them at once: of two such
- * requests one is before the other in every queue, so they never wait for each other.
+ * Executes a request that changes several collections, and holds their queues meanwhile. It enters
+ * all of them at once: of two such requests one is before the other in every queue, so they never
+ * wait for each other.
  */
 export function enterAll<T>(
   queues: readonly SerialQueue[],

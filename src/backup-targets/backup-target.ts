@@ -2,11 +2,13 @@ import { type Check, checkOptions, number } from '../api/options/option-checks.t
 import { DEVICE } from './content/target-paths.ts';
 
 /**
- * A place outside of the browser that keeps objects by path: `folder()`, `s3()`, `webdav()`, or one of your own. Paths
- * have `a-z`, `0-9`, `/`, `.`, `_` and `-` only, and name no collection and no document.
+ * A place outside of the browser that keeps objects by path: `folder()`, `s3()`, `webdav()`, or one
+ * of your own. Paths have `a-z`, `0-9`, `/`, `.`, `_` and `-` only, and name no collection and no
+ * document.
  *
- * `put` is all or nothing: `list` returns a path only once all of its bytes are there. `get` finds an object once its `put`
- * has resolved; `list` may lag behind. An error may be any; a `TargetError` says whether another attempt makes sense.
+ * `put` is all or nothing: `list` returns a path only once all of its bytes are there. `get` finds
+ * an object once its `put` has resolved; `list` may lag behind. An error may be any; a
+ * `TargetError` says whether another attempt makes sense.
  */
 export interface BackupTarget {
   /** Stores an object, in place of the one that is there. */
@@ -38,19 +40,19 @@ export function isTarget(value: unknown): value is BackupTarget {
 /** Options of {@link backupTo}. */
 export interface BackupToOptions {
   /**
-   * When to back up, where something has changed: once each calendar day, or after so many seconds (10 or more). One tab
-   * does it for all. Left out: only by `run()`.
+   * When to back up, where something has changed: once each calendar day, or after so many seconds
+   * (10 or more). One tab does it for all. Left out: only by `run()`.
    */
   readonly every?: 'day' | number | undefined;
   /**
-   * Days after which the backups of this device expire, -1 for never; a later run removes them, a day after it was found. The two
-   * newest that can be read stay beyond that.
+   * Days after which the backups of this device expire, -1 for never; a later run removes them, a
+   * day after it was found. The two newest that can be read stay beyond that.
    * @default 30
    */
   readonly retention_days?: number | undefined;
   /**
-   * The name of this device in the target: 1 to 40 characters of `a-z`, `0-9`, `_` and `-`. No two devices may have the
-   * same.
+   * The name of this device in the target: 1 to 40 characters of `a-z`, `0-9`, `_` and `-`. No two
+   * devices may have the same.
    * @default a random one, which localStorage keeps; in Node a new one for each process
    */
   readonly device?: string | undefined;

@@ -48,7 +48,10 @@ export class RemoteBackups {
   readonly #schedule: BackupSchedule | undefined;
   readonly #stopping = new AbortController();
   readonly #ends: (() => void)[] = [];
-  /** Whether this page is the leader, as of the last status: the status of the database asks for this one. */
+  /**
+   * Whether this page is the leader, as of the last status: the status of the database asks for
+   * this one.
+   */
   #leads = false;
   #running = 0;
   #lastRun: Date | undefined;
@@ -95,12 +98,14 @@ export class RemoteBackups {
   }
 
   /**
-   * Backs up all collections, each as of now: uploads the parts that the target lacks, then what makes them a backup.
-   * Ended in the middle, it leaves no backup; the next run uploads only what is missing. Afterwards expired backups of
-   * this device are removed. Runs of one device wait for each other, in all tabs.
+   * Backs up all collections, each as of now: uploads the parts that the target lacks, then what
+   * makes them a backup. Ended in the middle, it leaves no backup; the next run uploads only what
+   * is missing. Afterwards expired backups of this device are removed. Runs of one device wait for
+   * each other, in all tabs.
    *
-   * @throws {TargetError} `target_unreachable` after four attempts, `target_denied`, `target_full`, `target_refused`,
-   *   `target_stopped`; errors of `exportAll()`. The backups that are there stay as they are.
+   * @throws {TargetError} `target_unreachable` after four attempts, `target_denied`, `target_full`,
+   *   `target_refused`, `target_stopped`; errors of `exportAll()`. The backups that are there stay
+   *   as they are.
    */
   async run({ signal }: CallOptions = {}): Promise<BackupRun> {
     this.#running++;
@@ -156,7 +161,8 @@ export class RemoteBackups {
   }
 
   /**
-   * Removes all backups of a device from the target: of one that is gone for good, as nobody else lets them expire.
+   * Removes all backups of a device from the target: of one that is gone for good, as nobody else
+   * lets them expire.
    *
    * @param device As in `list()`. One that still backs up uploads everything again.
    */
@@ -241,7 +247,10 @@ export class RemoteBackups {
     return false;
   }
 
-  /** An empty database on a new device is no news: as the newest backup it would hide those of other devices. */
+  /**
+   * An empty database on a new device is no news: as the newest backup it would hide those of other
+   * devices.
+   */
   async #hasNothing(): Promise<boolean> {
     const { list } = await this.#open(this.#device, undefined);
     if ((await list.paths(this.#device)).length > 0) return false;
@@ -315,7 +324,8 @@ function stopped(): TargetError {
 }
 
 /**
- * Backs up a database to a place outside of the browser: incremental, as only parts that the target lacks are uploaded.
+ * Backs up a database to a place outside of the browser: incremental, as only parts that the target
+ * lacks are uploaded.
  *
  * @throws {OptionError} with the invalid option.
  *

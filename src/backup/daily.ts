@@ -12,8 +12,9 @@ export interface DailyBackupDecision {
 const NOTHING: DailyBackupDecision = { make: false, outdated: [] };
 
 /**
- * Decides about daily backups: one at the first change of a day, replaced at the end of the day if more has changed.
- * So each day with a change has one backup with all changes of the day. Days are those of the user's calendar.
+ * Decides about daily backups: one at the first change of a day, replaced at the end of the day if
+ * more has changed. So each day with a change has one backup with all changes of the day. Days are
+ * those of the user's calendar.
  */
 export class DailyBackups {
   /** The day of the last check, and the number of the last change then. */
@@ -46,7 +47,10 @@ export class DailyBackups {
     return { make: true, outdated: last.changed > this.#before ? [last] : [] };
   }
 
-  /** Call it after the decision was carried out; not after a failure, so that the next check tries again. */
+  /**
+   * Call it after the decision was carried out; not after a failure, so that the next check tries
+   * again.
+   */
   done(changed: number): void {
     this.#seen = changed;
   }

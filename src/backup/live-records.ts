@@ -7,8 +7,9 @@ import type { Segment } from '../storage/segments/segment.ts';
 export type ReadSegments = (numbers: readonly number[], take: TakeSegment) => Promise<void>;
 
 /**
- * The live records of a list of segments: the latest version of each key. Hashes of the keys find the few keys that
- * may occur twice; only their segments are read a second time, so not all keys are in memory.
+ * The live records of a list of segments: the latest version of each key. Hashes of the keys find
+ * the few keys that may occur twice; only their segments are read a second time, so not all keys
+ * are in memory.
  */
 export class LiveRecords {
   /** By segment: 1 for each superseded record. */

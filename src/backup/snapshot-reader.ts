@@ -49,7 +49,10 @@ export class SnapshotReader {
     return new SnapshotReader(storage, collection, groupsOf(sizes), rows);
   }
 
-  /** The section of a file: the header, completed by the number of documents, then the records of each segment. */
+  /**
+   * The section of a file: the header, completed by the number of documents, then the records of
+   * each segment.
+   */
   async *section(header: Omit<FileHeader, 'documents'>): AsyncGenerator<FilePart, void> {
     const { count: documents } = this.#rows;
     yield { kind: 'header', header: { ...header, documents } };

@@ -14,7 +14,10 @@ export const REASONS = {
 
 export type BackupReason = keyof typeof REASONS;
 
-/** A backup as stored: the list of the segments that were live at one instant. Garbage collection keeps them. */
+/**
+ * A backup as stored: the list of the segments that were live at one instant. Garbage collection
+ * keeps them.
+ */
 export interface Snapshot {
   /** Of the segments, see {@link FORMAT}. */
   readonly format: number;
@@ -72,7 +75,10 @@ function nameOf({ created_at, sequence }: SnapshotHead): string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How many of the newest backups never expire: they remain after a clock jump and after a long absence. */
+/**
+ * How many of the newest backups never expire: they remain after a clock jump and after a long
+ * absence.
+ */
 const ALWAYS_KEPT = 2;
 
 /** When a backup expires by its age, `undefined` for never. */

@@ -8,7 +8,9 @@ export class Snapshots {
   readonly #storage: Storage;
   readonly #collection: string;
   #taken = 0;
-  /** Sequence numbers of failed writes. Their snapshots may be stored nevertheless, and are ignored. */
+  /**
+   * Sequence numbers of failed writes. Their snapshots may be stored nevertheless, and are ignored.
+   */
   readonly #failed = new Set<number>();
   #read: Promise<StoredSnapshots> | undefined;
   #known: StoredSnapshots | undefined;
@@ -66,8 +68,8 @@ export class Snapshots {
   }
 
   /**
-   * Runs a write that adds or removes snapshots, then discards the cached list: a failed write may have taken effect,
-   * and garbage collection must not use an older list.
+   * Runs a write that adds or removes snapshots, then discards the cached list: a failed write may
+   * have taken effect, and garbage collection must not use an older list.
    */
   async change<T>(write: () => Promise<T>): Promise<T> {
     try {

@@ -8,7 +8,10 @@ import { isIntact, seal } from '../storage/integrity/seal.ts';
 import type { UndoablePut } from '../storage/log/log-writes.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The names of all backups of a collection, beside them: without it the loss of one would go unnoticed. */
+/**
+ * The names of all backups of a collection, beside them: without it the loss of one would go
+ * unnoticed.
+ */
 interface Catalog {
   readonly names: readonly string[];
 }

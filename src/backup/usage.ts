@@ -8,7 +8,10 @@ import { readSegment } from '../storage/segments/stored-segment.ts';
 import { LiveRecords } from './live-records.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Storage that a collection uses, in rough bytes before the browser compresses them, Blobs included. */
+/**
+ * Storage that a collection uses, in rough bytes before the browser compresses them, Blobs
+ * included.
+ */
 export interface CollectionUsage {
   readonly collection: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
@@ -17,8 +20,8 @@ export interface CollectionUsage {
   /** Data that only backups refer to. */
   readonly backup_bytes: number;
   /**
-   * When its cache is cleared unless it is used before then. `undefined` without a cache: the collection is not open, has
-   * no `caching`, or its cache was cleared.
+   * When its cache is cleared unless it is used before then. `undefined` without a cache: the
+   * collection is not open, has no `caching`, or its cache was cleared.
    */
   readonly cached_until: Date | 'never' | undefined;
 }
@@ -49,7 +52,8 @@ export function usageOf(
 }
 
 /**
- * The sizes of a collection that is not open. Missing and damaged segments count nothing: another tab may be compacting it.
+ * The sizes of a collection that is not open. Missing and damaged segments count nothing: another
+ * tab may be compacting it.
  */
 export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
   const sizes = new Map<number, { bytes: number }>();
@@ -71,8 +75,8 @@ export async function storedSizes(storage: Storage, manifest: Manifest): Promise
 export interface CollectionInfo extends Pick<CollectionUsage, 'type' | 'bytes' | 'backup_bytes'> {
   readonly name: string;
   /**
-   * Documents, archived ones included, or keys of a key-value collection. `undefined` where its data is damaged: open it,
-   * and `verify()` says what is left.
+   * Documents, archived ones included, or keys of a key-value collection. `undefined` where its
+   * data is damaged: open it, and `verify()` says what is left.
    */
   readonly documents: number | undefined;
   /** How many backups it has. A dropped collection that left a backup has no documents. */

@@ -7,11 +7,12 @@ interface ExactBody {
 }
 
 /**
- * An encoded value: a JSON string where JSON preserves the value exactly, else a private copy of the value.
+ * An encoded value: a JSON string where JSON preserves the value exactly, else a private copy of
+ * the value.
  *
- * A value is encoded once, in the calling thread, then sent and stored in this form. A string is the cheapest defensive
- * copy: it is sent to a worker and written to IndexedDB several times faster than an object. A private copy is never
- * returned to callers and never changed.
+ * A value is encoded once, in the calling thread, then sent and stored in this form. A string is
+ * the cheapest defensive copy: it is sent to a worker and written to IndexedDB several times faster
+ * than an object. A private copy is never returned to callers and never changed.
  */
 export type Body = string | ExactBody;
 
@@ -38,7 +39,10 @@ export function encodeAndCopy(value: unknown, root: string): { body: Body; copy:
   return { body, copy: typeof body === 'string' ? captured.copy : copy(captured.copy) };
 }
 
-/** Encodes a value and tells its fields, which must not be changed: cheaper than decoding the body to read it. */
+/**
+ * Encodes a value and tells its fields, which must not be changed: cheaper than decoding the body
+ * to read it.
+ */
 export function encodeAndPeek(value: unknown, root: string): { body: Body; fields: unknown } {
   const captured = capture(value, root);
   return { body: encodeCaptured(captured), fields: captured.copy };
@@ -72,8 +76,8 @@ export function peek(body: Body): unknown {
 }
 
 /**
- * Turns a flat copy of decoded fields into a deep one. Up to ten times faster than parsing, as a spread copies all fields
- * of an object at once.
+ * Turns a flat copy of decoded fields into a deep one. Up to ten times faster than parsing, as a
+ * spread copies all fields of an object at once.
  */
 export function copyHeld(fields: object, copy: object): object {
   for (const key in fields) {

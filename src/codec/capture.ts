@@ -2,8 +2,9 @@ import { ValueError } from '../errors/errors.ts';
 import { baseOf, isPlainObject, isRevoked, nameOf, type Tag, tagOf } from './kinds.ts';
 
 /**
- * Deepest nesting of a value. Structured clone and `JSON.parse` recurse on the native stack, which is smallest in
- * workers; browsers fail between 5,000 and 20,000 levels, with a RangeError without details.
+ * Deepest nesting of a value. Structured clone and `JSON.parse` recurse on the native stack, which
+ * is smallest in workers; browsers fail between 5,000 and 20,000 levels, with a RangeError without
+ * details.
  */
 const MAX_DEPTH = 500;
 
@@ -12,7 +13,10 @@ export const draftMark: unique symbol = Symbol('draft');
 
 let toPlatformBlob: (value: object) => Blob | undefined = () => undefined;
 
-/** Takes Blobs that are implemented in JavaScript by what clones them: a page may give some, a worker gets none. */
+/**
+ * Takes Blobs that are implemented in JavaScript by what clones them: a page may give some, a
+ * worker gets none.
+ */
 export function takeBlobsBy(convert: typeof toPlatformBlob): void {
   toPlatformBlob = convert;
 }
@@ -22,8 +26,8 @@ export interface Captured {
   /** A deep copy that shares nothing mutable with the original. */
   readonly copy: unknown;
   /**
-   * Whether JSON preserves the value exactly; `false` for values that only structured clone preserves: Date, Map,
-   * bigint, `undefined`, NaN, -0 …
+   * Whether JSON preserves the value exactly; `false` for values that only structured clone
+   * preserves: Date, Map, bigint, `undefined`, NaN, -0 …
    */
   readonly json: boolean;
 }
@@ -39,8 +43,8 @@ interface Trail {
 }
 
 /**
- * Checks that a value can be stored and copies it, in one pass. Each property is read once: a getter or proxy cannot
- * return another value after the check.
+ * Checks that a value can be stored and copies it, in one pass. Each property is read once: a
+ * getter or proxy cannot return another value after the check.
  *
  * @param root Name of the value in errors, such as `document`.
  * @param takesBases Whether a subclass of a built-in counts as its base, as in criteria.
@@ -116,7 +120,8 @@ function takeSparse(
   const taken = result.length;
   for (const key of Object.keys(value).slice(taken)) {
     const index = Number(key);
-    // Indexes come first (ECMA-262, OrdinaryOwnPropertyKeys); other properties of an array are dropped.
+    // Indexes come first (ECMA-262, OrdinaryOwnPropertyKeys); other properties of an array are
+    // dropped.
     if (!(index < value.length)) break;
     trail.keys[depth] = index;
     result[index] = take(value[index], trail, depth + 1);
@@ -173,8 +178,8 @@ function takeBuiltIn(value: object, trail: Trail, depth: number): unknown {
 }
 
 /**
- * A copy of a built-in; of a Map or Set, its entries. `undefined` for other classes, and for objects without the
- * internal slots of their class: a proxy, a detached buffer.
+ * A copy of a built-in; of a Map or Set, its entries. `undefined` for other classes, and for
+ * objects without the internal slots of their class: a proxy, a detached buffer.
  */
 function contentOf(value: object, tag: Tag | undefined): object | undefined {
   try {
@@ -198,7 +203,8 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
       }
       case 'Blob':
       case 'File':
-        // Immutable, so the copy shares it. A Blob that cannot be cloned would make every save fail.
+        // Immutable, so the copy shares it. A Blob that cannot be cloned would make every save
+        // fail.
         if (!((value as Blob).size >= 0)) return undefined;
         return value instanceof Blob ? value : structuredClone(value);
       case undefined:

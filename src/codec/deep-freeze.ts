@@ -1,8 +1,9 @@
 import { isPlainObject } from './kinds.ts';
 
 /**
- * Freezes a stored value deeply: arrays, plain objects, and the entries of Maps and Sets. Maps, Sets, Dates, views and
- * ArrayBuffers stay mutable: `Object.freeze` does not freeze their content, and throws for views.
+ * Freezes a stored value deeply: arrays, plain objects, and the entries of Maps and Sets. Maps,
+ * Sets, Dates, views and ArrayBuffers stay mutable: `Object.freeze` does not freeze their content,
+ * and throws for views.
  */
 export function deepFreeze<T>(value: T): T {
   if (isContainer(value)) freeze(value);

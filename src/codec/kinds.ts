@@ -1,6 +1,6 @@
 /**
- * Whether a value is a plain object: from `{}`, `Object.create(null)`, or `{}` in another realm, such as a frame, whose
- * `Object.prototype` differs and has no prototype itself.
+ * Whether a value is a plain object: from `{}`, `Object.create(null)`, or `{}` in another realm,
+ * such as a frame, whose `Object.prototype` differs and has no prototype itself.
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
@@ -14,7 +14,10 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   );
 }
 
-/** Whether a value is a proxy that has ended, such as a finished draft of Immer: it throws at anything. */
+/**
+ * Whether a value is a proxy that has ended, such as a finished draft of Immer: it throws at
+ * anything.
+ */
 export function isRevoked(value: unknown): boolean {
   try {
     return Array.isArray(value) && false;
@@ -42,12 +45,14 @@ const tags: ReadonlySet<string> = new Set<Tag>([
 ]);
 
 /**
- * The built-in type of an object; `undefined` for other classes, and for subclasses, which structured clone would
- * silently turn into their base class. Compares names, as `instanceof` fails across realms.
+ * The built-in type of an object; `undefined` for other classes, and for subclasses, which
+ * structured clone would silently turn into their base class. Compares names, as `instanceof` fails
+ * across realms.
  */
 export function tagOf(value: object): Tag | undefined {
   const name = nameOf(value);
-  // Its own `constructor`, if it has one: with fake timers a Date is of a subclass that says it is none.
+  // Its own `constructor`, if it has one: with fake timers a Date is of a subclass that says it is
+  // none.
   const own = (value.constructor as { name?: string } | undefined)?.name;
   // A Buffer of Node is taken as its bytes.
   return own === name || (own === 'Buffer' && name === 'Uint8Array') ? baseOf(value) : undefined;
@@ -66,8 +71,8 @@ export function nameOf(value: object): string {
 }
 
 /**
- * Whether a value is to be awaited. By its method: where a page replaces `Promise`, as zone.js does, async functions return
- * another class. No value that can be stored has one.
+ * Whether a value is to be awaited. By its method: where a page replaces `Promise`, as zone.js
+ * does, async functions return another class. No value that can be stored has one.
  */
 export function isPromise<T = unknown>(value: unknown): value is Promise<T> {
   return typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function';

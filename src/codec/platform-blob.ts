@@ -4,8 +4,8 @@ interface NodeBuffer {
 }
 
 /**
- * The platform's Blob or File with the content of one that is implemented in JavaScript, such as happy-dom's, which
- * structured clone and IndexedDB lose. `undefined` for anything else.
+ * The platform's Blob or File with the content of one that is implemented in JavaScript, such as
+ * happy-dom's, which structured clone and IndexedDB lose. `undefined` for anything else.
  */
 export function toPlatformBlob(value: object): Blob | undefined {
   const { name } = (value.constructor ?? {}) as { name?: unknown };

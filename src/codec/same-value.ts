@@ -2,8 +2,8 @@ import type { Body } from './body.ts';
 import { isPlainObject, tagOf } from './kinds.ts';
 
 /**
- * Whether two stored values are deeply equal, the order of keys included. Two Blobs are equal only if they are one object: their
- * content cannot be read synchronously.
+ * Whether two stored values are deeply equal, the order of keys included. Two Blobs are equal only
+ * if they are one object: their content cannot be read synchronously.
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

@@ -7,7 +7,8 @@ export interface BlobBytes {
 }
 
 /**
- * The rough size of an encoded document in bytes, without its Blobs: the unit of segments and pools.
+ * The rough size of an encoded document in bytes, without its Blobs: the unit of segments and
+ * pools.
  *
  * @param blobs The bytes of Blobs are added to it.
  */

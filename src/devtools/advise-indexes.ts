@@ -47,8 +47,9 @@ interface Draft {
 }
 
 /**
- * Advises indexes for queries that examine many documents for few results. The fields that must equal a value come first,
- * then those of the sort order, then one with a range. Advice whose fields begin another one is part of that.
+ * Advises indexes for queries that examine many documents for few results. The fields that must
+ * equal a value come first, then those of the sort order, then one with a range. Advice whose
+ * fields begin another one is part of that.
  *
  * @returns the advice, the most documents examined first.
  *

@@ -12,8 +12,9 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 /**
  * The element `<cairn-devtools>`: shows and edits what a database holds, and shows what it does.
  *
- * Attributes: `position` (`bottom` or `right` docks it to the window; left out, it stands in the page), `collapsed` (a
- * button alone, where it is docked), `theme` (`light`, `dark` or `system`; left out, it follows the page's `color-scheme`).
+ * Attributes: `position` (`bottom` or `right` docks it to the window; left out, it stands in the
+ * page), `collapsed` (a button alone, where it is docked), `theme` (`light`, `dark` or `system`;
+ * left out, it follows the page's `color-scheme`).
  *
  * @example
  * ```ts

@@ -23,8 +23,9 @@ const ALLOWED: Readonly<Record<keyof DevtoolsOptions, readonly unknown[]>> = {
 const docked = new Map<string, HTMLElement>();
 
 /**
- * Docks `<cairn-devtools>` to the window: a button in the corner that opens the panel. Docked again for a database of the same
- * name, by an effect or a module that ran twice, it takes the place of the one before.
+ * Docks `<cairn-devtools>` to the window: a button in the corner that opens the panel. Docked again
+ * for a database of the same name, by an effect or a module that ran twice, it takes the place of
+ * the one before.
  *
  * @returns a function that removes them.
  * @throws {OptionError} with the option, the given value and the allowed ones.

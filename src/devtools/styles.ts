@@ -1,4 +1,7 @@
-/** The look of the devtools. Colours follow `color-scheme`, which is the page's unless `theme` is given. */
+/**
+ * The look of the devtools. Colours follow `color-scheme`, which is the page's unless `theme` is
+ * given.
+ */
 export const STYLES = `
 :host {
   --ground: light-dark(#f7f6f2, #131816);

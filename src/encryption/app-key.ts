@@ -12,8 +12,8 @@ import {
 export interface PasswordKey {
   readonly password: string;
   /**
-   * Derives at least 32 bytes from the password, as by Argon2id; runs in the page. Must return the same for the same arguments, as long as the
-   * database has this password.
+   * Derives at least 32 bytes from the password, as by Argon2id; runs in the page. Must return the
+   * same for the same arguments, as long as the database has this password.
    */
   readonly deriveKey?:
     | ((password: string, salt: Uint8Array) => BufferSource | Promise<BufferSource>)
@@ -25,7 +25,10 @@ export interface PasskeyKey {
   readonly passkey: BufferSource;
 }
 
-/** A key of a database: a password, a passkey, 32 random bytes, or a CryptoKey for AES-GCM or AES-KW. */
+/**
+ * A key of a database: a password, a passkey, 32 random bytes, or a CryptoKey for AES-GCM or
+ * AES-KW.
+ */
 export type EncryptionKey = PasswordKey | PasskeyKey | Uint8Array | CryptoKey;
 
 /** The least that a key may have. */

@@ -21,14 +21,17 @@ export interface ChangePasswordOptions {
 }
 
 /**
- * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with any amount of data. All or nothing.
+ * Gives a database another key. Only the wrapped data key is written anew, so it takes as long with
+ * any amount of data. All or nothing.
  *
- * From then on every opening needs the new key, in all tabs. Clients that have the database open go on until they are opened again, or another
- * tab takes over as leader: then they fail with `key_wrong`, and what they were told is done is journaled for the next client.
+ * From then on every opening needs the new key, in all tabs. Clients that have the database open go
+ * on until they are opened again, or another tab takes over as leader: then they fail with
+ * `key_wrong`, and what they were told is done is journaled for the next client.
  *
  * With storage `opfs` no client may have the database open, in any tab.
  *
- * @throws {StorageError} `key_wrong`, `not_encrypted`; `database_busy` where a client has files open; {OptionError} `option_invalid`.
+ * @throws {StorageError} `key_wrong`, `not_encrypted`; `database_busy` where a client has files
+ *   open; {OptionError} `option_invalid`.
  *
  * @example
  * ```ts

@@ -30,8 +30,9 @@ export type EncryptedTargetOptions =
   | { readonly password: string };
 
 /**
- * Objects with a salt and a wrapped key. Devices that begin an empty target at once make one each: a target cannot compare
- * and set, and a key that another overwrites would be lost with all that it sealed.
+ * Objects with a salt and a wrapped key. Devices that begin an empty target at once make one each:
+ * a target cannot compare and set, and a key that another overwrites would be lost with all that it
+ * sealed.
  */
 const KEY_PATHS = 'cairn-keys/';
 
@@ -39,11 +40,12 @@ const KEY_PATHS = 'cairn-keys/';
 const NAME = 'cairn backup target';
 
 /**
- * Encrypts what goes to a backup target: each object is sealed with AES-256-GCM under a random data key, which is wrapped by the key, and opens
- * under its own path only. Paths stay as they are, and sizes can be told.
+ * Encrypts what goes to a backup target: each object is sealed with AES-256-GCM under a random data
+ * key, which is wrapped by the key, and opens under its own path only. Paths stay as they are, and
+ * sizes can be told.
  *
- * @throws {OptionError} `option_invalid`. Its methods reject with {StorageError} `key_wrong`, `not_encrypted` or `data_damaged`, and with what
- *   the target rejects with.
+ * @throws {OptionError} `option_invalid`. Its methods reject with {StorageError} `key_wrong`,
+ *   `not_encrypted` or `data_damaged`, and with what the target rejects with.
  *
  * @example
  * ```ts
@@ -126,7 +128,8 @@ async function unsealByAny(
 /**
  * The keys of a target, all devices in the same order; makes one for an empty target.
  *
- * @throws {StorageError} `key_wrong`, `data_damaged` or `format_newer` where none opens, and what the target rejects with.
+ * @throws {StorageError} `key_wrong`, `data_damaged` or `format_newer` where none opens, and what
+ *   the target rejects with.
  */
 async function openTarget(
   target: EncryptableTarget,
@@ -168,7 +171,8 @@ async function keyPaths(target: EncryptableTarget, keys: PageKeys, own: OwnKey):
 }
 
 /**
- * Objects without a key are those of an app that did not encrypt, or the list lags: the key was there before them.
+ * Objects without a key are those of an app that did not encrypt, or the list lags: the key was
+ * there before them.
  *
  * @throws {StorageError} `not_encrypted`; {Error} where another attempt makes sense.
  */

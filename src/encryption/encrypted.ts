@@ -20,8 +20,8 @@ import { openJournals, PageSealing } from './page-sealing.ts';
 /** Options of {@link encrypted}. */
 export interface EncryptedStorageOptions {
   /**
-   * What opens the database: a password, the PRF output of a passkey, 32 random bytes, or a CryptoKey for AES-GCM or AES-KW.
-   * It is copied: you may overwrite your bytes afterwards.
+   * What opens the database: a password, the PRF output of a passkey, 32 random bytes, or a
+   * CryptoKey for AES-GCM or AES-KW. It is copied: you may overwrite your bytes afterwards.
    */
   key: EncryptionKey;
 }
@@ -30,14 +30,14 @@ export interface EncryptedStorageOptions {
 export type EncryptableStorage = 'indexeddb' | 'opfs' | 'memory' | StorageDriver;
 
 /**
- * Encrypts everything that a database stores, with AES-256-GCM: documents, names, indexes, backups, unload journals. Queries work as before: they
- * run in memory.
+ * Encrypts everything that a database stores, with AES-256-GCM: documents, names, indexes, backups,
+ * unload journals. Queries work as before: they run in memory.
  *
  * A lost key is lost data.
  *
  * @param storage As the option `storage`; a driver for `new Database()` only.
- * @throws {OptionError} `option_invalid`. Opening rejects with {StorageError} `key_wrong`, `not_encrypted`, `data_damaged` or
- *   `encryption_unavailable`.
+ * @throws {OptionError} `option_invalid`. Opening rejects with {StorageError} `key_wrong`,
+ *   `not_encrypted`, `data_damaged` or `encryption_unavailable`.
  *
  * @example
  * ```ts

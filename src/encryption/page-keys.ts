@@ -48,7 +48,10 @@ export class PageKeys {
     return this.derive(this.#given);
   }
 
-  /** Whether the key that an engine was given was for an older key record: a tab had ended before it copied the newer. */
+  /**
+   * Whether the key that an engine was given was for an older key record: a tab had ended before it
+   * copied the newer.
+   */
   async isOutdated(name: string): Promise<boolean> {
     if (!this.#given) return false;
     const record = await storedRecord(name);
@@ -75,8 +78,8 @@ export class PageKeys {
   }
 
   /**
-   * As {@link dataKeys}, where another tab has the database open: what cannot be read of it is there, and a right key must not
-   * pass for a wrong one.
+   * As {@link dataKeys}, where another tab has the database open: what cannot be read of it is
+   * there, and a right key must not pass for a wrong one.
    *
    * @throws {StorageError} `key_wrong`, `storage_failed`
    */

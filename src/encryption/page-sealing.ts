@@ -45,8 +45,9 @@ interface PageCiphers {
 /**
  * Seals what a page writes as it is hidden or ends.
  *
- * A change is sealed before it is acknowledged, so that the ending page only stores text. To seal 500 documents in
- * `pagehide` took 30 ms where plain ones took 4 ms, and 12 of 40 pages that navigated to another site were gone by then.
+ * A change is sealed before it is acknowledged, so that the ending page only stores text. To seal
+ * 500 documents in `pagehide` took 30 ms where plain ones took 4 ms, and 12 of 40 pages that
+ * navigated to another site were gone by then.
  */
 export class PageSealing implements RecordSealing {
   readonly #name: string;
@@ -98,8 +99,8 @@ export class PageSealing implements RecordSealing {
       isGapless && firstLate >= 0 ? changes.slice(0, firstLate) : changes.filter(isSealed);
     const lines = this.#sealedLines(record, sealed);
     if (lines.length > 0) yield formOf(record, lines, sealed.length);
-    // What is sealed is written by now. The others are calls in flight, changes that wait for their seal or their save,
-    // and changes of synchronous calls.
+    // What is sealed is written by now. The others are calls in flight, changes that wait for their
+    // seal or their save, and changes of synchronous calls.
     const isDone = new Set(sealed);
     const late = changes.filter((change) => !isDone.has(change));
     const fitting = withinRoom(late);
@@ -129,7 +130,10 @@ export class PageSealing implements RecordSealing {
     return packBytes(await sealBytes(pages, SEALED.page, frameBytes(frame), framePlace(client)));
   }
 
-  /** The frames of the changes, without their changes that are released since, behind those of their collections. */
+  /**
+   * The frames of the changes, without their changes that are released since, behind those of their
+   * collections.
+   */
   #sealedLines(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string[] {
     const wanted = new Set(changes);
     const frames = new Set(changes.flatMap((change) => this.#frames.get(change) ?? []));
@@ -201,8 +205,8 @@ function isWithoutBlob({ request }: AcknowledgedChange): boolean {
 }
 
 /**
- * Opens the unload journals of a database. Those that do not open stay: they may be of another key. Journals in clear do
- * not count: without the key anybody could have written them.
+ * Opens the unload journals of a database. Those that do not open stay: they may be of another key.
+ * Journals in clear do not count: without the key anybody could have written them.
  *
  * @throws {StorageError} `key_wrong`, or where the keys of the database cannot be read.
  */

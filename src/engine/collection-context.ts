@@ -20,7 +20,9 @@ import type { ExpiryRules, Records } from './records/records.ts';
 import type { ReplicaTracker } from './replication/replica-tracker.ts';
 import type { SaveLinks, SaveSchedule } from './save-schedule.ts';
 
-/** What operations on documents and values work with: a collection, or a transaction's view of it. */
+/**
+ * What operations on documents and values work with: a collection, or a transaction's view of it.
+ */
 export interface OperationContext extends Pick<EngineEnvironment, 'clock' | 'newId'> {
   readonly settings: CollectionSettings;
   readonly records: Records;
@@ -75,8 +77,8 @@ export class Availability {
   }
 
   /**
-   * Whether it could not be opened, so that opening it again makes sense. A damaged collection stays open: two of
-   * one name that are both restored would overwrite each other's segments.
+   * Whether it could not be opened, so that opening it again makes sense. A damaged collection
+   * stays open: two of one name that are both restored would overwrite each other's segments.
    */
   get failed(): boolean {
     return this.error !== undefined && !this.isDamaged;

@@ -33,7 +33,9 @@ export class EngineEventHub {
   readonly #sessions = new Set<EventReceiver>();
   /** Counted as sessions come and go: the status is made after every batch. */
   #tabs = 0;
-  /** Changes of the batch by collection, to be sent at its end. Only kept while a session watches. */
+  /**
+   * Changes of the batch by collection, to be sent at its end. Only kept while a session watches.
+   */
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
   #lastError: CairnError | undefined;

@@ -59,8 +59,8 @@ interface Succession {
 }
 
 /**
- * In WebKit a worker that ends amid a write can block its database in all tabs (docs/decisions/017). A page that stays
- * goes on after this time.
+ * In WebKit a worker that ends amid a write can block its database in all tabs
+ * (docs/decisions/017). A page that stays goes on after this time.
  */
 const PAUSE_MS = 1000;
 
@@ -168,7 +168,10 @@ export class Engine {
     this.#storage.leave();
   }
 
-  /** Writes what the next opening is faster by; to be called before {@link stop}. Never rejects: failures are reported. */
+  /**
+   * Writes what the next opening is faster by; to be called before {@link stop}. Never rejects:
+   * failures are reported.
+   */
   finish(): Promise<void> {
     return this.#collections.finish();
   }

@@ -12,7 +12,8 @@ export interface Executor {
    *
    * @param reader The live query that the request is about.
    * @param key Of a change by a client. A change that was applied before is not applied again.
-   * @param declaration The indexes that the handle declares. While they are built, requests of other handles go on.
+   * @param declaration The indexes that the handle declares. While they are built, requests of
+   *   other handles go on.
    */
   execute(
     request: Request,

@@ -73,7 +73,8 @@ export class HostedCollection implements Executor {
   readonly #stamps: StampOptions;
 
   /**
-   * @param dropping Called when a drop begins: the name is free, and can be opened again once the drop has ended.
+   * @param dropping Called when a drop begins: the name is free, and can be opened again once the
+   *   drop has ended.
    * @param after What must end before the collection is opened.
    */
   constructor(
@@ -169,7 +170,10 @@ export class HostedCollection implements Executor {
     });
   }
 
-  /** Reads a collection of a file into its place, or on top of it. Executes nothing else until `read` ends. */
+  /**
+   * Reads a collection of a file into its place, or on top of it. Executes nothing else until
+   * `read` ends.
+   */
   async importSection<T>(
     header: FileHeader,
     merge: boolean,
@@ -188,7 +192,9 @@ export class HostedCollection implements Executor {
     await this.queue.enter(true, () => this.#lifecycle.rename(to));
   }
 
-  /** The number of its documents or values once it is open; `undefined` where its data is damaged. */
+  /**
+   * The number of its documents or values once it is open; `undefined` where its data is damaged.
+   */
   async count(): Promise<number | undefined> {
     const { records } = this.#expiring?.visible ?? this;
     return this.queue.enter(false, () => (this.availability.error ? undefined : records.size));
@@ -204,7 +210,9 @@ export class HostedCollection implements Executor {
     giveUp(request, this.#store, this.#backups, this.context, this.queue);
   }
 
-  /** Must be called after a batch: sends its changes to live queries, and saves when that is due. */
+  /**
+   * Must be called after a batch: sends its changes to live queries, and saves when that is due.
+   */
   settle(): void {
     if (this.availability.error) return;
     this.lives.settle();
@@ -214,7 +222,10 @@ export class HostedCollection implements Executor {
     this.#expiring?.sweep.check();
   }
 
-  /** Takes in a new handle: its indexes count; its other options do not while the collection is open. */
+  /**
+   * Takes in a new handle: its indexes count; its other options do not while the collection is
+   * open.
+   */
   declare(settings: CollectionSettings): IndexDeclaration {
     this.#stamps.compare(settings, this.context.expiry);
     declareVersion(this.records, settings.version);
@@ -226,7 +237,10 @@ export class HostedCollection implements Executor {
     this.#indexes.retract(declaration, drops);
   }
 
-  /** Applies a replayed change, at the cost of a unique index that the handle of the change does not declare. */
+  /**
+   * Applies a replayed change, at the cost of a unique index that the handle of the change does not
+   * declare.
+   */
   async reapply(
     request: Request,
     key: IdempotencyKey,
@@ -245,7 +259,10 @@ export class HostedCollection implements Executor {
     }
   }
 
-  /** Gives up the unique index that refuses a replayed change, unless the handle of the change declares it. */
+  /**
+   * Gives up the unique index that refuses a replayed change, unless the handle of the change
+   * declares it.
+   */
   giveUpIndex(error: CairnError, declared: CollectionSettings['indexes']): boolean {
     return this.#indexes.giveUp(error, declared);
   }
@@ -296,7 +313,10 @@ export class HostedCollection implements Executor {
   }
 }
 
-/** Warns of handles whose stamp options or `expire_after` differ from those of the handle that opened the collection. */
+/**
+ * Warns of handles whose stamp options or `expire_after` differ from those of the handle that
+ * opened the collection.
+ */
 class StampOptions {
   readonly #open: CollectionSettings;
   /** Warnings so far: one of each kind. */

@@ -21,8 +21,8 @@ const ALL_KEYS: ReadQuery = {
 };
 
 /**
- * Keys and values: the first segment of a key names a record, the rest is a path inside its value. Every change
- * reads, changes and stores the value within one turn of the serial queue.
+ * Keys and values: the first segment of a key names a record, the rest is a path inside its value.
+ * Every change reads, changes and stores the value within one turn of the serial queue.
  */
 export class KeyValueStore {
   readonly #context: OperationContext;

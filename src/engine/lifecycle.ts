@@ -157,7 +157,10 @@ export class CollectionLifecycle {
     return undefined;
   }
 
-  /** Ends all other writes, then the collection by one of its own. If that fails, everything goes on. */
+  /**
+   * Ends all other writes, then the collection by one of its own. If that fails, everything goes
+   * on.
+   */
   *#leave(why: Error, write: () => Promise<void>): Coroutine<void> {
     const { availability, records, saves, replica, events } = this.#context;
     const { queue, lives, backups, indexes, checkpoints, sweep } = this.#parts;
@@ -203,7 +206,10 @@ export class CollectionLifecycle {
     await this.#context.replica?.leave();
   }
 
-  /** Loads the bodies of a cached collection, and fills the maps that opening left out; requests are answered meanwhile. */
+  /**
+   * Loads the bodies of a cached collection, and fills the maps that opening left out; requests are
+   * answered meanwhile.
+   */
   #finishOpening(): void {
     const { events } = this.#context;
     this.#loadRest().catch((cause: unknown) => events.failed(asCairnError(cause)));
@@ -240,11 +246,12 @@ interface Target {
 }
 
 /**
- * Gives a stored collection another name, with its backups and what replication knows. Its segments are copied beside
- * a tombstone, which keeps them from counting; then one write makes the copy live and removes the original. All of the
- * collection must be saved, and nothing may write to it.
+ * Gives a stored collection another name, with its backups and what replication knows. Its segments
+ * are copied beside a tombstone, which keeps them from counting; then one write makes the copy live
+ * and removes the original. All of the collection must be saved, and nothing may write to it.
  *
- * @param applied Its watermarks. They stay under the old name too: a frozen page must not repeat its changes there.
+ * @param applied Its watermarks. They stay under the old name too: a frozen page must not repeat
+ *   its changes there.
  * @throws {StorageError} Then the collection has its old name.
  */
 async function renameStored(
@@ -272,7 +279,8 @@ async function renameStored(
       operations.push(putManifest(beside), ...removalOf(replica[0]), noManifest(replica[0]));
     await target.storage.write(operations, target.durability);
   } catch (error) {
-    // A write that failed may be stored nevertheless. If this read fails too, the tombstone keeps the copy from counting.
+    // A write that failed may be stored nevertheless. If this read fails too, the tombstone keeps
+    // the copy from counting.
     const left = await readManifest(target.storage, from);
     if (left && !left.dropped) await undo(target, to, replica[1], before, error);
     else return;

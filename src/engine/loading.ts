@@ -51,8 +51,8 @@ export function* openCollection(
 }
 
 /**
- * Reads a list of segments into memory, aside from the present records: to open a collection, and to replace its records
- * by a backup. Nothing changes until {@link take}.
+ * Reads a list of segments into memory, aside from the present records: to open a collection, and
+ * to replace its records by a backup. Nothing changes until {@link take}.
  */
 export class Loading {
   readonly records: FoldedRecords;
@@ -85,8 +85,8 @@ export class Loading {
   }
 
   /**
-   * Counts the live sizes of the collection's segments. Indexes whose keys all segments have are ready; the others
-   * are built once the collection is open.
+   * Counts the live sizes of the collection's segments. Indexes whose keys all segments have are
+   * ready; the others are built once the collection is open.
    */
   open(segments: ReadonlyMap<number, SegmentState>): void {
     this.records.finish(segments);

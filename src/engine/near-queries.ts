@@ -28,9 +28,9 @@ interface Recipe {
 }
 
 /**
- * Answers queries of callers in this thread at once. A query that differs from an earlier one only in its constants is
- * neither compiled nor planned again, where an index decides alone; the plan is made anew where it reads far more keys
- * than it did.
+ * Answers queries of callers in this thread at once. A query that differs from an earlier one only
+ * in its constants is neither compiled nor planned again, where an index decides alone; the plan is
+ * made anew where it reads far more keys than it did.
  */
 export class NearQueries {
   readonly context: OperationContext;
@@ -182,8 +182,8 @@ function criteriaOf({ shape, constants }: Question): object {
 }
 
 /**
- * Sorts entries of an index by rank: a merge of the runs that ascend already, one for each key. Twice as fast as
- * `sort` with a comparison.
+ * Sorts entries of an index by rank: a merge of the runs that ascend already, one for each key.
+ * Twice as fast as `sort` with a comparison.
  */
 function byRank<E extends Ranked>(entries: E[]): E[] {
   let from = entries;

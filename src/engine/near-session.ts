@@ -25,7 +25,10 @@ export class NearSession {
     this.#session = session;
   }
 
-  /** What reads of a handle look into now, or throws. A short way: there are many of them, and they are quick. */
+  /**
+   * What reads of a handle look into now, or throws. A short way: there are many of them, and they
+   * are quick.
+   */
   context(handle: number): OperationContext {
     this.#checkRecovered();
     const { collection, declaration } = this.#session.handles.at(handle);
@@ -105,7 +108,8 @@ function executeNow(
 /**
  * Refuses a call that would have to wait.
  *
- * @throws {CollectionError} `sync_unavailable`; what all calls of the handle reject with, such as `schema_newer`.
+ * @throws {CollectionError} `sync_unavailable`; what all calls of the handle reject with, such as
+ *   `schema_newer`.
  */
 function checkAtHand(
   collection: HostedCollection,

@@ -15,7 +15,10 @@ export class OpenCollections {
   readonly #byName = new Map<string, HostedCollection>();
   /** Those being dropped, which come back where that fails. */
   readonly #leaving = new Set<HostedCollection>();
-  /** By name, what must end before a collection of the name opens: a drop, or an import while it is not open. */
+  /**
+   * By name, what must end before a collection of the name opens: a drop, or an import while it is
+   * not open.
+   */
   readonly #ahead = new Map<string, Promise<unknown>>();
   /** Settles when the tombstones of outlived drops are removed. */
   #sweeping: Promise<unknown> = Promise.resolve();
@@ -54,7 +57,10 @@ export class OpenCollections {
     return collection;
   }
 
-  /** Runs a task on a collection. One that is not open is opened for the task, and handles to it wait meanwhile. */
+  /**
+   * Runs a task on a collection. One that is not open is opened for the task, and handles to it
+   * wait meanwhile.
+   */
   async use<T>(
     { collection: name, type }: Pick<FileHeader, 'collection' | 'type'>,
     task: (collection: HostedCollection) => Promise<T>,
@@ -69,7 +75,8 @@ export class OpenCollections {
   }
 
   /**
-   * Gives a collection another name, which must be free. Collections of that name that are constructed from now on wait.
+   * Gives a collection another name, which must be free. Collections of that name that are
+   * constructed from now on wait.
    *
    * @throws {CollectionError} `collection_missing`, `name_taken`
    */
@@ -110,7 +117,10 @@ export class OpenCollections {
     this.#environment.events.sendChanges();
   }
 
-  /** Saves every collection, and waits for drops. Rejects with the first failure, after all have been tried. */
+  /**
+   * Saves every collection, and waits for drops. Rejects with the first failure, after all have
+   * been tried.
+   */
   async save(): Promise<void> {
     const saves = Array.from(this.#all, (collection) => collection.flush());
     for (const result of await Promise.allSettled(saves)) {
@@ -142,8 +152,8 @@ export class OpenCollections {
     this.#leaving.add(collection);
     const ends = () => void this.#leaving.delete(collection);
     drop.then(ends, ends);
-    // A drop that fails leaves the collection as it was. One that was constructed meanwhile does not open: two of
-    // one name would overwrite each other's segments.
+    // A drop that fails leaves the collection as it was. One that was constructed meanwhile does
+    // not open: two of one name would overwrite each other's segments.
     const ended = drop.catch((error: unknown) => {
       this.#byName.set(name, collection);
       throw error;
@@ -173,8 +183,8 @@ export class OpenCollections {
 }
 
 /**
- * Removes the manifests of collections that were dropped so long ago that no page frozen since then will replay a
- * change to them.
+ * Removes the manifests of collections that were dropped so long ago that no page frozen since then
+ * will replay a change to them.
  *
  * @param now Unix milliseconds.
  * @param isUsed Whether a collection of the name was constructed since.

@@ -33,7 +33,10 @@ interface RecoveryContext {
   readonly databaseId: () => Promise<string>;
 }
 
-/** Frozen clients replay later, or never: a recovery waits for them only so long. A failover has half a second in all. */
+/**
+ * Frozen clients replay later, or never: a recovery waits for them only so long. A failover has
+ * half a second in all.
+ */
 const PATIENCE_MS = 200;
 
 /** The first wait before storage is read again for recovery records. */
@@ -47,9 +50,10 @@ interface Contribution {
 }
 
 /**
- * The recovery phase of an engine. Before it answers a request, it applies the changes that an earlier leader had
- * acknowledged and not saved: those that clients replay, and those that pages recorded when they ended. It applies
- * them in their original order; idempotency keys keep a change that was saved from being applied twice.
+ * The recovery phase of an engine. Before it answers a request, it applies the changes that an
+ * earlier leader had acknowledged and not saved: those that clients replay, and those that pages
+ * recorded when they ended. It applies them in their original order; idempotency keys keep a change
+ * that was saved from being applied twice.
  */
 export class Recovery {
   /** Settles when requests may be answered; never rejects. */
@@ -84,8 +88,8 @@ export class Recovery {
   }
 
   /**
-   * Applies the changes that a client knows to be acknowledged and not to be durable. To be called once by each
-   * client, before any request.
+   * Applies the changes that a client knows to be acknowledged and not to be durable. To be called
+   * once by each client, before any request.
    *
    * @returns the errors, by index among the changes.
    */
@@ -233,7 +237,10 @@ export class Turns {
     this.#storage = storage;
   }
 
-  /** Must be called as a batch begins. The returned function gives its number, once earlier leaders' turns are known. */
+  /**
+   * Must be called as a batch begins. The returned function gives its number, once earlier leaders'
+   * turns are known.
+   */
   take(): () => number {
     this.#storage.touch();
     const turn = ++this.#turns;

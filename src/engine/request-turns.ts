@@ -28,7 +28,10 @@ interface Asking {
   readonly isStaged: boolean;
 }
 
-/** Begins each request to a collection when it is due: in order, when its indexes are ready and storage rests. */
+/**
+ * Begins each request to a collection when it is due: in order, when its indexes are ready and
+ * storage rests.
+ */
 export class RequestTurns {
   readonly #context: CollectionContext;
   readonly #queue: SerialQueue;
@@ -40,7 +43,10 @@ export class RequestTurns {
     this.#first = first;
   }
 
-  /** Executes a request in its turn, or answers it before that, while the collection is being opened. */
+  /**
+   * Executes a request in its turn, or answers it before that, while the collection is being
+   * opened.
+   */
   take(request: Request, asking: Asking, perform: () => Result<unknown>): unknown {
     const resumed = this.#first.resume(request);
     if (resumed) return resumed.value;
@@ -68,7 +74,8 @@ export class RequestTurns {
     const { storage, terminable } = this.#context;
     const { declaration, key, isStaged } = asking;
     const mustRest = terminable && request.mayHang === true;
-    // What follows a request that waits for storage must not overtake it. Storage may be busy by its turn.
+    // What follows a request that waits for storage must not overtake it. Storage may be busy by
+    // its turn.
     const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
       this.#queue.enter((!isStaged && isExclusive(request)) || mayWait(), () => {
@@ -146,7 +153,8 @@ export function executeOnce(
     throw answerLost(settings.name);
   }
   const result = store.execute(request);
-  // A comparison that failed has changed nothing: if its reply is lost, the client must hear it again.
+  // A comparison that failed has changed nothing: if its reply is lost, the client must hear it
+  // again.
   const isApplied = (value: unknown) => value !== false || !isCompared(request);
   if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
   if (isApplied(result)) applied.note(key);

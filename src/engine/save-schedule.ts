@@ -21,11 +21,13 @@ const EARLY_SAVE_BURST = 4;
 type SaveEvents = Pick<CollectionEvents, 'saved' | 'released' | 'failed'>;
 
 /**
- * Decides when a collection is saved: after `save_directly_after` changes at once, else `save_timeout` seconds after the
- * first unsaved change. With `save_early`, in the next turn of the event loop, unless such saves come too often: what is
- * not saved is lost where a process is killed. One save at a time: changes that arrive meanwhile go with the next.
+ * Decides when a collection is saved: after `save_directly_after` changes at once, else
+ * `save_timeout` seconds after the first unsaved change. With `save_early`, in the next turn of the
+ * event loop, unless such saves come too often: what is not saved is lost where a process is
+ * killed. One save at a time: changes that arrive meanwhile go with the next.
  *
- * Linked collections are saved together, by the schedule that is due first, once none of them is being written to.
+ * Linked collections are saved together, by the schedule that is due first, once none of them is
+ * being written to.
  *
  * ```
  * idle ──change──▶ waiting ──due──▶ saving ──ok──▶ idle or waiting
@@ -102,7 +104,10 @@ export class SaveSchedule {
     return group;
   }
 
-  /** Settles when no write of one of the group is under way; `undefined` where none of them is being written to. */
+  /**
+   * Settles when no write of one of the group is under way; `undefined` where none of them is being
+   * written to.
+   */
   get #busy(): Promise<void> | undefined {
     for (const one of this.#group) if (one.#writing) return one.#writing;
     return undefined;
@@ -125,8 +130,8 @@ export class SaveSchedule {
   }
 
   /**
-   * Lets no early save begin before the answer to a change is given. If the engine were lost in between, the client could
-   * only learn that the change was made, and not its result.
+   * Lets no early save begin before the answer to a change is given. If the engine were lost in
+   * between, the client could only learn that the change was made, and not its result.
    */
   holdUntil(answer: Promise<unknown>): void {
     this.#unanswered++;
@@ -154,9 +159,12 @@ export class SaveSchedule {
     this.#cancelTimer = undefined;
   }
 
-  /** Saves everything so far. Rejects when that fails; the changes are kept and saved again later. */
+  /**
+   * Saves everything so far. Rejects when that fails; the changes are kept and saved again later.
+   */
   flush(): Promise<void> {
-    // A save beside a drop would bring back what it removes: a transaction that has read the collection may ask for one.
+    // A save beside a drop would bring back what it removes: a transaction that has read the
+    // collection may ask for one.
     if (this.#isLeaving) return Promise.resolve();
     return this.#note(this.#flush());
   }
@@ -180,7 +188,10 @@ export class SaveSchedule {
     return writer;
   }
 
-  /** Saves everything so far, with an attachment. To be called in the turn in which {@link alone} begins its write. */
+  /**
+   * Saves everything so far, with an attachment. To be called in the turn in which {@link alone}
+   * begins its write.
+   */
   saveWith(attach: Attachment): Promise<void> {
     return this.#save(attach);
   }
@@ -195,7 +206,10 @@ export class SaveSchedule {
     await (this.#saving ?? this.#start());
   }
 
-  /** Saves what must be saved with others, if that works: else it is lost, and the others are saved without it. */
+  /**
+   * Saves what must be saved with others, if that works: else it is lost, and the others are saved
+   * without it.
+   */
   async part(): Promise<void> {
     if (this.#group.length > 1) await this.flush().catch(() => undefined);
   }
@@ -204,7 +218,8 @@ export class SaveSchedule {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#endTimer();
-    // A flush that waits for a compaction, or for a linked collection, starts its save right after it.
+    // A flush that waits for a compaction, or for a linked collection, starts its save right after
+    // it.
     while (this.#writing || this.#writers.size > 0)
       await (this.#writing ?? Promise.allSettled(this.#writers));
   }
@@ -295,8 +310,8 @@ export class SaveLinks<T extends object> {
   readonly #groups = new WeakMap<T, Set<T>>();
 
   /**
-   * Links the members, and all that are linked with one of them. Must be called in the turn of their changes: no save
-   * comes in between.
+   * Links the members, and all that are linked with one of them. Must be called in the turn of
+   * their changes: no save comes in between.
    */
   link(members: Iterable<T>): void {
     const group = new Set<T>();
@@ -319,8 +334,8 @@ export class SaveLinks<T extends object> {
 }
 
 /**
- * Writes the pending changes of collections as segments, in one transaction: all of them are stored, or none. None
- * may be written to meanwhile. If it fails, the changes are pending again.
+ * Writes the pending changes of collections as segments, in one transaction: all of them are
+ * stored, or none. None may be written to meanwhile. If it fails, the changes are pending again.
  *
  * @param attach Of the first collection.
  * @returns how many changes each had.
@@ -351,9 +366,10 @@ function* operationsOf(saves: readonly BegunSave[]): Generator<StorageOperation>
 }
 
 /**
- * Executes a request that may hang the thread while storage rests: nothing is in flight when it begins, and no write begins
- * before it ends. In WebKit a transaction stays open when the worker that began it is terminated, and blocks the next leader
- * for a minute (test/browser/hung-query.test.ts).
+ * Executes a request that may hang the thread while storage rests: nothing is in flight when it
+ * begins, and no write begins before it ends. In WebKit a transaction stays open when the worker
+ * that began it is terminated, and blocks the next leader for a minute
+ * (test/browser/hung-query.test.ts).
  */
 export function* atRest<T>(storage: FencedStorage, execute: () => Result<T>): Coroutine<T> {
   // Requests of many clients overlap, and would keep the writes waiting for ever.

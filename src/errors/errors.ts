@@ -9,8 +9,8 @@ export interface CairnErrorDetails {
 /**
  * Base of every error that Cairn throws or rejects with.
  *
- * `code` is stable: it changes only with a major version. `message` is for people, says what to do, and may change at
- * any time.
+ * `code` is stable: it changes only with a major version. `message` is for people, says what to do,
+ * and may change at any time.
  *
  * @example
  * ```ts
@@ -38,8 +38,8 @@ export class CairnError<Code extends string = string> extends Error {
 }
 
 /**
- * Returns Cairn's errors unchanged. Any other error, a defect of Cairn or of a caller's storage driver, becomes the
- * cause of an error with the code `unexpected`.
+ * Returns Cairn's errors unchanged. Any other error, a defect of Cairn or of a caller's storage
+ * driver, becomes the cause of an error with the code `unexpected`.
  */
 export function asCairnError(cause: unknown): CairnError {
   if (cause instanceof CairnError) return cause;
@@ -48,7 +48,9 @@ export function asCairnError(cause: unknown): CairnError {
   });
 }
 
-/** What a thrown value says. Callers' code may throw anything, such as an object that has no text. */
+/**
+ * What a thrown value says. Callers' code may throw anything, such as an object that has no text.
+ */
 export function reasonOf(cause: unknown): string {
   try {
     return String((cause as Partial<Error> | undefined)?.message ?? cause);
@@ -103,7 +105,10 @@ export class CriteriaError extends CairnError<CriteriaErrorCode> {
   }
 }
 
-/** Names the collection in the message of a {@link CriteriaError}, once; other errors stay as they are. */
+/**
+ * Names the collection in the message of a {@link CriteriaError}, once; other errors stay as they
+ * are.
+ */
 export function nameCollection(error: unknown, collection: string): unknown {
   const prefix = `Collection "${collection}": `;
   if (!(error instanceof CriteriaError) || error.message.startsWith(prefix)) return error;
@@ -138,7 +143,10 @@ export function loadFailed(cause: unknown): never {
 /** Codes of {@link MigrationError}. */
 export type MigrationErrorCode = 'migration_failed';
 
-/** The documents of a collection could not be migrated; `place` is the id or key of the document. Nothing was changed. */
+/**
+ * The documents of a collection could not be migrated; `place` is the id or key of the document.
+ * Nothing was changed.
+ */
 export class MigrationError extends CairnError<MigrationErrorCode> {
   static {
     this.prototype.name = 'MigrationError';
@@ -168,7 +176,10 @@ export type OptionErrorCode =
   | 'schema_failed'
   | 'migration_gap';
 
-/** An option of a client or a collection is missing, unknown, contradictory or out of range, or a schema that does not work. */
+/**
+ * An option of a client or a collection is missing, unknown, contradictory or out of range, or a
+ * schema that does not work.
+ */
 export class OptionError extends CairnError<OptionErrorCode> {
   static {
     this.prototype.name = 'OptionError';
@@ -251,7 +262,10 @@ export type ValueErrorCode =
 
 /** Why a schema refuses a document or value, at one place. */
 export interface SchemaIssue {
-  /** The keys that lead to the place, such as `['items', 0, 'name']`; empty for the document or value as a whole. */
+  /**
+   * The keys that lead to the place, such as `['items', 0, 'name']`; empty for the document or
+   * value as a whole.
+   */
   readonly path: readonly (string | number)[];
   /** What the schema says. */
   readonly message: string;
@@ -286,8 +300,8 @@ export type BackupErrorCode =
   | 'record_too_large';
 
 /**
- * A backup or its file is missing, or cannot be read or written; `place` is the collection, the line or the document.
- * The collection is unchanged.
+ * A backup or its file is missing, or cannot be read or written; `place` is the collection, the
+ * line or the document. The collection is unchanged.
  */
 export class BackupError extends CairnError<BackupErrorCode> {
   static {

@@ -1,4 +1,7 @@
-/** Most edits per letter: with more than one in three it is another word. Compilers use the same limit. */
+/**
+ * Most edits per letter: with more than one in three it is another word. Compilers use the same
+ * limit.
+ */
 const TOO_FAR = 0.34;
 
 /** The known name with the fewest edits per letter; `undefined` if none is near. */

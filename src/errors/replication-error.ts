@@ -29,7 +29,10 @@ export type ReplicationErrorCode =
   | 'remote_failed'
   /** The answer is not what the protocol says. */
   | 'answer_invalid'
-  /** Another program has lost or changed what stands for a value outside JSON, only told by the event `invalid`. */
+  /**
+   * Another program has lost or changed what stands for a value outside JSON, only told by the
+   * event `invalid`.
+   */
   | 'value_lost';
 
 /** Details of a {@link ReplicationError}. */
@@ -38,7 +41,10 @@ export interface ReplicationErrorDetails extends CairnErrorDetails {
   readonly retry_after?: number | undefined;
 }
 
-/** A collection cannot be replicated as asked, or for now; `place` is the collection, or the document. */
+/**
+ * A collection cannot be replicated as asked, or for now; `place` is the collection, or the
+ * document.
+ */
 export class ReplicationError extends CairnError<ReplicationErrorCode> {
   static {
     this.prototype.name = 'ReplicationError';

@@ -50,7 +50,8 @@ export async function deleteDatabaseFiles(folder: string, name: string): Promise
 }
 
 /**
- * Whether a folder is a database, of this version. LevelDB would take lost files for a new database, and remove the others.
+ * Whether a folder is a database, of this version. LevelDB would take lost files for a new
+ * database, and remove the others.
  *
  * @throws {StorageError} `data_foreign`, `data_damaged`, `format_newer`
  */

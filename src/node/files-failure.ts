@@ -1,6 +1,9 @@
 import { StorageError } from '../errors/errors.ts';
 
-/** What systems and LevelDB say of a full disk, a quota, or the largest file that a process may write. */
+/**
+ * What systems and LevelDB say of a full disk, a quota, or the largest file that a process may
+ * write.
+ */
 const FULL = /ENOSPC|EDQUOT|EFBIG|no space left|quota exceeded|file too large|disk (is )?full/i;
 const FORBIDDEN = /EACCES|EPERM|EROFS|permission denied|read-only|not permitted|access is denied/i;
 /** What LevelDB says of a file of its own that is gone, or shorter than it was. */

@@ -13,7 +13,10 @@ interface SharedDatabase {
   readonly database: Promise<LevelDatabase>;
 }
 
-/** The databases of one directory. Each can be opened once, so all openings in this process share it. */
+/**
+ * The databases of one directory. Each can be opened once, so all openings in this process share
+ * it.
+ */
 class FilesDriver implements StorageDriver {
   readonly kind = 'files';
   readonly #directory: string;
@@ -89,8 +92,8 @@ const KEPT = 40;
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
- * The name of the folder of a database. Different names have different folders everywhere: on file systems that ignore case
- * or normalise Unicode, too.
+ * The name of the folder of a database. Different names have different folders everywhere: on file
+ * systems that ignore case or normalise Unicode, too.
  *
  * | Name | Folder |
  * |---|---|
@@ -123,18 +126,20 @@ function hex(byte: number): string {
 const drivers = new Map<string, StorageDriver>();
 
 /**
- * Storage in files, for Node, Electron, Bun and Deno: each database is a LevelDB in a folder of its own. Needs the package
- * `classic-level`.
+ * Storage in files, for Node, Electron, Bun and Deno: each database is a LevelDB in a folder of its
+ * own. Needs the package `classic-level`.
  *
- * A database belongs to one process at a time; all its clients in that process share it. Opening it rejects with
+ * A database belongs to one process at a time; all its clients in that process share it. Opening it
+ * rejects with
  *
  * - `database_busy` while another process has it open,
  * - `directory_unusable` where nothing can be stored in the directory,
  * - `driver_missing` without `classic-level`,
- * - `data_foreign`, `data_damaged`, `format_newer` where its folder has other, damaged or newer files: they stay as they are.
+ * - `data_foreign`, `data_damaged`, `format_newer` where its folder has other, damaged or newer
+ *   files: they stay as they are.
  *
- * @param directory The directory of all databases, as a path or a `file:` URL; made when it is missing. A relative path
- *   counts from the working directory of now.
+ * @param directory The directory of all databases, as a path or a `file:` URL; made when it is
+ *   missing. A relative path counts from the working directory of now.
  * @returns the same driver for the same directory.
  * @throws {OptionError} `option_invalid` for anything else.
  *

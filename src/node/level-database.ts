@@ -22,7 +22,10 @@ import type { Level } from './load-level.ts';
 /** Values that an iterator fetches at a time. */
 const FETCH_BYTES = 1024 * 1024;
 
-/** A database in a LevelDB, for all that have it open in this process. Writes wait for each other, reads for writes. */
+/**
+ * A database in a LevelDB, for all that have it open in this process. Writes wait for each other,
+ * reads for writes.
+ */
 export class LevelDatabase {
   /** They get reports of damage. */
   readonly listeners = new Set<StorageEvents>();
@@ -160,7 +163,10 @@ export class LevelDatabase {
     return done;
   }
 
-  /** The LevelDB, opened anew after a failed write: that drops the part of the write that its log has. */
+  /**
+   * The LevelDB, opened anew after a failed write: that drops the part of the write that its log
+   * has.
+   */
   async #usable(): Promise<Level> {
     if (this.#isBroken || !this.#level) {
       await this.#close();

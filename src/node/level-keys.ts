@@ -23,8 +23,9 @@ const END = 0;
 const ESCAPE = 1;
 
 /**
- * A key as bytes that sort as keys do: item by item, numbers before strings, the shorter first. No part is the beginning of
- * another one, so the bytes of a prefix are the beginning of its keys and of nothing else.
+ * A key as bytes that sort as keys do: item by item, numbers before strings, the shorter first. No
+ * part is the beginning of another one, so the bytes of a prefix are the beginning of its keys and
+ * of nothing else.
  */
 export function encodeKey(store: StoreName, key: StorageKey): Bytes {
   const bytes = [STORES[store]];
@@ -60,7 +61,10 @@ export function decodeKey(bytes: Uint8Array): StorageKey {
   return key;
 }
 
-/** Big-endian, with the sign turned round, and of negative numbers all bits: then bytes sort as numbers do. */
+/**
+ * Big-endian, with the sign turned round, and of negative numbers all bits: then bytes sort as
+ * numbers do.
+ */
 function addNumber(bytes: number[], number: number): void {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, number === 0 ? 0 : number); // no -0
@@ -78,7 +82,10 @@ function readNumber(bytes: Uint8Array, from: number): number {
   return view.getFloat64(0);
 }
 
-/** Each UTF-16 code unit as UTF-8 would have it: UTF-8 of whole characters sorts those above U+FFFF last. */
+/**
+ * Each UTF-16 code unit as UTF-8 would have it: UTF-8 of whole characters sorts those above U+FFFF
+ * last.
+ */
 function addText(bytes: number[], text: string): void {
   bytes.push(TEXT);
   for (let at = 0; at < text.length; at++) {

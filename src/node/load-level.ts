@@ -14,8 +14,9 @@ export async function loadLevel(): Promise<typeof ClassicLevel> {
 }
 
 /**
- * Compression, which is on: a third of the bytes, at a third of the speed of reading what the system has in memory.
- * Files of 16 MB instead of 2: segments have up to 256 kB. Its log stays at 4 MB, as opening reads it.
+ * Compression, which is on: a third of the bytes, at a third of the speed of reading what the
+ * system has in memory. Files of 16 MB instead of 2: segments have up to 256 kB. Its log stays at 4
+ * MB, as opening reads it.
  */
 const OPTIONS = {
   keyEncoding: 'view',

@@ -23,7 +23,10 @@ import { runCallAtomically } from './transactions/run-transaction.ts';
 /** Documents that are read, checked and encoded in one turn of the event loop. */
 const SLICE = 200;
 
-/** Passes documents through the schema of their collection. Its code loads with the first such collection. */
+/**
+ * Passes documents through the schema of their collection. Its code loads with the first such
+ * collection.
+ */
 export class DocumentSchema extends CollectionSchema {
   /**
    * Passes a document through the schema, without its managed fields, and encodes the output.
@@ -101,7 +104,10 @@ export class DocumentSchema extends CollectionSchema {
   }
 }
 
-/** Passes the values of records through the schema of their collection. Its code loads with the first such collection. */
+/**
+ * Passes the values of records through the schema of their collection. Its code loads with the
+ * first such collection.
+ */
 export class ValueSchema extends CollectionSchema {
   /** @throws {ValueError} `schema_violation`; {OptionError} `schema_failed` */
   encode(value: unknown): Body {
@@ -118,7 +124,8 @@ export class ValueSchema extends CollectionSchema {
   }
 
   /**
-   * Makes a change inside of a record whose whole value the schema accepts then. Starts again when somebody was quicker.
+   * Makes a change inside of a record whose whole value the schema accepts then. Starts again when
+   * somebody was quicker.
    *
    * @returns the value at the key after it; of a delete, whether there was one.
    */

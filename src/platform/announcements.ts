@@ -1,6 +1,8 @@
 import type { Broadcast } from './platform.ts';
 
-/** Version of the protocol between tabs. Tabs of different versions do not understand each other. */
+/**
+ * Version of the protocol between tabs. Tabs of different versions do not understand each other.
+ */
 export const PROTOCOL = 1;
 
 /** A message to all tabs of a database. */
@@ -24,7 +26,10 @@ export type Announcement =
 /** A leader, as it announces itself. */
 export interface Leader {
   readonly leader: string;
-  /** Later leaders have higher epochs; `undefined` where storage fails, which the leader reports to its followers. */
+  /**
+   * Later leaders have higher epochs; `undefined` where storage fails, which the leader reports to
+   * its followers.
+   */
   readonly epoch: number | undefined;
   readonly protocol: number;
 }
@@ -40,7 +45,8 @@ export class Announcements {
     hear: (announcement: Announcement) => void,
   ) {
     this.#channel = broadcast(`cairn:${database}`);
-    // Any script of this origin may post anything here, and an exception in a worker would count as its end.
+    // Any script of this origin may post anything here, and an exception in a worker would count as
+    // its end.
     this.#listener = (event) => hear((event as MessageEvent<Announcement>).data ?? {});
     this.#channel.addEventListener('message', this.#listener as EventListener);
   }

@@ -5,8 +5,9 @@ export interface SharedScope {
 }
 
 /**
- * Runs in a SharedWorker. Its first client waits and learns that the worker runs. The port that a later client sends
- * goes to the first, whose next message ends the worker. Its text is a script: it may use nothing from outside.
+ * Runs in a SharedWorker. Its first client waits and learns that the worker runs. The port that a
+ * later client sends goes to the first, whose next message ends the worker. Its text is a script:
+ * it may use nothing from outside.
  */
 export function bringPorts(scope: SharedScope): void {
   let first: MessagePort | undefined;

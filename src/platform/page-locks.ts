@@ -12,7 +12,10 @@ export class PageLocks implements Locks {
     this.#web = web;
   }
 
-  /** Whether the locks exclude other tabs, as far as is known: a frame without an origin learns by its first request. */
+  /**
+   * Whether the locks exclude other tabs, as far as is known: a frame without an origin learns by
+   * its first request.
+   */
   get areShared(): boolean {
     return this.#web !== undefined;
   }
@@ -28,7 +31,8 @@ export class PageLocks implements Locks {
       this.#isProven = true;
       return hold(lock);
     };
-    // No async function: its turns after a lock run in the back/forward cache, and Chromium evicts the page for them.
+    // No async function: its turns after a lock run in the back/forward cache, and Chromium evicts
+    // the page for them.
     return ask(web, name, options, granted).catch((error: { name?: string }) => {
       if (this.#isProven || error.name === 'AbortError') throw error;
       this.#web = undefined;
@@ -60,8 +64,8 @@ interface Held {
 }
 
 /**
- * Locks among the clients of one thread, where there are no Web Locks: in Node before version 24, in pages on `http://`,
- * and in tests.
+ * Locks among the clients of one thread, where there are no Web Locks: in Node before version 24,
+ * in pages on `http://`, and in tests.
  */
 export class ThreadLocks implements Locks {
   readonly #held = new Map<string, Held>();

@@ -3,16 +3,17 @@ import { platformObject } from './platform-object.ts';
 let held: Storage | undefined;
 
 /**
- * `localStorage`, which a user may forbid, other scripts fill, and Android's web views lack: then nothing is kept in it. None where
- * there is no page: Node warns when its `localStorage` is accessed.
+ * `localStorage`, which a user may forbid, other scripts fill, and Android's web views lack: then
+ * nothing is kept in it. None where there is no page: Node warns when its `localStorage` is
+ * accessed.
  */
 function store(): Storage | undefined {
   return platformObject('document') && (platformObject('localStorage') ?? held);
 }
 
 /**
- * Keeps a reference to `localStorage`: WebKit returns none to a page that has called `window.close()`, but still writes
- * through an older reference.
+ * Keeps a reference to `localStorage`: WebKit returns none to a page that has called
+ * `window.close()`, but still writes through an older reference.
  */
 export function holdStore(): void {
   held ??= store();
@@ -55,8 +56,9 @@ export function keptKeys(): string[] {
 }
 
 /**
- * The key of a mark: a short text about a database in `localStorage`. Chromium evicts IndexedDB, files and caches of a site, and
- * keeps these; `destroy()` removes them. Where there is no room for one, an eviction goes unnoticed, no more.
+ * The key of a mark: a short text about a database in `localStorage`. Chromium evicts IndexedDB,
+ * files and caches of a site, and keeps these; `destroy()` removes them. Where there is no room for
+ * one, an eviction goes unnoticed, no more.
  */
 export function markKey(database: string, ...names: readonly string[]): string {
   return `cairn-kept:${JSON.stringify([database, ...names])}`;

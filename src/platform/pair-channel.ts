@@ -4,8 +4,9 @@ import type { Broadcast } from './platform.ts';
 const SWITCH = 'cairn:switch';
 
 /**
- * A channel between two tabs: a BroadcastChannel, available at once, until both tabs have an end of a port, which is
- * twice as fast. Messages keep their order across the switch. Messages after `close()` are dropped.
+ * A channel between two tabs: a BroadcastChannel, available at once, until both tabs have an end of
+ * a port, which is twice as fast. Messages keep their order across the switch. Messages after
+ * `close()` are dropped.
  */
 export class PairChannel implements Broadcast {
   readonly #channel: Broadcast;

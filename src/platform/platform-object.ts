@@ -1,8 +1,8 @@
 type Globals = typeof globalThis;
 
 /**
- * A global of the platform; `undefined` where it is missing or forbidden: in a frame without an origin of its own, or of
- * another site, browsers throw when some are read.
+ * A global of the platform; `undefined` where it is missing or forbidden: in a frame without an
+ * origin of its own, or of another site, browsers throw when some are read.
  */
 export function platformObject<Name extends keyof Globals>(name: Name): Globals[Name] | undefined {
   try {
@@ -24,8 +24,8 @@ export function navigatorObject<Name extends 'locks' | 'storage'>(
 }
 
 /**
- * The server runtime of this process; `undefined` in a browser. Reads no global that only browsers have: constructing
- * must be safe everywhere.
+ * The server runtime of this process; `undefined` in a browser. Reads no global that only browsers
+ * have: constructing must be safe everywhere.
  */
 export function serverRuntime(): 'node' | 'bun' | 'deno' | undefined {
   if ('document' in globalThis) return undefined;

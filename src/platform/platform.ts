@@ -9,7 +9,8 @@ export interface Switchboard {
   /**
    * Waits for a port from another tab.
    *
-   * @param opened Called with the address for other tabs; never where the page's policy forbids workers from Blobs.
+   * @param opened Called with the address for other tabs; never where the page's policy forbids
+   *   workers from Blobs.
    * @returns ends the wait.
    */
   open(opened: (address: string) => void, brought: (port: MessagePort) => void): () => void;
@@ -46,11 +47,14 @@ export interface PageLifecycle {
   /** The page is hidden now. */
   onHidden(listener: () => void): () => void;
   /**
-   * The page is about to be left or reloaded, or to stay after all. `undefined` where the engine need not know: Firefox
-   * keeps a page that listens out of the back/forward cache.
+   * The page is about to be left or reloaded, or to stay after all. `undefined` where the engine
+   * need not know: Firefox keeps a page that listens out of the back/forward cache.
    */
   readonly onLeaving?: ((listener: () => void) => () => void) | undefined;
-  /** The page ends, is frozen or enters the back/forward cache. May be called more than once for one end. */
+  /**
+   * The page ends, is frozen or enters the back/forward cache. May be called more than once for one
+   * end.
+   */
   onLeft(listener: (mayReturn: boolean) => void): () => void;
   /** The page is resumed, or is back from the back/forward cache. */
   onReturned(listener: () => void): () => void;

@@ -9,11 +9,17 @@ export interface BackupInfo {
   readonly label: string | undefined;
   readonly created_at: Date;
   readonly documents: number;
-  /** Rough bytes of the segments that it names. It shares them with the collection and other backups. */
+  /**
+   * Rough bytes of the segments that it names. It shares them with the collection and other
+   * backups.
+   */
   readonly bytes: number;
   /** Whether Cairn made it unasked; its label names the reason. */
   readonly automatic: boolean;
-  /** When its `backup_retention_time` is over, `undefined` for never. The two newest stay beyond that. */
+  /**
+   * When its `backup_retention_time` is over, `undefined` for never. The two newest stay beyond
+   * that.
+   */
   readonly expires_at: Date | undefined;
 }
 
@@ -60,7 +66,10 @@ export interface ChangedRecord {
 /** A version of a record. */
 export type RecordSide = readonly [flags: number, stamps: Stamps | undefined, body: Body];
 
-/** Changed records, by rank. Their values may be equal: where they cannot be compared as they are stored. */
+/**
+ * Changed records, by rank. Their values may be equal: where they cannot be compared as they are
+ * stored.
+ */
 export interface ChangedPart {
   readonly kind: 'changes';
   readonly changes: readonly ChangedRecord[];
@@ -83,20 +92,28 @@ export interface BackupOperations {
   /** The next part of the file, `undefined` at its end. */
   exportNext: { ask: { cursor: number }; reply: FilePart | ChangedPart | undefined };
   exportEnd: { ask: { cursor: number }; reply: undefined };
-  /** Compares a backup with another, or with what the collection holds now. `exportNext` hands out the changes. */
+  /**
+   * Compares a backup with another, or with what the collection holds now. `exportNext` hands out
+   * the changes.
+   */
   diffBackups: {
     ask: { from: string; to: string | undefined; version: number };
     reply: { readonly cursor: number };
   };
   /** A reader of backups reads no more. */
   viewEnd: { ask: { reader: number }; reply: undefined };
-  /** Imports a file whose parts follow; answered with the number of documents once the data is live. */
+  /**
+   * Imports a file whose parts follow; answered with the number of documents once the data is live.
+   */
   importBackup: { ask: { call: number; merge: boolean }; reply: number };
-  /** The next part, none at the end. Replies with the documents so far; `undefined` if the import has ended. */
+  /**
+   * The next part, none at the end. Replies with the documents so far; `undefined` if the import
+   * has ended.
+   */
   importPart: { ask: { call: number; part: FilePart | undefined }; reply: number | undefined };
   /**
-   * Migrates the documents, or those of a backup in their place, to the version of the handle; parts follow. Answered once
-   * the result is live, or if there is nothing to migrate.
+   * Migrates the documents, or those of a backup in their place, to the version of the handle;
+   * parts follow. Answered once the result is live, or if there is nothing to migrate.
    */
   migrate: {
     ask: { call: number; version: number; backup: string | undefined };

@@ -21,13 +21,18 @@ export interface EngineEncryption extends GivenKey {
  */
 export type Prove = (place: readonly string[], challenge: Uint8Array) => Promise<Uint8Array>;
 
-/** The encryption of a client, which `encrypted()` makes: an app without it loads no code for it. */
+/**
+ * The encryption of a client, which `encrypted()` makes: an app without it loads no code for it.
+ */
 export interface ClientEncryption {
   /** @param inWorker Whether the engine runs in a worker. */
   forEngine(name: string, inWorker: boolean): Promise<EngineEncryption>;
   /** Begins to derive what proofs and page ends need. */
   prepare(name: string): void;
-  /** Begins to read what is stored of the key now, and returns what proves to a leader in another tab that this client has the key. */
+  /**
+   * Begins to read what is stored of the key now, and returns what proves to a leader in another
+   * tab that this client has the key.
+   */
   proving(name: string): Prove;
   /**
    * Checks the key against what is stored of it.
@@ -35,7 +40,10 @@ export interface ClientEncryption {
    * @throws {StorageError} `key_wrong`
    */
   check(name: string, record: unknown): Promise<void>;
-  /** Whether the engine that has failed was given a key for an older key record: another would get the right one. */
+  /**
+   * Whether the engine that has failed was given a key for an older key record: another would get
+   * the right one.
+   */
   isOutdated(name: string): Promise<boolean>;
   /** Seals what the page writes as it ends. */
   pageWriting(name: string): UnloadWriter;

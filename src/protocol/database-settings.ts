@@ -22,26 +22,38 @@ export interface DatabaseSettings {
   readonly durability: Durability;
   /** What a client does whose database was deleted from outside; by default it fails. */
   readonly on_deleted?: 'fail' | 'start_again' | undefined;
-  /** Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the client. */
+  /**
+   * Whether a SharedWorker may bring a port to the leader's tab; `undefined` leaves it to the
+   * client.
+   */
   readonly shared_worker?: boolean | undefined;
   /** Milliseconds after which a query is reported as slow. */
   readonly slow_query_ms?: number | undefined;
 }
 
-/** How the engine started: a worker from its file, from a Blob or from the caller; in this thread; in another tab. */
+/**
+ * How the engine started: a worker from its file, from a Blob or from the caller; in this thread;
+ * in another tab.
+ */
 export type Started = 'file' | 'inline' | 'given' | 'thread' | 'tab';
 
 /** Where the engine runs. */
 export interface EnginePlace {
   /** In this thread, in a worker of this page, or in another tab; `undefined` before it runs. */
   readonly engine: 'thread' | 'worker' | 'tab' | undefined;
-  /** A worker from its `file`, `inline` from a Blob, `given` by the caller; in this `thread`; in another `tab`. */
+  /**
+   * A worker from its `file`, `inline` from a Blob, `given` by the caller; in this `thread`; in
+   * another `tab`.
+   */
   readonly started: Started | undefined;
   /** Whether this page is the leader: it runs the engine of the database. */
   readonly leader: boolean | undefined;
   /** The backups to targets outside of the browser that this page has begun, by `backupTo()`. */
   readonly backups?: readonly RemoteBackupStatus[];
-  /** `true` where the browser has evicted the data, until a backup or file is restored, or a new backup is made elsewhere. */
+  /**
+   * `true` where the browser has evicted the data, until a backup or file is restored, or a new
+   * backup is made elsewhere.
+   */
   readonly storage_evicted?: boolean;
 }
 
@@ -51,9 +63,10 @@ export function placeOf(started: Started, leader: boolean): EnginePlace {
 }
 
 /**
- * States of a client's channel: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each but the last to
- * `failed`. A close whose save fails goes back to `open`, a channel whose code does not load to `idle`. During a failover
- * the channel is `opening` again; calls wait as they did the first time.
+ * States of a client's channel: `idle ──▶ opening ──▶ open ──▶ closing ──▶ closed`, and from each
+ * but the last to `failed`. A close whose save fails goes back to `open`, a channel whose code does
+ * not load to `idle`. During a failover the channel is `opening` again; calls wait as they did the
+ * first time.
  */
 export type ChannelState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 
@@ -83,7 +96,10 @@ export interface RemoteBackupStatus {
   readonly device: string;
   /** When the last run of this page ended without an error. */
   readonly last_run: Date | undefined;
-  /** When this page checks next whether a backup is due; `undefined` where another tab does, or nothing is scheduled. */
+  /**
+   * When this page checks next whether a backup is due; `undefined` where another tab does, or
+   * nothing is scheduled.
+   */
   readonly next_run: Date | undefined;
   /** The failure of the last run, until one succeeds. */
   readonly last_error: Error | undefined;

@@ -23,7 +23,9 @@ export interface EngineStatus {
   /** When the oldest of them was made. */
   readonly unsaved_since: Date | undefined;
   readonly last_save: Date | undefined;
-  /** The last failure, until the next save succeeds; while the state is `failed` or `opening`, why. */
+  /**
+   * The last failure, until the next save succeeds; while the state is `failed` or `opening`, why.
+   */
   readonly last_error: Error | undefined;
 }
 
@@ -35,7 +37,10 @@ export interface EngineEvents {
   change: { readonly collection: string; readonly changes: readonly Change[] };
   /** A save succeeded. */
   save: { readonly collection: string; readonly changes: number; readonly at: Date };
-  /** Indexes of a collection are being built from documents that were there before; done at the total. */
+  /**
+   * Indexes of a collection are being built from documents that were there before; done at the
+   * total.
+   */
   index: {
     readonly collection: string;
     readonly documents: number;
@@ -59,8 +64,9 @@ export interface EngineEvents {
     readonly done: number;
     readonly total: number;
     /**
-     * The backup of the documents as they were: `loadBackup()` of it undoes the migration. Left out until the migrated
-     * documents are in place, all at once; from then on calls of older code reject with `schema_newer`.
+     * The backup of the documents as they were: `loadBackup()` of it undoes the migration. Left out
+     * until the migrated documents are in place, all at once; from then on calls of older code
+     * reject with `schema_newer`.
      */
     readonly backup: string | undefined;
   };
@@ -81,7 +87,10 @@ export interface LiveEvent {
   readonly detail: LiveDetail;
 }
 
-/** Which of a session's changes of a collection are settled: in storage, or without anything left to store. */
+/**
+ * Which of a session's changes of a collection are settled: in storage, or without anything left to
+ * store.
+ */
 interface ReleasedEvent {
   readonly type: 'released';
   readonly detail: {

@@ -1,6 +1,9 @@
 import type { Body } from '../codec/body.ts';
 
-/** A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its segments. */
+/**
+ * A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its
+ * segments.
+ */
 export type Key = string | number | readonly (string | number)[];
 
 /** The value at a key, with the version of its record. */

@@ -59,8 +59,9 @@ export interface LiveDetail {
 /**
  * The operations of live queries. The client numbers its queries.
  *
- * Where criteria have a pattern, `live` is mayHang, and so is the `liveNext` that follows `changed`. Only these two run
- * patterns, and their replies come afterwards: a hanging match blocks just the reply to the request that started it.
+ * Where criteria have a pattern, `live` is mayHang, and so is the `liveNext` that follows
+ * `changed`. Only these two run patterns, and their replies come afterwards: a hanging match blocks
+ * just the reply to the request that started it.
  */
 export interface LiveOperations {
   /** Starts a live query; results come as news. */
@@ -74,8 +75,8 @@ export interface LiveOperations {
     reply: undefined;
   };
   /**
-   * Acknowledges the last news; until then the engine computes no result. Ignored for an unknown number, as after a
-   * failover.
+   * Acknowledges the last news; until then the engine computes no result. Ignored for an unknown
+   * number, as after a failover.
    */
   liveNext: { ask: { live: number }; reply: undefined };
   liveEnd: { ask: { live: number }; reply: undefined };

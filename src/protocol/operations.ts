@@ -10,7 +10,10 @@ const EDITS = 2;
 const HOLDS_QUEUE = 4;
 /** It is about backups, and queues. */
 const ON_BACKUPS = 8;
-/** It is a part of a file, executed at once: a file may be imported into the collection that exports it. */
+/**
+ * It is a part of a file, executed at once: a file may be imported into the collection that exports
+ * it.
+ */
 const PART_OF_FILE = 16;
 /** Handles of any version may ask for it: it migrates, undoes a migration, or ends something. */
 const ANY_VERSION = 32;
@@ -18,7 +21,9 @@ const ANY_VERSION = 32;
 const FIRST_READ = 64;
 /** Parts follow that belong to it. */
 const FED = 128;
-/** It replaces only the version that it names; the reply is `false` where there is another by now. */
+/**
+ * It replaces only the version that it names; the reply is `false` where there is another by now.
+ */
 const COMPARED = 256;
 /** It is about a replica. It waits for storage, and nothing must come in between. */
 const OF_REPLICA = 512;
@@ -28,7 +33,9 @@ const WAITS = 1024;
 /** An edit that may have to read before it writes. An `insert` never waits. */
 const READING_EDIT = EDITS | HOLDS_QUEUE;
 
-/** What each operation does. One without a property is executed as it comes, and waits by itself. */
+/**
+ * What each operation does. One without a property is executed as it comes, and waits by itself.
+ */
 const OPERATIONS: Readonly<Record<OperationName, number>> = {
   open: HOLDS_QUEUE | ANY_VERSION,
   ready: WAITS,
@@ -186,7 +193,10 @@ export function isChange(request: Request): boolean {
   return request.op === 'commit' || isEdit(request);
 }
 
-/** Whether it passes waiting requests: a running call waits for it, or the reply to a change, which follows the news. */
+/**
+ * Whether it passes waiting requests: a running call waits for it, or the reply to a change, which
+ * follows the news.
+ */
 export function isUrgent(batch: readonly Request[]): boolean {
   const mayPass = ({ op, urgent, mayHang }: Request) => urgent || (op === 'liveNext' && !mayHang);
   return batch.length > 0 && batch.every(mayPass);

@@ -24,7 +24,10 @@ export class RecoveryRecords {
   /** The unload journals that are not durable yet. */
   #journals: Promise<readonly RecoveryRecord[]>;
 
-  /** @param forgotten Called with the keys of records whose changes are durable: their journals can go. */
+  /**
+   * @param forgotten Called with the keys of records whose changes are durable: their journals can
+   *   go.
+   */
   constructor(
     storage: FencedStorage,
     durability: Durability,
@@ -80,16 +83,20 @@ export interface UnloadWriter {
   write(record: RecoveryRecord, prefersJournal?: boolean): boolean;
   /** Gets ready what takes time, once the engine is open. */
   begin?(): void;
-  /** While it cannot write, settles when that may have changed; until then a change is acknowledged once it is saved. */
+  /**
+   * While it cannot write, settles when that may have changed; until then a change is acknowledged
+   * once it is saved.
+   */
   readonly pending?: Promise<void> | undefined;
   /**
-   * Does for changes what takes time, before they are acknowledged; left out where nothing does. Must not be called while
-   * `pending`.
+   * Does for changes what takes time, before they are acknowledged; left out where nothing does.
+   * Must not be called while `pending`.
    */
   readonly seal?: ((record: RecoveryRecord) => Promise<void>) | undefined;
   /**
-   * Journals the record of a page that may live on: changes up to the first that the journal cannot hold. The record must
-   * have all unsaved changes: earlier journals are removed once this one has theirs.
+   * Journals the record of a page that may live on: changes up to the first that the journal cannot
+   * hold. The record must have all unsaved changes: earlier journals are removed once this one has
+   * theirs.
    */
   journal(record: RecoveryRecord): void;
   /** Writes the record of a page that may live on to IndexedDB, without gaps as {@link journal}. */
@@ -104,8 +111,8 @@ export interface UnloadJournals {
   /**
    * Writes a journal synchronously: as many changes as fit, the oldest first.
    *
-   * @param isGapless Whether the journal ends before the first change that does not fit. A page that lives on may replay
-   *   that change itself, and later ones must not be applied before it.
+   * @param isGapless Whether the journal ends before the first change that does not fit. A page
+   *   that lives on may replay that change itself, and later ones must not be applied before it.
    * @returns how many changes the journal has.
    */
   write(database: string, record: RecoveryRecord, isGapless?: boolean): number;
@@ -113,6 +120,8 @@ export interface UnloadJournals {
   forget(database: string, left: readonly RecoveryKey[]): void;
   /** Removes all journals of a database. */
   clear(database: string): void;
-  /** Called when another page has written a journal. Returns a function that removes the listener. */
+  /**
+   * Called when another page has written a journal. Returns a function that removes the listener.
+   */
   onWritten(database: string, listener: () => void): () => void;
 }

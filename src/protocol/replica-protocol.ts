@@ -21,8 +21,8 @@ export interface OpenReplica extends ReplicaState {
 }
 
 /**
- * A push whose answer is not known, with what was sent; `null`: a deletion. The state is left out while the document is as
- * it was sent. The key is kept without the name of the replica.
+ * A push whose answer is not known, with what was sent; `null`: a deletion. The state is left out
+ * while the document is as it was sent. The key is kept without the name of the replica.
  */
 export type Push = readonly [key: string, state?: RecordState | null];
 
@@ -37,7 +37,10 @@ export interface LocalRow {
   readonly state: RecordState | undefined;
   /** Why the server refused it. */
   readonly refused: string | undefined;
-  /** Pushes without an answer that were based on that version, oldest first: the server has made one of them at most. */
+  /**
+   * Pushes without an answer that were based on that version, oldest first: the server has made one
+   * of them at most.
+   */
   readonly pushes: readonly Push[];
 }
 
@@ -48,7 +51,10 @@ export interface RemoteRow {
   readonly version: string | undefined;
   /** `undefined` where it was deleted. */
   readonly state: RecordState | undefined;
-  /** How to resolve it with a local change. Applied if the local state still is the one that was seen. */
+  /**
+   * How to resolve it with a local change. Applied if the local state still is the one that was
+   * seen.
+   */
   readonly resolution?:
     | { readonly seen: RecordState | undefined; readonly result: RecordState | undefined }
     | undefined;
@@ -82,13 +88,19 @@ export interface ReplicaReport {
   readonly report: unknown;
 }
 
-/** A part of a round: it rejects where another engine has opened the collection since the round began. */
+/**
+ * A part of a round: it rejects where another engine has opened the collection since the round
+ * began.
+ */
 interface RoundPart {
   /** The opening that the round began with. */
   readonly opening?: string;
 }
 
-/** The operations of replication. All of them are idempotent: a client may repeat them to another engine. */
+/**
+ * The operations of replication. All of them are idempotent: a client may repeat them to another
+ * engine.
+ */
 export interface ReplicaOperations {
   /** Begins, or goes on. Rejects where the collection replicates with another remote. */
   replicaOpen: { ask: { readonly remote: string }; reply: OpenReplica };
@@ -97,7 +109,10 @@ export interface ReplicaOperations {
     ask: { readonly report?: unknown; readonly asks?: boolean };
     reply: ReplicaReport;
   };
-  /** Lists changes that are saved and were not pushed. What is listed counts as pushed, with an answer that is not known. */
+  /**
+   * Lists changes that are saved and were not pushed. What is listed counts as pushed, with an
+   * answer that is not known.
+   */
   replicaChanges: {
     ask: RoundPart & {
       readonly limit: number;
@@ -108,8 +123,8 @@ export interface ReplicaOperations {
     reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
   };
   /**
-   * Applies states of the server. Replies with the rows that a local change conflicts with, which are not applied;
-   * without conflicts the checkpoint is kept in the same write.
+   * Applies states of the server. Replies with the rows that a local change conflicts with, which
+   * are not applied; without conflicts the checkpoint is kept in the same write.
    */
   replicaApply: {
     ask: RoundPart & {

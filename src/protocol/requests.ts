@@ -85,7 +85,10 @@ export interface RequestFlags {
   readonly once?: true | undefined;
   /** Time of the change in Unix milliseconds, where an earlier engine has acknowledged it. */
   readonly now?: number | undefined;
-  /** The client's number of the transaction that it belongs to: it reads a snapshot, and its changes are staged. */
+  /**
+   * The client's number of the transaction that it belongs to: it reads a snapshot, and its changes
+   * are staged.
+   */
   readonly transaction?: number | undefined;
   /** Of a read: the backup that it asks instead of the collection. */
   readonly at?: BackupRead | undefined;
@@ -132,9 +135,15 @@ interface TransactionOperations {
   commit: {
     ask: {
       readonly transaction: number;
-      /** The requests that staged them, with the ids and times of their replies: another engine replays them. */
+      /**
+       * The requests that staged them, with the ids and times of their replies: another engine
+       * replays them.
+       */
       readonly changes: readonly Request[];
-      /** The sequence number of the transaction in each handle that it changes. The client adds them when it sends. */
+      /**
+       * The sequence number of the transaction in each handle that it changes. The client adds them
+       * when it sends.
+       */
       readonly numbers: HandleNumber[];
     };
     reply: CommitReply;
@@ -153,8 +162,8 @@ export interface Operations
     SharedOperations,
     TransactionOperations {
   /**
-   * Opens the collection under the handle. Every other operation waits for it. Replies whether the documents have to be
-   * migrated before the handle can use them.
+   * Opens the collection under the handle. Every other operation waits for it. Replies whether the
+   * documents have to be migrated before the handle can use them.
    */
   open: { ask: { settings: CollectionSettings }; reply: boolean };
   /** Loads a cached collection into memory. */
@@ -168,7 +177,9 @@ export interface Operations
   count: { ask: Partial<Selection>; reply: number };
 
   insert: { ask: { id?: string | undefined; body: Body }; reply: ManagedReply };
-  /** A part of an `insertMany`, which takes effect with the last. All parts have the same `call`. */
+  /**
+   * A part of an `insertMany`, which takes effect with the last. All parts have the same `call`.
+   */
   insertPart: {
     ask: {
       call: number;
@@ -176,10 +187,16 @@ export interface Operations
       from: number;
       ids?: (string | undefined)[] | undefined;
       bodies: Body[];
-      /** The index keys of the documents, for an engine that has the same indexes: it need not decode the bodies. */
+      /**
+       * The index keys of the documents, for an engine that has the same indexes: it need not
+       * decode the bodies.
+       */
       indexKeys?: KeyColumns | undefined;
       last: boolean;
-      /** Whether documents whose id is taken replace the others. The reply to the last part then covers all of them. */
+      /**
+       * Whether documents whose id is taken replace the others. The reply to the last part then
+       * covers all of them.
+       */
       upsert?: boolean;
     };
     /** With the time of the call in Unix milliseconds. */
@@ -192,7 +209,10 @@ export interface Operations
     reply: ManagedReply;
   };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
-  /** The changes are fields to set, or update operators. Replies with the time in Unix milliseconds too. */
+  /**
+   * The changes are fields to set, or update operators. Replies with the time in Unix milliseconds
+   * too.
+   */
   patch: {
     ask: { id: string; changes: Body };
     reply: { readonly record: RecordReply; readonly now: number } | undefined;
@@ -246,7 +266,10 @@ export interface BatchReply {
 
 /** A change that was answered, and need not be in storage yet. */
 export interface AcknowledgedChange {
-  /** The client's own number of the change, among those made through the same handle; 0 of a commit, which has several. */
+  /**
+   * The client's own number of the change, among those made through the same handle; 0 of a commit,
+   * which has several.
+   */
   readonly number: number;
   /** The turn of the batch it was answered in. */
   readonly turn: number;
@@ -312,13 +335,18 @@ export interface SharedAsk {
   readonly received: readonly number[];
 }
 
-/** The versions that a request found, for a client in this thread; `undefined` where there is no document. */
+/**
+ * The versions that a request found, for a client in this thread; `undefined` where there is no
+ * document.
+ */
 export interface FoundVersions {
   readonly records: readonly (StoredRecord | undefined)[];
   readonly bodies: readonly (Body | undefined)[];
 }
 
-/** The same for a client elsewhere: documents that its cache lacks, and the numbers of all versions. */
+/**
+ * The same for a client elsewhere: documents that its cache lacks, and the numbers of all versions.
+ */
 export interface SentVersions {
   /** The number of each version, 0 where there is no document. */
   readonly versions: Float64Array;

@@ -10,7 +10,9 @@ import type {
 } from './requests.ts';
 import { fromWire, toWire, type WireError } from './wire-error.ts';
 
-/** Marks an event of a session. Events share the channel of the replies, which keeps their order. */
+/**
+ * Marks an event of a session. Events share the channel of the replies, which keeps their order.
+ */
 export const EVENT = 'cairn:event';
 
 /** Events from the leader to a follower. */
@@ -36,7 +38,10 @@ export type WorkerMessage =
 export interface WorkerApi extends SessionApi {
   /** Opens the storage and starts the engine. */
   open(settings: DatabaseSettings, lead: LeadershipTerm): Promise<WireOpened>;
-  /** Starts the session of a client: of the first at the worker itself, of another at a port of its own. */
+  /**
+   * Starts the session of a client: of the first at the worker itself, of another at a port of its
+   * own.
+   */
   join(client: string, port?: MessagePort): WireStatus;
   replayJournals(journals: readonly RecoveryRecord[]): void;
   /** What is stored of the key of an encrypted database. */
@@ -56,14 +61,20 @@ export interface SessionProgress {
   readonly sent: number;
 }
 
-/** The methods that a session exposes through comlink. Failures are values: comlink would strip their fields. */
+/**
+ * The methods that a session exposes through comlink. Failures are values: comlink would strip
+ * their fields.
+ */
 export interface SessionApi {
   replay(
     opened: OpenedHandles,
     changes: readonly AcknowledgedChange[],
     database: string | undefined,
   ): Promise<WireReplayed>;
-  /** @param sequence Counts the calls of `execute` and `save`. A call behind a lost one gets no reply. */
+  /**
+   * @param sequence Counts the calls of `execute` and `save`. A call behind a lost one gets no
+   *   reply.
+   */
   execute(
     batch: readonly Request[],
     first: FirstSequenceNumbers,

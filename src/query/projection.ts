@@ -7,9 +7,9 @@ import { isFields } from './value/value-type.ts';
 type Kept = Map<string, Kept | undefined>;
 
 /**
- * Compiles a list of dotted paths to a projection: it keeps these fields and `_id`, in the document's own order. As in
- * MongoDB's inclusion, a path reaches into objects and objects in arrays; other values on the way are left out. Values
- * kept whole are shared, not copied.
+ * Compiles a list of dotted paths to a projection: it keeps these fields and `_id`, in the
+ * document's own order. As in MongoDB's inclusion, a path reaches into objects and objects in
+ * arrays; other values on the way are left out. Values kept whole are shared, not copied.
  *
  * @throws {CriteriaError} `select_invalid`, naming the place, such as `select[1]`.
  */
@@ -61,8 +61,8 @@ export type PathList<T> = readonly FieldPath<T>[];
 /**
  * A document of type `T` with only the selected paths `P`.
  *
- * A list that the compiler does not know, such as `string[]`, leaves every field optional. Documents with an
- * index signature keep it.
+ * A list that the compiler does not know, such as `string[]`, leaves every field optional.
+ * Documents with an index signature keep it.
  */
 export type Selected<T, P extends readonly string[]> = T extends unknown
   ? string extends keyof T

@@ -103,7 +103,10 @@ export class HttpRemote implements Remote<string> {
   }
 }
 
-/** Options of {@link http}; `url` is that of one collection, such as `https://example.com/sync/orders`. */
+/**
+ * Options of {@link http}; `url` is that of one collection, such as
+ * `https://example.com/sync/orders`.
+ */
 export type HttpOptions = FetchingOptions;
 
 /**

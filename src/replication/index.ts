@@ -38,10 +38,12 @@ export type { Conflict } from './rounds/conflict-resolution.ts';
 export type { ReplicatedOf } from './states.ts';
 
 /**
- * Keeps a collection and a server equal: pulls what others have changed, pushes what was changed here, offline too, and
- * merges what both have changed. One page of a site does that for all; the others show the same status.
+ * Keeps a collection and a server equal: pulls what others have changed, pushes what was changed
+ * here, offline too, and merges what both have changed. One page of a site does that for all; the
+ * others show the same status.
  *
- * @throws {OptionError} with the invalid option; `option_conflict` where this page replicates the collection already.
+ * @throws {OptionError} with the invalid option; `option_conflict` where this page replicates the
+ *   collection already.
  *
  * @example
  * ```ts

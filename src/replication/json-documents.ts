@@ -3,7 +3,8 @@ import { ReplicationError } from '../errors/replication-error.ts';
 import { decodeDocument, encodeDocument } from './protocol/wire-documents.ts';
 
 /**
- * A document as plain JSON, for an adapter of your own: what JSON lacks becomes an object such as `{ $date: 0 }`.
+ * A document as plain JSON, for an adapter of your own: what JSON lacks becomes an object such as
+ * `{ $date: 0 }`.
  *
  * @throws {ValueError} for a Blob.
  *

@@ -17,9 +17,10 @@ const STAMPED = /^_(created|updated|archived|unarchived)_at$/;
 const ABSENT = Symbol('absent');
 
 /**
- * Merges a document by fields. Fields that one side has changed are taken from it. Where both have changed the same field
- * to different values, the remote one wins. Objects are merged inside; arrays and other values are taken as a whole.
- * A document that one side has deleted and the other changed stays, as it was changed.
+ * Merges a document by fields. Fields that one side has changed are taken from it. Where both have
+ * changed the same field to different values, the remote one wins. Objects are merged inside;
+ * arrays and other values are taken as a whole. A document that one side has deleted and the other
+ * changed stays, as it was changed.
  *
  * @param base The state that both derive from; `undefined` where none is known.
  */
@@ -85,7 +86,9 @@ function mergeField(
   return remote;
 }
 
-/** Whether two values are deeply equal. The order of keys does not matter: servers do not keep it. */
+/**
+ * Whether two values are deeply equal. The order of keys does not matter: servers do not keep it.
+ */
 export function sameContent(a: unknown, b: unknown): boolean {
   if (isPlainObject(a) && isPlainObject(b)) {
     const left = a as Record<string, unknown>;

@@ -23,7 +23,10 @@ export interface ReplicationEvents<T extends object = object> {
   /** Both sides had changed a document; `result` is what it is now. */
   conflict: Conflict<T>;
   rejected: { readonly id: string; readonly reason: string };
-  /** The schema of the collection refuses what the server has sent, or a merge has made. It is stored all the same. */
+  /**
+   * The schema of the collection refuses what the server has sent, or a merge has made. It is
+   * stored all the same.
+   */
   invalid: { readonly id: string; readonly error: CairnError };
   pulled: { readonly documents: number };
   pushed: { readonly documents: number };
@@ -54,7 +57,9 @@ export class Replication<T extends object = object> {
     });
   }
 
-  /** Whether it has ended: by {@link stop}, or as its collection was dropped or its client closed. */
+  /**
+   * Whether it has ended: by {@link stop}, or as its collection was dropped or its client closed.
+   */
   get isStopped(): boolean {
     return this.#sync.stopped !== undefined;
   }
@@ -73,12 +78,14 @@ export class Replication<T extends object = object> {
   }
 
   /**
-   * Resolves when all that was local at the call is on the server, and all that the server had then is here. Documents that
-   * the server refuses do not count.
+   * Resolves when all that was local at the call is on the server, and all that the server had then
+   * is here. Documents that the server refuses do not count.
    *
-   * @param options `timeout` in milliseconds; left out, it waits while the server cannot be reached.
-   * @throws {ReplicationError} `settled_timeout`; `replication_stopped`; the error of the last round where no retry
-   *   will mend it: `remote_unauthorized`, `remote_forbidden`, `answer_invalid`, `resolver_failed` …
+   * @param options `timeout` in milliseconds; left out, it waits while the server cannot be
+   *   reached.
+   * @throws {ReplicationError} `settled_timeout`; `replication_stopped`; the error of the last
+   *   round where no retry will mend it: `remote_unauthorized`, `remote_forbidden`,
+   *   `answer_invalid`, `resolver_failed` …
    */
   async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
@@ -117,8 +124,8 @@ export class Replication<T extends object = object> {
   }
 
   /**
-   * Gives up the local changes of a document: it becomes what the server had last. One that the server never had is
-   * deleted.
+   * Gives up the local changes of a document: it becomes what the server had last. One that the
+   * server never had is deleted.
    *
    * @returns whether there was a local change.
    */
@@ -128,8 +135,8 @@ export class Replication<T extends object = object> {
   }
 
   /**
-   * Ends the replication in this page. Documents stay; with `forget` everything known of the server is forgotten, so that
-   * the next replication begins anew.
+   * Ends the replication in this page. Documents stay; with `forget` everything known of the server
+   * is forgotten, so that the next replication begins anew.
    */
   async stop({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
     this.#sync.end(stopped('It was stopped.'));

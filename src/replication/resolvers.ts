@@ -3,7 +3,9 @@ import { mergeChangedFields as merge } from './merge-fields.ts';
 /** A document that was changed here and on the server. */
 export interface ConflictStates<T extends object = object> {
   readonly id: string;
-  /** The server's state that both derive from; `undefined` where there was none, or it is not known. */
+  /**
+   * The server's state that both derive from; `undefined` where there was none, or it is not known.
+   */
   readonly base: T | undefined;
   /** `undefined`: deleted here. */
   readonly local: T | undefined;
@@ -12,8 +14,8 @@ export interface ConflictStates<T extends object = object> {
 }
 
 /**
- * Decides a conflict. It must return the same for the same states on every device, and change nothing: two devices
- * that decide differently overwrite each other for ever.
+ * Decides a conflict. It must return the same for the same states on every device, and change
+ * nothing: two devices that decide differently overwrite each other for ever.
  *
  * @returns the document that all shall have; `undefined` deletes it.
  */
@@ -37,7 +39,8 @@ export function localWins<T extends object>({ local }: ConflictStates<T>): T | u
 }
 
 /**
- * The state with the higher value at a path wins as a whole, such as a time of change; the server's where they are equal.
+ * The state with the higher value at a path wins as a whole, such as a time of change; the server's
+ * where they are equal.
  *
  * @example
  * ```ts

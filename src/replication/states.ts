@@ -52,8 +52,8 @@ function instantOf(value: unknown): number {
 }
 
 /**
- * What a collection replicates: the documents of a document collection, with their managed fields; of keys and values
- * `{ _id: key, value }`.
+ * What a collection replicates: the documents of a document collection, with their managed fields;
+ * of keys and values `{ _id: key, value }`.
  */
 export type ReplicatedOf<C> = C extends { insert(document: never): Promise<infer D extends object> }
   ? D

@@ -6,8 +6,9 @@ import { sqlFailureOf } from './postgres/sql-state.ts';
 import { ServerError } from './server-error.ts';
 
 /**
- * Decides about one document. Anything but `true` refuses, an error too: `onError` gets it, and all other documents go on. A
- * `ServerError`, or an error of a connection, says that it cannot decide for now: the page asks again.
+ * Decides about one document. Anything but `true` refuses, an error too: `onError` gets it, and all
+ * other documents go on. A `ServerError`, or an error of a connection, says that it cannot decide
+ * for now: the page asks again.
  */
 export type Filter = (document: Readonly<Record<string, unknown>>) => boolean | Promise<boolean>;
 
@@ -17,7 +18,8 @@ export interface AccessFilters {
   readonly read?: Filter;
   /**
    * Documents that the user may write; must hold before and after a change. Default: all, but a
-   * document that `read` hides is not replaced. With `read` alone a user may make any document, and give one away.
+   * document that `read` hides is not replaced. With `read` alone a user may make any document, and
+   * give one away.
    */
   readonly write?: Filter;
 }

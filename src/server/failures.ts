@@ -43,7 +43,10 @@ export function answerFailure({ status, code, message, headers }: RequestFailure
   return answerJson(status, JSON.stringify(answer), headers);
 }
 
-/** Names an error to the client. The texts of foreign errors stay here: they may tell of the database. */
+/**
+ * Names an error to the client. The texts of foreign errors stay here: they may tell of the
+ * database.
+ */
 export function toFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   if (error instanceof Malformed) {

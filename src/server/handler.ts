@@ -15,9 +15,15 @@ export interface HandlerOptions {
   readonly cors?: CorsOptions;
   /** Most bytes of a body. Default 4 MB. */
   readonly maxBody?: number;
-  /** Milliseconds for which a request waits for changes. Default 25,000; proxies often end a request after 30,000. */
+  /**
+   * Milliseconds for which a request waits for changes. Default 25,000; proxies often end a request
+   * after 30,000.
+   */
   readonly hold?: number;
-  /** Gets the errors of the store, of `authorize` and of filters; clients do not see them. Default `console.error`. */
+  /**
+   * Gets the errors of the store, of `authorize` and of filters; clients do not see them. Default
+   * `console.error`.
+   */
   readonly onError?: (error: unknown, request: Request) => void;
 }
 
@@ -29,8 +35,9 @@ const MEGABYTE = 1024 * 1024;
 const KNOWN = ['store', 'authorize', 'cors', 'maxBody', 'hold', 'onError'];
 
 /**
- * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun, Workers and route handlers
- * of Next. The last segment of `url` is the collection, as in `https://example.com/sync/orders`.
+ * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun,
+ * Workers and route handlers of Next. The last segment of `url` is the collection, as in
+ * `https://example.com/sync/orders`.
  *
  * @example
  * ```ts
@@ -177,7 +184,10 @@ async function readText(
   }
 }
 
-/** Firefox has no `Request.body`: there the handler of a page reads the whole body, which is in memory anyway. */
+/**
+ * Firefox has no `Request.body`: there the handler of a page reads the whole body, which is in
+ * memory anyway.
+ */
 async function streamOf(request: Request): Promise<ReadableStream<Uint8Array> | null> {
   const { body } = request as { readonly body?: ReadableStream<Uint8Array> | null };
   return body === undefined ? (await request.blob()).stream() : body;

@@ -17,7 +17,10 @@ import { Waiters } from './waiters.ts';
 
 /** A {@link Store} in memory, see {@link memory}. */
 export interface MemoryStore extends Store {
-  /** A store with the present documents and another history, as after the restore of a backup: clients begin anew. */
+  /**
+   * A store with the present documents and another history, as after the restore of a backup:
+   * clients begin anew.
+   */
   copy(): MemoryStore;
 }
 
@@ -140,8 +143,8 @@ function pushOne(log: ChangeLog, row: StoreRow, random: string, bytes: number): 
 }
 
 /**
- * A repeated push. If the document was deleted since, the answer is the one of the first time: the deletion comes with
- * the next pull.
+ * A repeated push. If the document was deleted since, the answer is the one of the first time: the
+ * deletion comes with the next pull.
  */
 function madeBefore(row: MemoryRow, index: number, bytes: number): StoreResult {
   const { version, versions, json } = row;

@@ -36,7 +36,10 @@ interface Ask {
 /** Characters of the longest name, as for collections of a client. */
 const MAX_NAME = 128;
 
-/** What Postgres, logs and headers take as it is: no control characters, no half of a surrogate pair. */
+/**
+ * What Postgres, logs and headers take as it is: no control characters, no half of a surrogate
+ * pair.
+ */
 const NAME = /^[^\p{Cc}\p{Cs}]+$/u;
 
 /** The calls; each takes a body that nobody has checked, and returns JSON text. */
@@ -102,7 +105,10 @@ class Push {
     return results;
   }
 
-  /** The rows that the user may write, each with the version that was checked; `undefined` for the others. */
+  /**
+   * The rows that the user may write, each with the version that was checked; `undefined` for the
+   * others.
+   */
   async #check(rows: readonly StoreRow[]): Promise<(StoreRow | undefined)[]> {
     const { canRead, canWrite } = this.#access;
     if (!canWrite && !canRead) return [...rows];

@@ -10,8 +10,8 @@ export interface StoreRow {
   /** `undefined`: deleted. */
   readonly document?: WireDocument | undefined;
   /**
-   * The version that `authorize` has checked, {@link ABSENT} for none. If the stored row has another, the store answers
-   * `stale` and changes nothing. So it replaces only what was checked.
+   * The version that `authorize` has checked, {@link ABSENT} for none. If the stored row has
+   * another, the store answers `stale` and changes nothing. So it replaces only what was checked.
    */
   readonly seen?: string | undefined;
 }
@@ -30,7 +30,9 @@ export interface StoredRow {
 export type StoreResult =
   | {
       readonly version: string;
-      /** The present document, where somebody else has changed it since a push that is now repeated. */
+      /**
+       * The present document, where somebody else has changed it since a push that is now repeated.
+       */
       readonly document?: WireDocument;
       /** The version that the repeated push made, where it is not `version`. */
       readonly made?: string;
@@ -40,34 +42,38 @@ export type StoreResult =
   | { readonly stale: true };
 
 /**
- * Where a server keeps the documents of its collections: {@link memory}, {@link postgres}, or your own. Documents are JSON
- * with wrappers such as `{"$date":0}` for other values.
+ * Where a server keeps the documents of its collections: {@link memory}, {@link postgres}, or your
+ * own. Documents are JSON with wrappers such as `{"$date":0}` for other values.
  */
 export interface Store {
   /**
-   * The changes after a checkpoint in the order in which they became visible, at most `limit` and about 1 MB.
+   * The changes after a checkpoint in the order in which they became visible, at most `limit` and
+   * about 1 MB.
    *
    * @throws {ServerError} `checkpoint_invalid` for a checkpoint of another format.
    */
   pull(collection: string, after: string | undefined, limit: number): Promise<PullAnswer>;
 
   /**
-   * The answer of {@link pull} as JSON text, for users who may see every document: nobody reads it on the way. Left out:
-   * `pull` is used.
+   * The answer of {@link pull} as JSON text, for users who may see every document: nobody reads it
+   * on the way. Left out: `pull` is used.
    */
   pullText?(collection: string, after: string | undefined, limit: number): Promise<string>;
 
   /**
-   * Makes each row or refuses it, by the rules of `Remote`; the results are in the order of the rows. All accepted rows
-   * become visible at once. Documents in the results have about 1 MB; a row whose document would be more is rejected with
-   * `retry`.
+   * Makes each row or refuses it, by the rules of `Remote`; the results are in the order of the
+   * rows. All accepted rows become visible at once. Documents in the results have about 1 MB; a row
+   * whose document would be more is rejected with `retry`.
    */
   push(collection: string, rows: readonly StoreRow[]): Promise<readonly StoreResult[]>;
 
   /** The stored rows with these ids, deleted ones included, in any order. */
   read(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
 
-  /** Resolves with `true` when there is something newer than `after`, with `false` once the signal aborts. */
+  /**
+   * Resolves with `true` when there is something newer than `after`, with `false` once the signal
+   * aborts.
+   */
   watch(collection: string, after: string, signal: AbortSignal): Promise<boolean>;
 
   /** Creates tables and the like. It may run again, and in several processes at once. */

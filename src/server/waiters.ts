@@ -13,7 +13,10 @@ export class Waiters {
     return [...this.#byCollection.keys()];
   }
 
-  /** `true` at the next change with a higher number, `false` once the signal aborts: then nothing is left of it. */
+  /**
+   * `true` at the next change with a higher number, `false` once the signal aborts: then nothing is
+   * left of it.
+   */
   wait(collection: string, seq: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {

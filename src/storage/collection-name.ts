@@ -1,4 +1,7 @@
-/** Characters of the longest name of a collection or database. Keys of the storage begin with the name. */
+/**
+ * Characters of the longest name of a collection or database. Keys of the storage begin with the
+ * name.
+ */
 export const MAX_NAME_LENGTH = 128;
 
 /** Whether a name is of a log that is no collection: those names are longer. */

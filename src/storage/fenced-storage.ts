@@ -21,8 +21,8 @@ import { ENCRYPTION_KEY, keyMissing } from './drivers/encryption-key.ts';
 import { databaseTaken, EPOCH_KEY, epochOf } from './drivers/epoch.ts';
 
 /**
- * A leader that has been silent for longer may have been replaced without its knowledge. Less than half the time
- * after which other tabs replace a silent leader.
+ * A leader that has been silent for longer may have been replaced without its knowledge. Less than
+ * half the time after which other tabs replace a silent leader.
  */
 const SILENCE_MS = 2000;
 
@@ -39,12 +39,13 @@ export interface FenceOptions {
 }
 
 /**
- * The storage of a leader, fenced by an epoch: a frozen page that wakes up may have been replaced as leader. Each
- * leader claims an epoch along with its first write. Segment numbers begin with the epoch, so a newer leader ignores
- * the segments that an older one appends; every other write checks the epoch in its own transaction.
+ * The storage of a leader, fenced by an epoch: a frozen page that wakes up may have been replaced
+ * as leader. Each leader claims an epoch along with its first write. Segment numbers begin with the
+ * epoch, so a newer leader ignores the segments that an older one appends; every other write checks
+ * the epoch in its own transaction.
  *
- * An append needs no extra request. After silence the epoch is read again, behind the append: if it is unchanged, the
- * append came before a newer leader began to read.
+ * An append needs no extra request. After silence the epoch is read again, behind the append: if it
+ * is unchanged, the append came before a newer leader began to read.
  */
 export class FencedStorage implements Storage {
   readonly #storage: Storage;
@@ -100,7 +101,10 @@ export class FencedStorage implements Storage {
     return this.list('recovery', { prefix: [], limit: ALL });
   }
 
-  /** Deletes recovery records. All their changes must be saved: then any leader has them, and no check is needed. */
+  /**
+   * Deletes recovery records. All their changes must be saved: then any leader has them, and no
+   * check is needed.
+   */
   async forget(keys: readonly StorageKey[], durability: Durability): Promise<void> {
     const deletes = keys.map(
       (key): StorageOperation => ({
@@ -114,8 +118,8 @@ export class FencedStorage implements Storage {
   }
 
   /**
-   * Must be called when this leader resigns. No write begins from now on: the next leader claims no epoch before its
-   * first write, and relies on what it has read.
+   * Must be called when this leader resigns. No write begins from now on: the next leader claims no
+   * epoch before its first write, and relies on what it has read.
    */
   leave(): void {
     this.#left = true;
@@ -190,13 +194,17 @@ export class FencedStorage implements Storage {
     return operation;
   }
 
-  /** Writes with the claim until it has succeeded once: repeating it is harmless, so concurrent writes need not wait. */
+  /**
+   * Writes with the claim until it has succeeded once: repeating it is harmless, so concurrent
+   * writes need not wait.
+   */
   async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     const epoch = await this.epoch();
     while (this.#holds > 0) await this.writesBegun();
     if (this.#left) throw databaseTaken();
     this.touch();
-    // After silence an append is checked as well: the database may have been emptied or made anew meanwhile.
+    // After silence an append is checked as well: the database may have been emptied or made anew
+    // meanwhile.
     const fenced = this.#claimed
       ? checked(epoch, operations, this.#suspect)
       : this.#claiming(epoch, operations);
@@ -250,8 +258,9 @@ export class FencedStorage implements Storage {
 }
 
 /**
- * Checks the epoch before the first operation that is more than an append to one collection, or before all. Of an append to several,
- * a newer leader could have read one collection before and the other after it.
+ * Checks the epoch before the first operation that is more than an append to one collection, or
+ * before all. Of an append to several, a newer leader could have read one collection before and the
+ * other after it.
  */
 function* checked(
   epoch: number,
@@ -273,8 +282,8 @@ function* checked(
 }
 
 /**
- * Pages of a checkpoint, whose keys are longer, are no appends: a newer leader stores its own under the same keys. Nor is its
- * directory: the removal of earlier pages is in the same write.
+ * Pages of a checkpoint, whose keys are longer, are no appends: a newer leader stores its own under
+ * the same keys. Nor is its directory: the removal of earlier pages is in the same write.
  */
 function isAppend(operation: StorageOperation): operation is StoragePut {
   const { type, store } = operation;

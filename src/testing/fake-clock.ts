@@ -5,7 +5,9 @@ import { OptionError } from '../errors/errors.ts';
 /** 1 January 2030, 12:00 UTC. */
 const BEGIN = Date.UTC(2030, 0, 1, 12);
 
-/** Turns of the event loop without a call to storage, after which nothing more follows from a timer. */
+/**
+ * Turns of the event loop without a call to storage, after which nothing more follows from a timer.
+ */
 const QUIET_TURNS = 2;
 
 interface Timer {
@@ -14,10 +16,12 @@ interface Timer {
 }
 
 /**
- * Time for test databases, which passes only when the test says so: saves, retries of saves, daily backups, the expiry of
- * documents and backups, and the time of stamps such as `_created_at` follow it.
+ * Time for test databases, which passes only when the test says so: saves, retries of saves, daily
+ * backups, the expiry of documents and backups, and the time of stamps such as `_created_at` follow
+ * it.
  *
- * It does not replace the timers of JavaScript, so it works with and without the fake timers of a test runner.
+ * It does not replace the timers of JavaScript, so it works with and without the fake timers of a
+ * test runner.
  *
  * @example
  * ```ts
@@ -37,7 +41,8 @@ export class FakeClock implements Clock {
   readonly #awaited = new Set<() => Promise<unknown> | undefined>();
 
   /**
-   * @param now The time it shows first: a Date, Unix milliseconds or a date string. 1 January 2030, 12:00 UTC if not given.
+   * @param now The time it shows first: a Date, Unix milliseconds or a date string. 1 January 2030,
+   *   12:00 UTC if not given.
    * @throws {OptionError} `option_invalid` for anything that is no time.
    */
   constructor(now: Date | number | string = BEGIN) {
@@ -64,8 +69,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Lets time pass. Timers that come due fire in order. Resolves when the saves and backups that they begin have ended,
-   * successfully or not.
+   * Lets time pass. Timers that come due fire in order. Resolves when the saves and backups that
+   * they begin have ended, successfully or not.
    *
    * @param ms Milliseconds: 0 for what is due now.
    * @throws {OptionError} `option_invalid` for a negative or infinite time.
@@ -82,7 +87,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Shows another time from now on, as a user does who sets the clock of the device. No time passes: timers do not fire.
+   * Shows another time from now on, as a user does who sets the clock of the device. No time
+   * passes: timers do not fire.
    *
    * @throws {OptionError} `option_invalid` for anything that is no time.
    */

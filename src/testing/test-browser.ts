@@ -23,8 +23,8 @@ export class TestBrowser {
   }
 
   /**
-   * Opens a database in a new tab. The first tab of a database is its leader, the others use its engine; when the leader
-   * closes, another takes over, as in a browser.
+   * Opens a database in a new tab. The first tab of a database is its leader, the others use its
+   * engine; when the leader closes, another takes over, as in a browser.
    *
    * @param options `name` of the database, by default 'test'.
    * @throws {OptionError} with the option, the given value and the allowed ones.

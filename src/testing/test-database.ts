@@ -20,15 +20,15 @@ export interface TestDatabaseOptions {
    */
   name?: string | undefined;
   /**
-   * Where to store data. If not given, a memory of its own. Pass the `disk` of a closed database to open its data again,
-   * as after a reload, or a driver.
+   * Where to store data. If not given, a memory of its own. Pass the `disk` of a closed database to
+   * open its data again, as after a reload, or a driver.
    */
   storage?: StorageDriver | undefined;
   /** The time that the database sees. If not given, that of the machine. */
   clock?: FakeClock | undefined;
   /**
-   * Whether it is closed after the test in which it was opened, where the runner has global hooks. Turn it off in
-   * tests that run at the same time.
+   * Whether it is closed after the test in which it was opened, where the runner has global hooks.
+   * Turn it off in tests that run at the same time.
    * @default true
    */
   auto_close?: boolean | undefined;
@@ -52,14 +52,14 @@ const CHECKS: Record<string, Check> = {
 };
 
 /**
- * The code of calls and of the engine. It loads with the tests, not with the first call: Jest may take seconds to
- * transform it, and limits the time of a test.
+ * The code of calls and of the engine. It loads with the tests, not with the first call: Jest may
+ * take seconds to transform it, and limits the time of a test.
  */
 const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
 
 /**
- * A database for one test: empty, in memory, with the engine in this thread. It has all methods of `connect()` and
- * `Database`, so an app takes it for either.
+ * A database for one test: empty, in memory, with the engine in this thread. It has all methods of
+ * `connect()` and `Database`, so an app takes it for either.
  */
 export class TestDatabase extends ThreadClient implements AsyncDisposable {
   /** Its storage: a test can make it fail, or open it again. */
@@ -68,7 +68,8 @@ export class TestDatabase extends ThreadClient implements AsyncDisposable {
   /** @internal */
   constructor(name: string, device: TestDevice, isTab: boolean, autoClose: boolean) {
     const { disk } = device;
-    // Clients that pass the driver share an engine, as those of one page do; those of tabs have one in common.
+    // Clients that pass the driver share an engine, as those of one page do; those of tabs have one
+    // in common.
     const storage = isTab ? undefined : disk;
     super({ name, storage, durability: 'relaxed' }, tabPlatform(device, isTab), () => PARTS);
     this.disk = disk;
@@ -86,7 +87,8 @@ export class TestDatabase extends ThreadClient implements AsyncDisposable {
   }
 
   /**
-   * Repairs the disk, saves and closes: `await using db = testDatabase()` calls it at the end of the block.
+   * Repairs the disk, saves and closes: `await using db = testDatabase()` calls it at the end of
+   * the block.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.disk.repair();
@@ -95,8 +97,9 @@ export class TestDatabase extends ThreadClient implements AsyncDisposable {
 }
 
 /**
- * Opens an empty database in memory, for one test. Where the runner has global hooks (Jest, Mocha, Vitest with `globals`)
- * it is closed after the test in which it was opened. Elsewhere call {@link closeTestDatabases}, or `await using`.
+ * Opens an empty database in memory, for one test. Where the runner has global hooks (Jest, Mocha,
+ * Vitest with `globals`) it is closed after the test in which it was opened. Elsewhere call
+ * {@link closeTestDatabases}, or `await using`.
  *
  * @throws {OptionError} with the option, the given value and the allowed ones.
  *

@@ -189,8 +189,8 @@ export class TestStorage implements StorageDriver {
 }
 
 /**
- * Storage whose failures a test decides, in memory or over another driver. Databases live as long as it does: pass it to
- * one database after the other to test a reload.
+ * Storage whose failures a test decides, in memory or over another driver. Databases live as long
+ * as it does: pass it to one database after the other to test a reload.
  *
  * @example
  * ```ts

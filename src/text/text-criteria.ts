@@ -1,9 +1,15 @@
-/** Criteria of one field that strings are to fulfil. An empty text is `{ $nin: [] }`: every document. */
+/**
+ * Criteria of one field that strings are to fulfil. An empty text is `{ $nin: [] }`: every
+ * document.
+ */
 export type TextCriteria = { $regex: RegExp } | { $nin: never[] };
 
 /** How {@link contains} and {@link startsWith} compare. */
 export interface TextOptions {
-  /** `true`: `A` and `a` are one. Such a search uses no index; one of a folded field does. Default `false`. */
+  /**
+   * `true`: `A` and `a` are one. Such a search uses no index; one of a folded field does. Default
+   * `false`.
+   */
   readonly ignore_case?: boolean;
 }
 
@@ -13,9 +19,11 @@ const LONGEST = 1000;
 const MOST_WORDS = 20;
 
 /**
- * Criteria of a field whose text contains what a user has typed. Nothing in it is a pattern: `a.b*` finds `a.b*`.
+ * Criteria of a field whose text contains what a user has typed. Nothing in it is a pattern: `a.b*`
+ * finds `a.b*`.
  *
- * An empty text finds all documents. Of a very long one only the beginning counts, at least 166 characters.
+ * An empty text finds all documents. Of a very long one only the beginning counts, at least 166
+ * characters.
  *
  * @example
  * ```ts
@@ -27,8 +35,8 @@ export function contains(text: string, options?: TextOptions): TextCriteria {
 }
 
 /**
- * Criteria of a field whose text begins with what a user has typed, as {@link contains}. Uses an index of the field,
- * unless it ignores case; with `|` in the text, it looks at each document.
+ * Criteria of a field whose text begins with what a user has typed, as {@link contains}. Uses an
+ * index of the field, unless it ignores case; with `|` in the text, it looks at each document.
  *
  * @example
  * ```ts
@@ -45,8 +53,9 @@ export type WordCriteria<Path extends string> = {
 };
 
 /**
- * Criteria for documents with all of the words that a user has typed; each may be unfinished. Case and accents do not
- * matter. Uses a `multi` index of the field, which holds the {@link words} of each document.
+ * Criteria for documents with all of the words that a user has typed; each may be unfinished. Case
+ * and accents do not matter. Uses a `multi` index of the field, which holds the {@link words} of
+ * each document.
  *
  * Without a word, as for an empty text, it finds all documents. Only the first 20 words count.
  *
@@ -90,16 +99,18 @@ const LETTERS: Readonly<Record<string, string>> = {
 const MARKS = /[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]/g;
 
 /**
- * 30 marks in a row, and what follows: no word has so many. Sorting them, as `normalize` does, takes time that grows by the square:
- * 20 seconds for 200,000.
+ * 30 marks in a row, and what follows: no word has so many. Sorting them, as `normalize` does,
+ * takes time that grows by the square: 20 seconds for 200,000.
  */
 const NEEDLESS_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * A text without case and accents, to compare by: `'Łódź'` and `'lodz'` are one. Store it in a field of its own and
- * search that; never show it. What a text begins with, its folded form begins with too.
+ * A text without case and accents, to compare by: `'Łódź'` and `'lodz'` are one. Store it in a
+ * field of its own and search that; never show it. What a text begins with, its folded form begins
+ * with too.
  *
- * Independent of the user's language: `ä` is `a`, not `ae`. Signs of other scripts that change the meaning stay.
+ * Independent of the user's language: `ä` is `a`, not `ae`. Signs of other scripts that change the
+ * meaning stay.
  *
  * @param text `undefined` and null count as empty.
  * @example
@@ -118,8 +129,9 @@ export function fold(text: string | null | undefined): string {
 }
 
 /**
- * The distinct words of a text, folded: the items of a field with a `multi` index, for {@link searchWords}. A word is a
- * run of letters, digits and their signs. Scripts without spaces, such as Chinese, need a tokenizer of their own.
+ * The distinct words of a text, folded: the items of a field with a `multi` index, for
+ * {@link searchWords}. A word is a run of letters, digits and their signs. Scripts without spaces,
+ * such as Chinese, need a tokenizer of their own.
  *
  * @param text `undefined` and null count as empty.
  * @returns The words in the order of the text; an empty list if there is none.

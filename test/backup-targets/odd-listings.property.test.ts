@@ -7,7 +7,10 @@ import { MemoryTarget } from './memory-target.ts';
 const DAY = 86_400_000;
 const RETENTION = 3;
 
-/** What a list answers: as of some writes ago, nothing, nothing of a kind, a part of it, or an error. */
+/**
+ * What a list answers: as of some writes ago, nothing, nothing of a kind, a part of it, or an
+ * error.
+ */
 const answer = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'true' as const }) },
   fc.record({ kind: fc.constant('lags' as const), writes: fc.integer({ min: 1, max: 30 }) }),

@@ -32,7 +32,10 @@ export interface Kind<Collection extends BackedUp, Command, State> {
 interface Remembered<State> {
   /** Its possible contents. */
   readonly states: readonly State[];
-  /** Whether it may be removed automatically: its creation or removal failed, or a later one of its day follows. */
+  /**
+   * Whether it may be removed automatically: its creation or removal failed, or a later one of its
+   * day follows.
+   */
   readonly passing: boolean;
 }
 
@@ -298,7 +301,8 @@ export class BackupWorld<Collection extends BackedUp, Command, State> {
   async #end(): Promise<void> {
     await this.#expectContents();
     for (const { name } of (await this.#collection.listBackups()).reverse()) {
-      // Later writes remove failed ones, and a restore triggers an expiry that it does not wait for.
+      // Later writes remove failed ones, and a restore triggers an expiry that it does not wait
+      // for.
       await atRest(this.#driver);
       const names = (await this.#collection.listBackups()).map((backup) => backup.name);
       if (!names.includes(name)) continue;

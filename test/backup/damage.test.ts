@@ -23,8 +23,8 @@ interface Made {
 }
 
 /**
- * The first segment holds a and b, the second an update of a with its bodies apart, the third c, the fourth d. The
- * backups name the first, and the first and second.
+ * The first segment holds a and b, the second an update of a with its bodies apart, the third c,
+ * the fourth d. The backups name the first, and the first and second.
  */
 async function make(): Promise<Made> {
   const driver = memoryDriver();

@@ -9,8 +9,8 @@ import { atRest, soleBackup } from './cut-world.ts';
 const documents = { name: 'things', type: 'DOCUMENT_BASED', backup_retention_time: -1 } as const;
 
 /**
- * A restore stored but reported as failed: the engine goes on with the state before, and has to make it durable
- * before it removes segments of either state.
+ * A restore stored but reported as failed: the engine goes on with the state before, and has to
+ * make it durable before it removes segments of either state.
  */
 test.each(['deleteBackup', 'createBackup', 'save', 'verify'] as const)(
   'a crash after %s that follows a restore in doubt',

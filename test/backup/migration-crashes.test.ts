@@ -102,7 +102,10 @@ describe.each(cachings(true))(
 
     const checked = new Set<string>();
 
-    /** Whatever is stored: older code finds what it knows or is told; newer code finds the migrated documents. */
+    /**
+     * Whatever is stored: older code finds what it knows or is told; newer code finds the migrated
+     * documents.
+     */
     async function checkStored(
       driver: FaultyDriver,
       { before, after }: { before: string; after: string },

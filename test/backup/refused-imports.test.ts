@@ -27,7 +27,10 @@ async function fileOfThree(): Promise<Blob> {
   return file;
 }
 
-/** The contents without the epoch, which the first write of an engine claims, and empty lists of backups. */
+/**
+ * The contents without the epoch, which the first write of an engine claims, and empty lists of
+ * backups.
+ */
 async function stored(driver: StorageDriver) {
   const all = await readStored(driver);
   const snapshots = all.snapshots.filter(([, { names }]) => names?.length !== 0);

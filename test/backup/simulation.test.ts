@@ -32,7 +32,10 @@ const keyValues = (): Kind<KeyValueCollection, KeyValueCommand, KeyValueState> =
   };
 };
 
-/** Commands that keep their place among concurrent ones: `modify` takes effect when its function is done. */
+/**
+ * Commands that keep their place among concurrent ones: `modify` takes effect when its function is
+ * done.
+ */
 const ordered = <C extends { readonly op: string }>(command: fc.Arbitrary<C>) =>
   command.filter(({ op }) => op !== 'modify');
 

@@ -53,7 +53,8 @@ test.each(
     expect(backups.length).toBeGreaterThanOrEqual(30);
     const stored = bytesOf(await readStored(driver));
     expect(stored.counted / own.counted).toBeLessThan(1.7);
-    // With manifests, which weigh more for few documents, and checksums: ten characters each as JSON.
+    // With manifests, which weigh more for few documents, and checksums: ten characters each as
+    // JSON.
     expect(stored.json / own.json).toBeLessThan(size === 1000 ? 1.75 : 1.71);
     expect((await things.verify()).whole).toBe(true);
     await client.close();

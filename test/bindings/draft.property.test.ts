@@ -38,7 +38,9 @@ const anyStep: fc.Arbitrary<[string, Step]> = fc.oneof(
   fc.constant<[string, Step]>(['reset', (at) => at.reset()]),
 );
 
-/** A draft, and beside it what each user did to each field, written down by somebody who watched. */
+/**
+ * A draft, and beside it what each user did to each field, written down by somebody who watched.
+ */
 class Story {
   #live: Form & { _id: string; _updated: boolean } = {
     _id: '1',

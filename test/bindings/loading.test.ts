@@ -5,7 +5,9 @@ const CODE = '../../src/bindings/core/subscribed.ts';
 
 let db: Database;
 
-/** The sources, with nothing loaded yet: the code behind them is one for all components of a page. */
+/**
+ * The sources, with nothing loaded yet: the code behind them is one for all components of a page.
+ */
 const sources = () => import('../../src/bindings/core/sources.ts');
 
 beforeEach(() => {
@@ -92,7 +94,8 @@ test('code that does not load is an error of all hooks until a later component s
   const list = querySource('useLiveQuery', users, {});
   const stop = list.subscribe(() => undefined);
   await expect.poll(() => list.view()).toMatchObject(failed);
-  // A component that renders again, with another source, gets the same result, and no second request.
+  // A component that renders again, with another source, gets the same result, and no second
+  // request.
   const again = querySource('useLiveQuery', users, {});
   const stopAgain = again.subscribe(() => undefined);
   expect(again.view()).toBe(list.view());

@@ -22,7 +22,10 @@ export const useCase = (hooks: Pick<Hooks, 'useLiveQuery'>, which: Case, orders:
     which === 'initial' ? { initial: FROM_LOADER } : {},
   );
 
-/** What each framework renders on a server: the test in Node makes it, the one in a browser hydrates it. */
+/**
+ * What each framework renders on a server: the test in Node makes it, the one in a browser hydrates
+ * it.
+ */
 export const PAGES: Record<string, (text: string) => string> = {
   react: (text) => `<p>${text}</p>`,
   vue: (text) => `<p>${text}</p>`,

@@ -22,7 +22,9 @@ type Use = (hooks: Hooks, of: (read: () => unknown) => unknown, props: () => Ren
 interface Component {
   /** All states, one for each time that the component rendered. */
   readonly renders: Rendered[];
-  /** Changes the props; what reads or calls in the same tick sees it, in React after `flushSync`. */
+  /**
+   * Changes the props; what reads or calls in the same tick sees it, in React after `flushSync`.
+   */
   readonly set: (props: Rendered) => void;
   /** The state as code outside of the template reads it. */
   readonly read: () => Rendered;

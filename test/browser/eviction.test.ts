@@ -73,7 +73,8 @@ test.each<[string, (name: string) => DatabaseClient]>([
     expect(third.db.status.storage_evicted).toBe(true);
     expect(await third.rows.count()).toBe(0);
     expect(rememberedTargets(name)).toEqual(['test:one']);
-    // The app goes on, and its schedule is due: the empty database must not become the newest backup.
+    // The app goes on, and its schedule is due: the empty database must not become the newest
+    // backup.
     await third.rows.insert({ _id: 'new', n: -1 });
     await third.db.save();
     const remote = backupTo(

@@ -38,7 +38,10 @@ afterEach(async () => {
 
 const handles = async () => (await (db as any).loadRuntime())[INSPECTION].handles.length as number;
 
-/** Makes handles that nobody has once it returns; in a function of its own, so that no frame has them either. */
+/**
+ * Makes handles that nobody has once it returns; in a function of its own, so that no frame has
+ * them either.
+ */
 async function use(made: WeakRef<object>[], then: (handle: any) => unknown): Promise<void> {
   for (let count = 0; count < EACH; count++) {
     const handle = new db.Collection<{ n: number }>({ ...documents });

@@ -8,7 +8,10 @@ const SLOW = '../../src/page/calls/slow-queries.ts';
 let lib: typeof import('../../src/index.ts');
 let db: Database;
 
-/** A fresh process: no code of calls is loaded. In a page, which another file may have left, clients load it early. */
+/**
+ * A fresh process: no code of calls is loaded. In a page, which another file may have left, clients
+ * load it early.
+ */
 beforeEach(async () => {
   Reflect.deleteProperty(globalThis, 'document');
   vi.resetModules();

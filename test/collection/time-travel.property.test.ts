@@ -165,7 +165,10 @@ async function allOf(things: Things): Promise<Document[]> {
   return things.filter({}, { archived: true });
 }
 
-/** Type, id and versions of each change, by the order of the newer list; what it lacks by that of the older. */
+/**
+ * Type, id and versions of each change, by the order of the newer list; what it lacks by that of
+ * the older.
+ */
 function bare(change: DocumentChange<Thing>) {
   const { type, id: key } = change;
   return {

@@ -27,8 +27,8 @@ export interface ClientKind {
 let databases = 0;
 
 /**
- * A client, and collections of its own for each test. The client stays open between tests: to start a worker and make
- * a database takes ten times as long as most tests.
+ * A client, and collections of its own for each test. The client stays open between tests: to start
+ * a worker and make a database takes ten times as long as most tests.
  */
 export class ClientFixture {
   readonly kind: ClientKind;

@@ -5,7 +5,10 @@ import { runContract } from './run-contract.ts';
 
 const common = { lib, storage: 'indexeddb' } as const;
 
-/** The engine in a worker of the browser. Node has the whole contract; each time, browsers have what depends on them. */
+/**
+ * The engine in a worker of the browser. Node has the whole contract; each time, browsers have what
+ * depends on them.
+ */
 const inBrowser: ClientKind = {
   ...common,
   title: 'connect()',
@@ -21,7 +24,9 @@ const overChannel: ClientKind = {
   make: (name) => lib.connect({ name, worker: fakeWorker }),
 };
 
-/** The situation of an app tested in happy-dom: the engine of Database in Node, with other globals. */
+/**
+ * The situation of an app tested in happy-dom: the engine of Database in Node, with other globals.
+ */
 const withoutWorkers: ClientKind = {
   ...common,
   title: 'connect() where there are no workers',

@@ -32,7 +32,8 @@ export function liveReadingSuite(fixture: ClientFixture): void {
 
     test('works with unbound methods, and loads without a subscriber', async () => {
       const { getSnapshot, subscribe } = (await counter()).liveCount();
-      // A timer, not a call: calls in this thread take no turn of the event loop, which loading needs.
+      // A timer, not a call: calls in this thread take no turn of the event loop, which loading
+      // needs.
       while (getSnapshot().status === 'pending') await stopped();
       expect(getSnapshot()).toEqual({ status: 'ready', data: 1, error: undefined });
       subscribe(() => undefined)();

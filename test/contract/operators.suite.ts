@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
 import { own, rejection } from './outcomes.ts';
 
-/** patch with update operators, end to end. What each operator does is tested in test/engine/update. */
+/**
+ * patch with update operators, end to end. What each operator does is tested in test/engine/update.
+ */
 export function operatorsSuite(fixture: ClientFixture): void {
   describe('patch with operators', () => {
     const order = {

@@ -1,5 +1,6 @@
 /**
- * The platform's own Blob. happy-dom replaces the global by a class that structured clone does not keep.
+ * The platform's own Blob. happy-dom replaces the global by a class that structured clone does not
+ * keep.
  */
 const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
 const native = process?.getBuiltinModule?.('node:buffer') as { Blob: typeof Blob } | undefined;

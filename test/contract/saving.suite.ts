@@ -11,7 +11,8 @@ export function savingSuite(fixture: ClientFixture): void {
     fixture.documents({ ...LATER, name: `after ${seconds} s`, save_timeout: seconds });
 
   /**
-   * The first saves of several collections, in order: a late save shows by the saves before it, on slow machines too.
+   * The first saves of several collections, in order: a late save shows by the saves before it, on
+   * slow machines too.
    */
   const firstSaves = async (
     log: EventLog<'save'>,

@@ -16,7 +16,10 @@ function isDeeplyFrozen(value: unknown): boolean {
   return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
 }
 
-/** The option `shared_documents`: reads return frozen documents, the same object until the document changes. */
+/**
+ * The option `shared_documents`: reads return frozen documents, the same object until the document
+ * changes.
+ */
 export function sharedDocumentsSuite(fixture: ClientFixture): void {
   describe('shared documents', () => {
     const open = () => fixture.documents<Thing>({ shared_documents: true, indexes: ['n'] });

@@ -55,7 +55,9 @@ const VALUES: Record<string, () => unknown> = {
   DataView: () => new DataView(bytes(), 2, 3),
 };
 
-/** A value as text that differs for different values: `toEqual` does not distinguish all of them. */
+/**
+ * A value as text that differs for different values: `toEqual` does not distinguish all of them.
+ */
 function describeValue(value: unknown): unknown {
   if (typeof value === 'number') return Object.is(value, -0) ? 'number -0' : `number ${value}`;
   if (typeof value === 'bigint') return `bigint ${value}`;

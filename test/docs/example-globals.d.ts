@@ -1,5 +1,5 @@
-// Names that examples use without declaring them. The test that type-checks the examples adds this file; the project's
-// own tsconfig.json leaves it out.
+// Names that examples use without declaring them. The test that type-checks the examples adds this
+// file; the project's own tsconfig.json leaves it out.
 /// <reference types="svelte" />
 /// <reference types="vite/client" />
 import type { DocumentCollection, connect as makeClient } from 'cairndb';

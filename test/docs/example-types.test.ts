@@ -55,7 +55,10 @@ test.each(components('vue'))('the Vue component at %s compiles', (id, source) =>
   expect([...errors, ...template.errors]).toEqual([]);
 });
 
-/** Compiler errors of the examples, each compiled as its own module; the files of an app may import each other. */
+/**
+ * Compiler errors of the examples, each compiled as its own module; the files of an app may import
+ * each other.
+ */
 async function typeErrors(): Promise<{ place: string; message: string }[]> {
   mkdirSync(`${ROOT}test-results`, { recursive: true });
   // Within the repository: packages resolve as in its own files.
@@ -79,7 +82,10 @@ async function typeErrors(): Promise<{ place: string; message: string }[]> {
   }
 }
 
-/** The lines that the compiler prints. It fails where there is an error in an example, as there is meant to be. */
+/**
+ * The lines that the compiler prints. It fails where there is an error in an example, as there is
+ * meant to be.
+ */
 async function compileProject(folder: string): Promise<string[]> {
   const tsc = `${ROOT}node_modules/typescript7/bin/tsc`;
   const { stdout } = await run(process.execPath, [tsc, '--pretty', 'false'], folder).catch(
@@ -96,7 +102,9 @@ function fileOf({ page, file, language }: Example, index: number): string {
     : `example-${index}.${extension ? 'ts' : language}`;
 }
 
-/** The TypeScript of an example, each line where it is in the example: of a component, its script. */
+/**
+ * The TypeScript of an example, each line where it is in the example: of a component, its script.
+ */
 function scriptOf({ language, code }: Example): string {
   if (language === 'ts' || language === 'tsx') return code;
   const component = /<script[^>]*>(.*?)<\/script>/s.exec(code);
@@ -105,7 +113,10 @@ function scriptOf({ language, code }: Example): string {
   return '\n'.repeat(code.slice(0, index).split('\n').length - 1) + script;
 }
 
-/** With the options of the repository; an example may have unused names, and its components are React's. */
+/**
+ * With the options of the repository; an example may have unused names, and its components are
+ * React's.
+ */
 function projectOf(examples: readonly string[]): object {
   const globals = [
     'test/docs/example-globals.d.ts',

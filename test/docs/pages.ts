@@ -10,7 +10,10 @@ export interface Example {
   readonly line: number;
   /** The JSX of `tsx` is React's, of `tsx solid` Solid's. */
   readonly language: 'ts' | 'tsx' | 'vue' | 'svelte';
-  /** In ```` ```ts [src/db.ts] ````: the file of an app that the page builds; its other files may import it. */
+  /**
+   * In ````
+   * ```ts [src/db.ts] ````: the file of an app that the page builds; its other files may import it.
+   */
   readonly file: string | undefined;
   /** Whether it can run in Node: `ts no-run`, the files of an app and components cannot. */
   readonly runs: boolean;
@@ -66,7 +69,10 @@ export function readExamples(): Example[] {
   });
 }
 
-/** A row of a table: changes, the document before and after. A cell in words instead is not compared. */
+/**
+ * A row of a table: changes, the document before and after. A cell in words instead is not
+ * compared.
+ */
 const UPDATE = /^\| `(\{ \$[^`]+)` \| `([^`]+)` \| (?:`([^`]+)`|[^|`]+) \|/gm;
 
 /** Its first line has all that can be a type error, so that the error is placed in the row. */

@@ -13,8 +13,8 @@ const SLOW_LINE = {
 
 const PANELS = Object.keys(LONG_VISIT);
 /**
- * Each as high as its panels, to see shifts below the fold, too. Both have all visits but for Speed on the phone, which
- * looks the same; the phone has those without a network.
+ * Each as high as its panels, to see shifts below the fold, too. Both have all visits but for Speed
+ * on the phone, which looks the same; the phone has those without a network.
  */
 const SCREENS = [
   {
@@ -88,7 +88,8 @@ async function open({ page, url }: Playground, panel: string): Promise<void> {
   const id = panel === 'Start' ? '' : panel.toLowerCase().replace(' ', '-');
   await page.goto(`${url}#/${id}`);
   await page.waitForFunction((title) => document.title === `${title} · Cairn`, panel);
-  // With its code and its first answer. Its frame follows: Chromium reports no end of the shared worker's load.
+  // With its code and its first answer. Its frame follows: Chromium reports no end of the shared
+  // worker's load.
   if (panel === 'Transactions') await page.frameLocator('iframe').getByRole('button').waitFor();
   else await page.waitForLoadState('networkidle');
 }

@@ -9,8 +9,9 @@ interface Shift {
 }
 
 /**
- * Records all layout shifts of a page, over reloads, too. Includes shifts within half a second of an input, which
- * browsers leave out: on a slower machine they would come later. Only lines of text under edit may move.
+ * Records all layout shifts of a page, over reloads, too. Includes shifts within half a second of
+ * an input, which browsers leave out: on a slower machine they would come later. Only lines of text
+ * under edit may move.
  */
 export async function watchShifts(page: Page) {
   const shifts: Shift[] = [];

@@ -29,7 +29,10 @@ export async function buildPlayground() {
   return { outDir, remove: () => removeFolder(outDir) };
 }
 
-/** Serves it at its own origin: `url` for a browser, `remotes` drive the pages at their `remoteUrls`. */
+/**
+ * Serves it at its own origin: `url` for a browser, `remotes` drive the pages at their
+ * `remoteUrls`.
+ */
 export async function servePlayground(outDir: string) {
   const remotes = [new RemotePage(), new RemotePage(), new RemotePage()] as const;
   const server = await preview({

@@ -23,8 +23,8 @@ interface Task {
 }
 
 /**
- * A page that the test drives through the server. WebKit runs without automation (see tools/browsers/webkit.mjs), so
- * the page has to poll for tasks.
+ * A page that the test drives through the server. WebKit runs without automation (see
+ * tools/browsers/webkit.mjs), so the page has to poll for tasks.
  */
 export class RemotePage {
   readonly #tasks = new Map<number, Task>();

@@ -12,7 +12,10 @@ const text = (value: string): Bytes => new TextEncoder().encode(value);
 const aes = (key: string) =>
   crypto.subtle.importKey('raw', bytes(key), 'AES-GCM', false, ['encrypt', 'decrypt']);
 
-/** McGrew and Viega, The Galois/Counter Mode of Operation, test cases 13 to 16, which NIST's validation has, too. */
+/**
+ * McGrew and Viega, The Galois/Counter Mode of Operation, test cases 13 to 16, which NIST's
+ * validation has, too.
+ */
 const GCM = [
   {
     ...{ key: '00'.repeat(32), nonce: '00'.repeat(12), plain: '', additional: '' },

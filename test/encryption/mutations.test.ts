@@ -7,7 +7,10 @@ import { type RawValue, readRaw, sameKey, writeRaw } from './raw-values.ts';
 const key = new Uint8Array(32).fill(8);
 const NAMES = ['a', 'b'];
 
-/** Opens the database, and returns all of its documents and backups, or the code of the error that opening reports. */
+/**
+ * Opens the database, and returns all of its documents and backups, or the code of the error that
+ * opening reports.
+ */
 async function contentOf(driver: StorageDriver): Promise<unknown> {
   const db = new Database({ name: 'm', storage: encrypted(driver, { key }) });
   const reported: unknown[] = [];
@@ -82,7 +85,8 @@ test('a value that is flipped, swapped, put back or taken away changes nothing, 
   const found = new Set<string>();
   await fc.assert(
     fc.asyncProperty(mutation, async ({ kind, one, other, bit }) => {
-      // Backups are values of their own: the guide says that one which is taken away is missed by nobody.
+      // Backups are values of their own: the guide says that one which is taken away is missed by
+      // nobody.
       if (one.store === 'snapshots') return;
       await restore();
       if (kind === 'flip') {

@@ -104,7 +104,8 @@ test('a list that never shows its key: objects come back, and one key record is 
   inner.files.set('c', new Uint8Array([4, 1]));
   await expect(target.get('c')).rejects.toEqual(code('data_damaged'));
   expect([...inner.files.keys()].filter((path) => path.startsWith('cairn-keys/'))).toHaveLength(1);
-  // Another page cannot know: it asks again later, and makes no key beside that of the sealed objects.
+  // Another page cannot know: it asks again later, and makes no key beside that of the sealed
+  // objects.
   const other = encryptedTarget({ ...inner, list }, { key });
   await expect(other.put('d', bytes('d'))).rejects.toThrow('does not list their key yet');
   expect(inner.files.has('d')).toBe(false);

@@ -33,7 +33,10 @@ type Change =
   | { readonly do: 'put'; readonly id: string; readonly item: Item }
   | { readonly do: 'delete' | 'archive'; readonly id: string };
 
-/** A rest, in which a checkpoint is written. The changes begin so many turns of the event loop later. */
+/**
+ * A rest, in which a checkpoint is written. The changes begin so many turns of the event loop
+ * later.
+ */
 interface Rest {
   readonly do: 'rest';
   readonly turns: number;

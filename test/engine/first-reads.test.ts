@@ -92,7 +92,8 @@ test('reads by id and by index are answered before all segments are read', async
     { n: 2999 },
     { n: 2998 },
   ]);
-  // What needs more than a few pages waits, and nothing behind it does: not even a call of the same moment.
+  // What needs more than a few pages waits, and nothing behind it does: not even a call of the same
+  // moment.
   let ended = 0;
   const end = () => ended++;
   const all = people.filter({});

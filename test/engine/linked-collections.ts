@@ -17,7 +17,9 @@ import { FakeClock, settled } from './fake-clock.ts';
 import { settings } from './live-session.ts';
 import { randomId } from './random-id.ts';
 
-/** The collections of an engine, without sessions: the test links their saves, as transactions do. */
+/**
+ * The collections of an engine, without sessions: the test links their saves, as transactions do.
+ */
 export class LinkedCollections {
   readonly clock = new FakeClock();
   readonly collections: OpenCollections;

@@ -72,7 +72,9 @@ export class LiveSession {
     return opened;
   }
 
-  /** Executes requests as one batch: by the reader if they concern live queries, else by the writer. */
+  /**
+   * Executes requests as one batch: by the reader if they concern live queries, else by the writer.
+   */
   async ask(...requests: WithoutHandle<Request>[]): Promise<unknown[]> {
     const batch = requests.map((request) => ({ ...request, handle: 1 }) as Request);
     const { settings } = this.collection;

@@ -166,7 +166,10 @@ test.each(['before', 'after'] as const)(
 describe('a transaction that has read unsaved changes of another client', () => {
   const other = { op: 'kvSet', handle: VALUES, key: 'k', body: '1' } as const;
 
-  /** Another client makes a change that nothing saves, and the client a transaction that has read it. */
+  /**
+   * Another client makes a change that nothing saves, and the client a transaction that has read
+   * it.
+   */
   async function dependent(beforeCommit?: () => void): Promise<unknown> {
     const engine = await takeOver(driver, clock);
     await client.join(engine);

@@ -22,7 +22,10 @@ async function join(settings: CollectionSettings, clock: FakeClock): Promise<Ses
 const scan: Request = { op: 'scan', handle: HANDLE, archived: true, all: true };
 const contents = async (session: Session) => (await session.execute([scan])).values;
 
-/** What engines hold: one that has upserted documents in parts, and one that gets the same changes by replay. */
+/**
+ * What engines hold: one that has upserted documents in parts, and one that gets the same changes
+ * by replay.
+ */
 async function replayed(stamps: Partial<CollectionSettings>, parts: readonly string[][]) {
   const clock = new FakeClock();
   const settings = { ...plainSettings('notes', 'DOCUMENT_BASED'), ...stamps };

@@ -21,7 +21,8 @@ async function openWithFiles() {
   return { client, open, fileOf };
 }
 
-// An import makes no watermarks, so nothing is left under the name, and the next collection has the same segment numbers.
+// An import makes no watermarks, so nothing is left under the name, and the next collection has the
+// same segment numbers.
 test('a collection with the name of a renamed one reads its own documents', async () => {
   const { client, open, fileOf } = await openWithFiles();
   for (const text of ['x', 'y']) {

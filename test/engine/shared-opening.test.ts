@@ -13,7 +13,10 @@ const documents = Array.from({ length: COUNT }, (_, n) => ({
   pad: 'x'.repeat(300),
 }));
 
-/** A driver with many small segments that tells what is read, and may hold back the documents of segments. */
+/**
+ * A driver with many small segments that tells what is read, and may hold back the documents of
+ * segments.
+ */
 function watchedDriver() {
   const inner = memoryDriver();
   const seen = { lists: [] as (number | undefined)[], bodies: 0, hasCheckpoint: false };

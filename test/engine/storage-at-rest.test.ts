@@ -10,7 +10,10 @@ import { randomId } from './random-id.ts';
 const HANDLE = 1;
 const OTHER = 2;
 
-/** Each look at it shows that a slice of work has taken its time: long reads pause as often as they may. */
+/**
+ * Each look at it shows that a slice of work has taken its time: long reads pause as often as they
+ * may.
+ */
 class BusyClock extends FakeClock {
   #looks = 0;
 

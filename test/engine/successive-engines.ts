@@ -24,7 +24,9 @@ export const opened: RecoveryRecord['opened'] = [
   [VALUES, values],
 ];
 
-/** An engine that takes over what a driver holds, and waits for the replays of the expected clients. */
+/**
+ * An engine that takes over what a driver holds, and waits for the replays of the expected clients.
+ */
 export async function takeOver(
   driver: StorageDriver,
   clock: FakeClock,

@@ -34,7 +34,10 @@ const others = (name: string) =>
 const isWarm = (key: StorageKey) => key[1] === 'checkpoint' && key[2] === 'warm';
 const isPage = (key: StorageKey) => key[1] === 'checkpoint' && key.length > 3;
 
-/** A driver that counts the segments that are read one by one and the warm sets that are put, and may fail. */
+/**
+ * A driver that counts the segments that are read one by one and the warm sets that are put, and
+ * may fail.
+ */
 function watchedDriver() {
   const inner = memoryDriver();
   const seen = { segments: 0, puts: 0 };
@@ -116,7 +119,9 @@ async function stored(more: (n: number) => object = () => ({})): Promise<Watched
   return watched;
 }
 
-/** Reads at once after an opening. @returns the numbers, and how many segments were read for them. */
+/**
+ * Reads at once after an opening. @returns the numbers, and how many segments were read for them.
+ */
 async function firstRead(watched: Watched) {
   const { people, client, errors, rest } = visit(watched);
   watched.seen.segments = 0;

@@ -30,8 +30,8 @@ export interface Report {
 }
 
 /**
- * Fills a database: a segment with its documents apart, small ones with updates and deletes, documents that JSON does not
- * keep, indexes, a checkpoint, two backups, a last small segment.
+ * Fills a database: a segment with its documents apart, small ones with updates and deletes,
+ * documents that JSON does not keep, indexes, a checkpoint, two backups, a last small segment.
  */
 export async function fill(driver: StorageDriver): Promise<void> {
   const { client, clock } = openClient(driver, undefined, CHECKPOINT_AFTER);

@@ -7,7 +7,10 @@ export interface Refusal {
 
 const mismatch: Refusal = { code: 'kind_mismatch' };
 
-/** What changes make of fields, done naively; the fields stay as they are. Operators are of whole fields. */
+/**
+ * What changes make of fields, done naively; the fields stay as they are. Operators are of whole
+ * fields.
+ */
 export function changed(fields: Fields, changes: object): Fields | Refusal {
   const made: any = structuredClone(fields);
   for (const [key, operand] of Object.entries(changes)) {

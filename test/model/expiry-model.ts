@@ -6,7 +6,10 @@ export interface Entry {
   code?: string | undefined;
 }
 
-/** What a collection with `expire_after: { field: 'at', seconds }` holds, in the simplest way: a list, and what has left it. */
+/**
+ * What a collection with `expire_after: { field: 'at', seconds }` holds, in the simplest way: a
+ * list, and what has left it.
+ */
 export class ExpiryModel {
   readonly #seconds: number;
   #entries: Entry[] = [];
@@ -17,7 +20,9 @@ export class ExpiryModel {
     this.#seconds = seconds;
   }
 
-  /** The time is seen: what has expired by now never comes back. What is new later has its own time. */
+  /**
+   * The time is seen: what has expired by now never comes back. What is new later has its own time.
+   */
   look(now: number): void {
     for (const entry of this.#entries)
       if (this.#dueOf(entry) <= now) this.#gone.set(entry._id, entry);
@@ -25,7 +30,8 @@ export class ExpiryModel {
   }
 
   /**
-   * What was seen is forgotten: what had expired may be there again, as far as it was not removed, and has not by this clock.
+   * What was seen is forgotten: what had expired may be there again, as far as it was not removed,
+   * and has not by this clock.
    *
    * @param found What is there now. @returns what must not be.
    */

@@ -81,7 +81,10 @@ class Watched {
     }
   }
 
-  /** What it has told since the last check: each differs from the one before, and no more than it has to. */
+  /**
+   * What it has told since the last check: each differs from the one before, and no more than it
+   * has to.
+   */
   check(): void {
     for (const [at, snapshot] of this.#told.entries()) this.#compare(this.#told[at - 1], snapshot);
     this.#told = this.#told.slice(-1);

@@ -167,7 +167,10 @@ const asking: fc.Arbitrary<Asking> = fc
       : one,
   );
 
-/** Some of them exchange keys of the unique index, some violate it, some meet values of another kind. */
+/**
+ * Some of them exchange keys of the unique index, some violate it, some meet values of another
+ * kind.
+ */
 const patching: fc.Arbitrary<Asking> = fc.record({
   op: fc.constant('ask' as const),
   by: fc.constant('patchMany' as const),
@@ -229,7 +232,10 @@ const command: fc.Arbitrary<QueryCommand> = fc.oneof(
   },
 );
 
-/** What may happen to a collection with indexes. It begins with a few documents, archived ones among them. */
+/**
+ * What may happen to a collection with indexes. It begins with a few documents, archived ones among
+ * them.
+ */
 export const querySteps: fc.Arbitrary<Step<QueryCommand>[]> = fc
   .tuple(
     fc.array(document, { minLength: 4, maxLength: 12 }),

@@ -103,7 +103,10 @@ export class ModelTransaction {
     return result;
   }
 
-  /** Whether it would have seen something else, had it run on this state: then it must not be committed. */
+  /**
+   * Whether it would have seen something else, had it run on this state: then it must not be
+   * committed.
+   */
   mustConflict(now: State): boolean {
     const [then, later] = [copyOf(this.#before), copyOf(now)];
     return this.#operations.some((operation) => {
@@ -115,7 +118,8 @@ export class ModelTransaction {
   /**
    * Whether nothing of what it has named or searched for was touched: then it must be committed.
    *
-   * @param touched Versions that others have put since, `undefined` for a delete, and what they replaced.
+   * @param touched Versions that others have put since, `undefined` for a delete, and what they
+   *   replaced.
    */
   mustCommit(touched: readonly Touched[]): boolean {
     return touched.every((one) => this.#operations.every((operation) => !concerns(operation, one)));

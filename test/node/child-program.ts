@@ -18,7 +18,9 @@ const withoutWorkers: Plugin = {
   },
 };
 
-/** Builds a program of this folder. @param hasModules Whether it finds the packages of this project. */
+/**
+ * Builds a program of this folder. @param hasModules Whether it finds the packages of this project.
+ */
 export async function buildProgram(name: string, hasModules = true): Promise<string> {
   const folder = makeFolder('program');
   chmodSync(folder, 0o755); // other users run it, too

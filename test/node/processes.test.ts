@@ -38,7 +38,10 @@ function lastSaved({ printed }: ChildProgram): number {
   return Number(steps.at(-1) ?? 0);
 }
 
-/** What is stored is the state after the newest step that was acknowledged, or the next one: no other, and none in part. */
+/**
+ * What is stored is the state after the newest step that was acknowledged, or the next one: no
+ * other, and none in part.
+ */
 async function expectNoLoss(directory: string, acknowledged: number): Promise<void> {
   const found = await storedOrders(directory);
   const step = found.at(-1)?.n ?? 0;

@@ -19,7 +19,10 @@ export const idOf = (n: number) => `order-${n}`;
 /** Of 0 to 60 kB, so that files of LevelDB fill and are merged. */
 export const textOf = (n: number) => `${n};`.repeat((n * 7919) % 12_000);
 
-/** What is stored after a step: each inserts an order, touches the one before, and deletes an old one. */
+/**
+ * What is stored after a step: each inserts an order, touches the one before, and deletes an old
+ * one.
+ */
 export function stateAfter(step: number): Order[] {
   const orders: Order[] = [];
   for (let n = Math.max(1, step - KEPT + 1); n <= step; n++)

@@ -1,8 +1,10 @@
 /**
- * node program.mjs <directory> <call>: awaits one call after another, and never anything else, over the database `shop`.
+ * node program.mjs <directory> <call>: awaits one call after another, and never anything else, over
+ * the database `shop`.
  *
- * Prints `saved N` once N calls of the loop are stored, or `turned` for one that changes nothing, when a signal and a timer came through;
- * `starved` where {@link CALLS} calls came before. Goes on until it is killed.
+ * Prints `saved N` once N calls of the loop are stored, or `turned` for one that changes nothing,
+ * when a signal and a timer came through; `starved` where {@link CALLS} calls came before. Goes on
+ * until it is killed.
  */
 import { Database } from '../../src/database.ts';
 import { files } from '../../src/node/index.ts';

@@ -7,7 +7,9 @@ import { fixtures } from '../../tools/fixtures/list.mjs';
 import { makeApp } from './consumers.ts';
 import { ROOT, run } from './tarball.ts';
 
-/** The app loads each entry that a page imports, and so every file of dist that a bundler may find. */
+/**
+ * The app loads each entry that a page imports, and so every file of dist that a bundler may find.
+ */
 const ENTRIES = [
   '',
   '/backup-targets',

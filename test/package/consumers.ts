@@ -17,9 +17,14 @@ export interface Consumer {
   readonly name: string;
   /** The expected source of the worker. */
   readonly started: 'file' | 'inline';
-  /** Whether the contract runs with caching: the engine is the same everywhere, so each does one. */
+  /**
+   * Whether the contract runs with caching: the engine is the same everywhere, so each does one.
+   */
   readonly caching: boolean;
-  /** The share of the contract: three run a third each. `npm run test:fixtures` has the other bundlers. */
+  /**
+   * The share of the contract: three run a third each. `npm run test:fixtures` has the other
+   * bundlers.
+   */
   readonly share: Share | undefined;
   serve(): Promise<Served>;
 }

@@ -31,7 +31,9 @@ const script = (from: string) =>
   `import * as cairndb from '${from}'; Object.assign(globalThis, { cairndb });`;
 const HTML = PAGE('<script type="module" src="index.js"></script>');
 
-/** An app that the bundler of a fixture builds; `npm run test:fixtures` counts in the other ones. */
+/**
+ * An app that the bundler of a fixture builds; `npm run test:fixtures` counts in the other ones.
+ */
 function builtBy(name: string, bin: string, args: string[], options: StaticServerOptions) {
   const fixture = fixtures.find((each) => each.name === name);
   if (!fixture) throw new Error(`No fixture ${name}`);
@@ -60,7 +62,9 @@ const apps: Record<string, (options: StaticServerOptions) => Promise<Served>> = 
   },
 };
 
-/** Holds the requests of scripts until there are two: one that waits for another would never come. */
+/**
+ * Holds the requests of scripts until there are two: one that waits for another would never come.
+ */
 class Gate {
   readonly scripts: string[] = [];
   /** The scripts after the entry. */
@@ -96,7 +100,8 @@ test.each(Object.entries(apps))('%s: one step after the entry, few files', async
     expect(await page.evaluate(insertAndFind)).toEqual({ found: 1, live: 1, engine: 'worker' });
     // esbuild puts code that two lazy files share into a file of its own, behind the first of them.
     expect(gate.later).toHaveLength(name.startsWith('esbuild') ? 3 : 2);
-    // With the app's own file a page without a bundler has one more, and esbuild cuts the entry, too.
+    // With the app's own file a page without a bundler has one more, and esbuild cuts the entry,
+    // too.
     const more = { 'no bundler': 1, 'esbuild, with splitting': 2 }[name] ?? 0;
     expect(gate.scripts.length).toBeLessThanOrEqual(MOST_SCRIPTS + more);
   } finally {

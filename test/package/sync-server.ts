@@ -33,8 +33,8 @@ export async function startSyncServer(): Promise<Served> {
 }
 
 /**
- * Runs where `cairndb` and `cairndb/replication` are globals, and so uses nothing of this file: two databases edit one
- * document while they are apart. Returns what each of them has then.
+ * Runs where `cairndb` and `cairndb/replication` are globals, and so uses nothing of this file: two
+ * databases edit one document while they are apart. Returns what each of them has then.
  */
 export async function replicateOrders(url: string) {
   const { cairndb, replication } = globalThis as any;

@@ -76,7 +76,10 @@ export class MemoryRemote implements Remote<number> {
     );
   }
 
-  /** Changes a document as another client would that has seen it: the server still knows who changed it before. */
+  /**
+   * Changes a document as another client would that has seen it: the server still knows who changed
+   * it before.
+   */
   edit(id: string, fields: object): void {
     const { change, keys } = this.rows.get(id) as Row;
     this.#put({ id, base: undefined, document: { ...change.document, ...fields }, key: 'y' }, keys);

@@ -1,8 +1,9 @@
 import { isBefore, type Transaction } from './history.ts';
 
 /**
- * Why a transaction has to come before another: it wrote what the other replaced (`ww`) or read (`wr`),
- * it read what the other replaced (`rw`), or it was completed before the other began (`time`).
+ * Why a transaction has to come before another: it wrote what the other replaced (`ww`) or read
+ * (`wr`), it read what the other replaced (`rw`), or it was completed before the other began
+ * (`time`).
  */
 export interface Dependency {
   readonly from: Transaction;

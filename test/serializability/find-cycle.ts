@@ -39,7 +39,8 @@ export interface Anomaly {
 /**
  * Looks for a proof that no serial order explains the history, as Elle does.
  *
- * Fast, and sound; complete only if all values are unique and each write of a key follows a read of it.
+ * Fast, and sound; complete only if all values are unique and each write of a key follows a read of
+ * it.
  */
 export function findCycle(history: History): Anomaly | undefined {
   return findCycleWith(history, new Set());

@@ -16,7 +16,8 @@ const MOST_TRANSACTIONS = 30;
  *
  * Exact, and exponential at worst: meant for some 12 transactions.
  *
- * @returns the ids of the transactions that took effect, or `undefined` if no order explains the history.
+ * @returns the ids of the transactions that took effect, or `undefined` if no order explains the
+ *   history.
  */
 export function findSerialOrder(history: History): readonly string[] | undefined {
   const all = participantsOf(history).filter(
@@ -71,7 +72,9 @@ class Search {
   }
 }
 
-/** @returns the state after the transaction, or `undefined` if it would have read something else. */
+/**
+ * @returns the state after the transaction, or `undefined` if it would have read something else.
+ */
 function runIn(before: State, { operations, status }: Transaction): State | undefined {
   const state: Record<string, unknown> = { ...before };
   for (const operation of operations) {

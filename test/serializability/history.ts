@@ -29,7 +29,8 @@ export type Operation = Read | Query | Write;
 
 /**
  * `committed`: acknowledged. `aborted`: rolled back, or refused by a conflict; without effect.
- * `unknown`: the page died or the answer was lost; without effect, or in effect at any time since it was invoked.
+ * `unknown`: the page died or the answer was lost; without effect, or in effect at any time since
+ * it was invoked.
  */
 export type TransactionStatus = 'committed' | 'aborted' | 'unknown';
 

@@ -32,7 +32,10 @@ export class VersionsOfKey {
     this.#possible = versions(undecided);
   }
 
-  /** Orders the versions: each replaced the one that its writer saw. Returns two that replaced the same one. */
+  /**
+   * Orders the versions: each replaced the one that its writer saw. Returns two that replaced the
+   * same one.
+   */
   order(): readonly [Version, Version] | undefined {
     let open = this.all.filter(({ writer }) => writer);
     for (let before = -1; before !== open.length; ) {
@@ -51,7 +54,10 @@ export class VersionsOfKey {
     return undefined;
   }
 
-  /** Runs of versions in a row that the observation allows: the reader is behind the first, and before what follows. */
+  /**
+   * Runs of versions in a row that the observation allows: the reader is behind the first, and
+   * before what follows.
+   */
   runsOf({ reader, matches }: Observation): readonly Run[] {
     const runs: Run[] = this.#possible
       .filter(({ value, writer }) => matches(value) && !isAfter(writer, reader))

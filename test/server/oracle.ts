@@ -27,7 +27,9 @@ export class Oracle {
     return (this.rows.get(id)?.made ?? []).map(({ version }) => version);
   }
 
-  /** The result that a store must return; `made` is the version that it chose for an accepted row. */
+  /**
+   * The result that a store must return; `made` is the version that it chose for an accepted row.
+   */
   push({ id, base, key, document, seen }: StoreRow, result: unknown): unknown {
     const row = this.rows.get(id);
     const last = row?.made.slice(-8) ?? [];

@@ -6,7 +6,10 @@ import {
   postgres,
 } from '../../src/server/index.ts';
 
-/** Connections to a cluster, by the socket in its folder, in a schema. @param settings Such as `-c work_mem=1MB`. */
+/**
+ * Connections to a cluster, by the socket in its folder, in a schema. @param settings Such as
+ * `-c work_mem=1MB`.
+ */
 export function connectionsTo(
   folder: string,
   schema: string,

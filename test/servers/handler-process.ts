@@ -1,4 +1,6 @@
-/** node handler-process.cjs <folder of the socket> <schema>: a server of its own; prints its port. */
+/**
+ * node handler-process.cjs <folder of the socket> <schema>: a server of its own; prints its port.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHandler, nodeListener } from '../../src/server/index.ts';

@@ -1,4 +1,7 @@
-/** Random numbers that are the same in each run with the same seed: Mulberry32 by Tommy Ettinger, public domain. */
+/**
+ * Random numbers that are the same in each run with the same seed: Mulberry32 by Tommy Ettinger,
+ * public domain.
+ */
 export class Random {
   #state: number;
 

@@ -35,7 +35,8 @@ const LIVES = [-1000, 5, 100, 800, 30_000, 1e9, 1e10, 1e12, NEVER];
 const JUMPS = [-1e10, -60_000, -500, 500, 60_000, 1e10];
 
 /**
- * Runs tabs that write documents with a time to live, read, end and freeze, while the clock on the wall is set back and ahead.
+ * Runs tabs that write documents with a time to live, read, end and freeze, while the clock on the
+ * wall is set back and ahead.
  *
  * @returns what went wrong; nothing, if all is well.
  */

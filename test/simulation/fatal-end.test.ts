@@ -22,7 +22,8 @@ const open = ({ db }: Tab) =>
   });
 
 /**
- * A leader and followers write and save now and then; the leader ends, and no engine starts in the followers any more.
+ * A leader and followers write and save now and then; the leader ends, and no engine starts in the
+ * followers any more.
  *
  * @returns what was acknowledged and is lost, and what the followers ended with.
  */

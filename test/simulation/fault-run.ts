@@ -6,7 +6,10 @@ import { HistoryChecker } from './history-checker.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
-/** How a run ends: storage works again while its tabs live, or only after they are gone without a word. */
+/**
+ * How a run ends: storage works again while its tabs live, or only after they are gone without a
+ * word.
+ */
 export type Ending = 'heals' | 'crashes';
 
 /** What came of a run. */
@@ -251,7 +254,10 @@ export class User {
     this.#run.checker.acknowledge('notes', notes);
   }
 
-  /** Waits for a call. Where it fails the collections are constructed again, as their opening may have failed. */
+  /**
+   * Waits for a call. Where it fails the collections are constructed again, as their opening may
+   * have failed.
+   */
   async #hear<T>(what: string, asked: Promise<T>): Promise<{ value: T } | undefined> {
     const { checker } = this.#run;
     const answer = await checker.hear(`tab ${this.tab.id}: ${what}`, asked);

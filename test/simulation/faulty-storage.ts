@@ -7,8 +7,8 @@ export const STORAGE_CALLS = ['open', 'getMany', 'list', 'keys', 'write', 'close
 export type StorageCall = (typeof STORAGE_CALLS)[number];
 
 /**
- * How a call fails. `close`: the connection is lost, and all that is asked of it later fails too. `applied`: it was
- * carried out, and is reported as failed.
+ * How a call fails. `close`: the connection is lost, and all that is asked of it later fails too.
+ * `applied`: it was carried out, and is reported as failed.
  */
 export const FAULT_KINDS = ['full', 'unknown', 'invalid', 'hang', 'close', 'applied'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -19,7 +19,10 @@ export interface Fault {
   /** Its place among the calls of its kind, from 0. */
   readonly nth: number;
   readonly kind: FaultKind;
-  /** Whether those of its kind that come after it fail too, until storage works again; with `close`, all do. */
+  /**
+   * Whether those of its kind that come after it fail too, until storage works again; with `close`,
+   * all do.
+   */
   readonly lasting: boolean;
 }
 

@@ -26,7 +26,10 @@ export class HistoryChecker {
   /** Codes of the errors that calls were rejected with, or that were told. */
   readonly codes = new Set<string>();
   readonly #world: World;
-  /** Whether several tabs write at the same time, so that one may lose by its end what was before another's. */
+  /**
+   * Whether several tabs write at the same time, so that one may lose by its end what was before
+   * another's.
+   */
   severalWrite = false;
   #hasFailed = false;
   readonly #histories: Readonly<Record<string, History>>;
@@ -83,7 +86,10 @@ export class HistoryChecker {
     for (const history of histories) history.saved = history.states.length - 1;
   }
 
-  /** A client failed, and everybody who asks it for something is told: what it had not saved may be gone. */
+  /**
+   * A client failed, and everybody who asks it for something is told: what it had not saved may be
+   * gone.
+   */
   failClient(): void {
     this.#hasFailed = true;
   }

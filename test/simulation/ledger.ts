@@ -2,7 +2,10 @@ import type { DocumentCollection } from '../../src/page/collections/document-col
 import type { Browser } from './browser.ts';
 import { Tab } from './tab.ts';
 
-/** A document that calls change in place, with the tokens of the changes that it has seen, and their number. */
+/**
+ * A document that calls change in place, with the tokens of the changes that it has seen, and their
+ * number.
+ */
 interface Entry {
   _id?: string;
   n: number;

@@ -1,5 +1,5 @@
-// What loads on demand is loaded before the first test: reading a module takes real time, and the simulated clock
-// goes on meanwhile.
+// What loads on demand is loaded before the first test: reading a module takes real time, and the
+// simulated clock goes on meanwhile.
 const modules = import.meta.glob<unknown>([
   '../../src/{page,engine,storage}/**/*.ts',
   '!**/worker/*.ts',

@@ -55,7 +55,8 @@ function insertNow(world: World, tab: Tab, notes: Notes, inserts: Inserts, field
 }
 
 /**
- * Two tabs with older code write, two with newer code open the collection; something happens meanwhile.
+ * Two tabs with older code write, two with newer code open the collection; something happens
+ * meanwhile.
  *
  * @returns what is wrong then.
  */
@@ -112,7 +113,10 @@ export async function migrateInTabs(seed: number, happen: Happening): Promise<un
   if (!whole) problems.push('not whole');
   return problems;
 
-  /** A tab that ended without a word, or was frozen beyond the migration, may take along what was not saved. */
+  /**
+   * A tab that ended without a word, or was frozen beyond the migration, may take along what was
+   * not saved.
+   */
   function isExcused(id: string): boolean {
     const tab = [...older, ...newer].find((one) => id.startsWith(`${one.id}.`));
     return tab === any;

@@ -9,7 +9,9 @@ const open = ({ db }: Tab) => ({
   values: new db.Collection<number>({ name: 'values', type: 'KEY_VALUE_BASED' }),
 });
 
-/** How many calls have made their change: those that say so, and those whose answer alone was lost. */
+/**
+ * How many calls have made their change: those that say so, and those whose answer alone was lost.
+ */
 async function count(calls: readonly Promise<unknown>[], problems: unknown[]): Promise<number> {
   const results = await Promise.allSettled(calls);
   const isMade = (result: PromiseSettledResult<unknown>) =>
@@ -21,7 +23,8 @@ async function count(calls: readonly Promise<unknown>[], problems: unknown[]): P
 /**
  * Two tabs modify the same document and value; something happens to the leader in the middle.
  *
- * @returns how many calls have made their change, to the document and to the value, and what these are now.
+ * @returns how many calls have made their change, to the document and to the value, and what these
+ *   are now.
  */
 export async function modifyInTabs(seed: number, happen: (leader: Tab) => void) {
   const world = new World(seed);

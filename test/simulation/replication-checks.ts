@@ -125,7 +125,9 @@ export class ReplicationChecker {
     return came !== undefined && (came < later.to || isReapplied);
   }
 
-  /** Values that were replaced or removed where they were written, are there, and nothing says why. */
+  /**
+   * Values that were replaced or removed where they were written, are there, and nothing says why.
+   */
   *#returned(): Generator<string> {
     const { changes, restores, hasLoaded } = this.#log;
     if (restores.length > 0 || hasLoaded) return;

@@ -30,7 +30,9 @@ export interface Change {
   status: ChangeStatus;
   isSaved: boolean;
   savedAt: number;
-  /** Whether a leader acknowledged it that did not know yet that it had been frozen, and replaced. */
+  /**
+   * Whether a leader acknowledged it that did not know yet that it had been frozen, and replaced.
+   */
   isStale: boolean;
 }
 
@@ -109,7 +111,10 @@ export class ReplicationLog {
     this.#freezes.push({ tab, at: this.mark() });
   }
 
-  /** Whether a tab may have frozen with a change that was not durable: it replays the change as it wakes up. */
+  /**
+   * Whether a tab may have frozen with a change that was not durable: it replays the change as it
+   * wakes up.
+   */
   mayBeReplayed({ tab, to, savedAt }: Change): boolean {
     return this.#freezes.some((one) => one.tab === tab && one.at > to && one.at < savedAt);
   }
@@ -132,7 +137,9 @@ export class ReplicationLog {
     for (const token of tokens) if (!known.has(token)) known.set(token, at);
   }
 
-  /** Must be called when a tab pushes rows. @returns a function to be called when it has the answer. */
+  /**
+   * Must be called when a tab pushes rows. @returns a function to be called when it has the answer.
+   */
   pushed(browser: number, tab: Change['tab'], rows: readonly LocalChange[]): () => void {
     for (const { id, document } of rows) this.#pushed.add(stateOf(browser, id, document));
     const push = { browser, tab, ids: new Set(rows.map(({ id }) => id)), isAnswered: false };

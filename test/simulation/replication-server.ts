@@ -42,7 +42,9 @@ export interface ServerHabits {
   readonly keys: 'sent' | 'kept' | 'none';
 }
 
-/** A server in memory that follows the rules of `Remote` and nothing else; notes what clients do. */
+/**
+ * A server in memory that follows the rules of `Remote` and nothing else; notes what clients do.
+ */
 export class ReplicationServer {
   /** All tokens that it ever accepted. */
   readonly accepted = new Set<string>();
@@ -143,7 +145,8 @@ export class ReplicationServer {
 
   /**
    * @param first Its first number.
-   * @param sentAt {@link newest} when it was sent: a document that was deleted since is made anew by it.
+   * @param sentAt {@link newest} when it was sent: a document that was deleted since is made anew
+   *   by it.
    */
   push(
     rows: readonly LocalChange[],
@@ -168,7 +171,9 @@ export class ReplicationServer {
     return this.#last - count + 1;
   }
 
-  /** Calls back once when there is something new, or at once. Returns the function that ends that. */
+  /**
+   * Calls back once when there is something new, or at once. Returns the function that ends that.
+   */
   onNews(after: string, call: () => void): () => void {
     if (after !== this.checkpoint) call();
     else this.#rings.add(call);

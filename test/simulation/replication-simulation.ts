@@ -20,7 +20,10 @@ const RETRY_MS = 65_000;
 const ROUNDS = 8;
 const ROUND_MS = 300_000;
 
-/** One run: browsers that replicate with a server, while tabs, storage and network fail as the seed has it. */
+/**
+ * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
+ * has it.
+ */
 export class ReplicationSimulation {
   readonly #world: World;
   readonly #plan: RunPlan;

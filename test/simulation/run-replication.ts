@@ -5,7 +5,8 @@ import { Random } from '../setup/random.ts';
 import { ReplicationSimulation } from './replication-simulation.ts';
 
 /**
- * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the seed has it.
+ * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the
+ * seed has it.
  *
  * @returns what went wrong; nothing, if all is well.
  */

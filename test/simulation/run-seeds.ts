@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { run } from './run.ts';
 
-/** How many seeds there are in all; `SEEDS=200000 npm run simulate` runs more, `SEED=…` begins elsewhere. */
+/**
+ * How many seeds there are in all; `SEEDS=200000 npm run simulate` runs more, `SEED=…` begins
+ * elsewhere.
+ */
 export const SEEDS = Number(process.env.SEEDS ?? 500);
 export const FIRST = Number(process.env.SEED ?? 1);
 

@@ -34,7 +34,8 @@ test('a leader that cannot save, is frozen and returns changes nothing that the 
     });
     await world.runUntil(1500);
     await told;
-    // It may have been stored all the same. What is to find out, as it is tried again, is under way.
+    // It may have been stored all the same. What is to find out, as it is tried again, is under
+    // way.
     await world.runUntil(failed + RETRY_MS + 20 + seed);
     first.rest(4000);
     await world.runUntil(world.now + 100);

@@ -3,7 +3,8 @@ import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
-// Up to two seconds a leader does not know that it was silent, and appends without looking at the epoch.
+// Up to two seconds a leader does not know that it was silent, and appends without looking at the
+// epoch.
 test('a leader that is frozen for less than two seconds is not replaced, even where messages were lost', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const world = new World(seed);

@@ -30,7 +30,10 @@ function opened(record: unknown, word: string | undefined): void {
 const recordIn = async (storage: Storage) =>
   (await storage.getMany('leadership', [ENCRYPTION_KEY]))[0];
 
-/** Encryption of a simulated tab: a key is a word, and nothing is sealed, so that time goes by as the seed has it. */
+/**
+ * Encryption of a simulated tab: a key is a word, and nothing is sealed, so that time goes by as
+ * the seed has it.
+ */
 export function simEncryption(
   { storage, world }: Browser,
   owner: Owner,

@@ -22,14 +22,20 @@ export interface Weather {
   failures: number;
 }
 
-/** The database on a browser's disk. Transactions are carried out one after the other, in the order they were begun in. */
+/**
+ * The database on a browser's disk. Transactions are carried out one after the other, in the order
+ * they were begun in.
+ */
 export class SimStorage {
   readonly weather: Weather = { slowness: 3, failures: 0 };
   /** What was done that must never be. */
   readonly violations: string[] = [];
   readonly #world: World;
   #stores = emptyStores();
-  /** Whether what a page begins as it ends is ended with it, as in WebKit: it writes a journal instead. */
+  /**
+   * Whether what a page begins as it ends is ended with it, as in WebKit: it writes a journal
+   * instead.
+   */
   readonly #endsTransactions: boolean;
   readonly #journals = new Map<string, RecoveryRecord>();
   readonly #listeners = new Set<() => void>();
@@ -102,7 +108,8 @@ export class SimStorage {
       write: (left, prefersJournal = false) => {
         const value = structuredClone(left);
         const { random } = this.#world;
-        // Of two places at least one has it: the record's connection may not be open, the journal may have no room.
+        // Of two places at least one has it: the record's connection may not be open, the journal
+        // may have no room.
         const isNoted = this.#endsTransactions || random.chance(0.7);
         const isRecorded =
           !this.#endsTransactions && !(isNoted && (prefersJournal || random.chance(0.2)));
@@ -148,7 +155,8 @@ export class SimStorage {
   ): Promise<void> {
     const drawn = [...operations];
     return this.#transaction(owner, true, async () => {
-      // Columns for a new index are the one thing that is ever added to a segment; here are no indexes.
+      // Columns for a new index are the one thing that is ever added to a segment; here are no
+      // indexes.
       const overwritten = drawn.flatMap((one) =>
         one.type === 'put' && one.store === 'segments' ? JSON.stringify(one.key) : [],
       );

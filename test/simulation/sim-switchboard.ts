@@ -26,7 +26,8 @@ class SimPort {
     const { now, random } = this.#world;
     const arrival = Math.max(other.#last, now + random.between(0.1, 3));
     other.#last = arrival;
-    // Unlike those of a BroadcastChannel it waits for a page that is frozen, and for one that it is on its way to.
+    // Unlike those of a BroadcastChannel it waits for a page that is frozen, and for one that it is
+    // on its way to.
     this.#world.after(arrival - now, other.owner, () => other.#hear(data));
   }
 

@@ -55,7 +55,8 @@ export class Tab implements Owner {
   close(): void {
     this.closing = true;
     const { random } = this.#browser.world;
-    // Firefox ends what runs when the last tab of a site is closed, and goes on with the next listener.
+    // Firefox ends what runs when the last tab of a site is closed, and goes on with the next
+    // listener.
     if (random.chance(0.3)) this.#endedWhere = random.chance(0.5) ? 'before' : 'after';
     for (let turn = 0; turn < 2; turn++) for (const listener of this.#left) this.#tell(listener);
     // What the page begins in this moment is begun; then it is gone.
@@ -73,7 +74,10 @@ export class Tab implements Owner {
     if (!isHidden) for (const listener of this.#hidden) listener();
   }
 
-  /** Ends as the pages of Chromium do when it is quit: a visible one is hidden first, and nothing else happens. */
+  /**
+   * Ends as the pages of Chromium do when it is quit: a visible one is hidden first, and nothing
+   * else happens.
+   */
   quit(): void {
     this.hide(1);
     this.#browser.world.after(0, undefined, () => this.kill());

@@ -54,7 +54,9 @@ export class TransactionClient {
   open = 0;
   /** Whether it ended with the page being told. */
   closed = false;
-  /** Whether it heard that a transaction could not be repeated: a document that it changes is gone. */
+  /**
+   * Whether it heard that a transaction could not be repeated: a document that it changes is gone.
+   */
   hasHeardOfRefusal = false;
   readonly #context: ClientContext;
   #collections: Collections;

@@ -71,8 +71,8 @@ function before(history: History, { at }: Incident): History {
 }
 
 /**
- * What was there afterwards, by what is promised. What a tab had not saved may be lost with it, and what it had read is
- * another thing then; but each is there as a whole, or not.
+ * What was there afterwards, by what is promised. What a tab had not saved may be lost with it, and
+ * what it had read is another thing then; but each is there as a whole, or not.
  */
 function after(
   history: History,
@@ -86,7 +86,8 @@ function after(
     const isKilled = struck.has(client) && !isFreeze;
     const mayBeLost = !isSaved && (isKilled || mayBeRefused(client));
     const status = mayBeLost ? 'unknown' : one.status;
-    // Nobody repeats anything, but the journals of pages that ended before: what survives has read what survives.
+    // Nobody repeats anything, but the journals of pages that ended before: what survives has read
+    // what survives.
     if (isOfAll && struck.has(client)) return { ...one, status };
     const operations = one.operations.filter(({ kind }) => kind === 'write');
     // A frozen tab repeats its transactions when it wakes up.

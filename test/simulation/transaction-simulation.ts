@@ -28,8 +28,9 @@ const INITIAL: State = Object.fromEntries(
 );
 
 /**
- * What may happen in a run beside what loses nothing: tabs that end with their journal, and freeze or end after all is
- * saved. Where storage fails the same tab leads: what fails to be replayed is replayed later, out of its order.
+ * What may happen in a run beside what loses nothing: tabs that end with their journal, and freeze
+ * or end after all is saved. Where storage fails the same tab leads: what fails to be replayed is
+ * replayed later, out of its order.
  */
 type Misfortune = 'none' | 'failures' | 'crash' | 'crash of all' | 'freeze';
 
@@ -242,7 +243,8 @@ class TransactionSimulation {
     if (living.length === 0) return;
     const isOfAll = this.#misfortune === 'crash of all';
     const leader = living.find(({ tab }) => tab.db.status.leader) ?? random.pick(living);
-    // With the leader always: what a follower has not saved would be lost at some later time, with the next leader.
+    // With the leader always: what a follower has not saved would be lost at some later time, with
+    // the next leader.
     const others = random.chance(0.3) ? [random.pick(living)] : [];
     const struck = isOfAll ? living : [...new Set([leader, ...others])];
     this.#trace(`${this.#misfortune}: ${struck.map(({ tab }) => tab.id)}`);

@@ -18,7 +18,9 @@ export interface Owner {
   readonly frozenUntil: number;
 }
 
-/** Time, and what happens in it, for several tabs in one thread. The same seed gives the same run. */
+/**
+ * Time, and what happens in it, for several tabs in one thread. The same seed gives the same run.
+ */
 export class World {
   readonly random: Random;
   #now = 0;

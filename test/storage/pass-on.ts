@@ -1,6 +1,9 @@
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 
-/** A storage that passes each call on, for tests that replace some of them: methods of a class cannot be spread. */
+/**
+ * A storage that passes each call on, for tests that replace some of them: methods of a class
+ * cannot be spread.
+ */
 export const passOn = (storage: Storage): Storage => ({
   getMany: (store, keys) => storage.getMany(store, keys),
   list: (store, range) => storage.list(store, range),

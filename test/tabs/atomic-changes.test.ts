@@ -42,7 +42,8 @@ test('two tabs that change a counter at once lose no change', async () => {
   const expected = { patched: 200, modified: 200, patchedMany: 200, logged: 200, number: 200 };
   for (const tab of tabs) expect(await counts(tab)).toMatchObject(expected);
 
-  // Leaves: a closed page that is busy for half a second ends without its `pagehide` (decision 017).
+  // Leaves: a closed page that is busy for half a second ends without its `pagehide` (decision
+  // 017).
   await first.goto(browser.url);
   await expect.poll(() => leads(second)).toBe(true);
   await change(second);

@@ -69,7 +69,8 @@ async function lockRecords(database: string): Promise<void> {
   });
   window.unlockRecords = () =>
     new Promise<void>((resolve) => {
-      // Begun before the other ends, so it waits for all transactions of other tabs that waited first.
+      // Begun before the other ends, so it waits for all transactions of other tabs that waited
+      // first.
       begin().count().onsuccess = () => {
         opening.result.close();
         resolve();
@@ -131,7 +132,8 @@ test('a follower in the back/forward cache blocks no other tab, and goes on afte
   expect(await ids(third)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-// Chromium evicts a cached page whose transaction another tab waits for, and the leader reads the records at this time.
+// Chromium evicts a cached page whose transaction another tab waits for, and the leader reads the
+// records at this time.
 test('a follower enters the back/forward cache without a transaction of IndexedDB', async () => {
   const database = `test ${name}`;
   const leader = await open('connect');

@@ -62,7 +62,8 @@ describe.each(CLIENTS)('%s', (client) => {
         await window.things.update('a', { n: 2 });
         await window.things.delete('b');
       });
-      // It goes on until it leads itself; calls in flight at the failover are retried with the next leader.
+      // It goes on until it leads itself; calls in flight at the failover are retried with the next
+      // leader.
       const writing = follower.evaluate(async () => {
         const told: string[] = [];
         while (!window.db.status.leader) {

@@ -91,7 +91,8 @@ describe.runIf(runs('firefox'))('Firefox', () => {
     await insert(second, ['b']);
     expect(await ids(first)).toEqual(['a', 'b']);
     expect(await ids(second)).toEqual(['a', 'b']);
-    // The next leader gets unsaved changes from the client that replays them, or from the page's recovery record.
+    // The next leader gets unsaved changes from the client that replays them, or from the page's
+    // recovery record.
     await first.close();
     expect(await ids(second)).toEqual(['a', 'b']);
     // On a busy machine the closed page may have answered.

@@ -6,7 +6,9 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
-/** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/many.test.ts` goes on for five minutes. */
+/**
+ * `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/many.test.ts` goes on for five minutes.
+ */
 const asked = process.env.TABS_SECONDS;
 const SECONDS = Number(asked ?? 7 * inject('effort'));
 const TABS = asked || isNight ? 8 : 4;

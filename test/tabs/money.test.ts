@@ -5,7 +5,10 @@ import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
 
 declare const window: TabScope;
 
-/** `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/money.test.ts` goes on for five minutes. */
+/**
+ * `TABS_SECONDS=300 npx vitest run --project tabs test/tabs/money.test.ts` goes on for five
+ * minutes.
+ */
 const SECONDS = Number(process.env.TABS_SECONDS ?? 4 * inject('effort'));
 const TABS = 3;
 

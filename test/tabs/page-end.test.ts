@@ -42,7 +42,8 @@ const write = (tab: Tab) =>
 /**
  * Hides a page, as far as its scripts can tell; returns how many journals there are then.
  *
- * @param pushed Is pushed before, in the same task as the page hides once this is acknowledged: no save is done by then.
+ * @param pushed Is pushed before, in the same task as the page hides once this is acknowledged: no
+ *   save is done by then.
  */
 const hide = (tab: Tab, pushed?: number) =>
   tab.evaluate(async (pushed) => {
@@ -53,8 +54,8 @@ const hide = (tab: Tab, pushed?: number) =>
   }, pushed);
 
 /**
- * Waits until the page can journal calls in flight: an encrypted client needs its keys first. Changes made before are
- * acknowledged once they are saved.
+ * Waits until the page can journal calls in flight: an encrypted client needs its keys first.
+ * Changes made before are acknowledged once they are saved.
  */
 const whenJournalable = (tab: Tab) =>
   expect
@@ -67,8 +68,9 @@ const whenJournalable = (tab: Tab) =>
     .toBe(1);
 
 /**
- * Closes a tab once the page that it has left is gone. Chromium ends such a page together with its tab, even before its
- * `pagehide`: of pages that were blocked for two seconds then, 5 of 5 lost their last changes.
+ * Closes a tab once the page that it has left is gone. Chromium ends such a page together with its
+ * tab, even before its `pagehide`: of pages that were blocked for two seconds then, 5 of 5 lost
+ * their last changes.
  */
 async function closeLeft(tab: Tab) {
   const watcher = await browser.watch();
@@ -81,7 +83,10 @@ async function closeLeft(tab: Tab) {
 const countJournals = (tab: Tab) =>
   tab.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('cairn:')).length);
 
-/** Files and encryption differ in what they do as a page ends; together they do both. The losses have `Database`. */
+/**
+ * Files and encryption differ in what they do as a page ends; together they do both. The losses
+ * have `Database`.
+ */
 const CLIENTS = allAtNight<TabClient>(
   ['connect', 'Database', 'opfs', 'encrypted', 'encrypted opfs'],
   ['connect', 'encrypted opfs'],

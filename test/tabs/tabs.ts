@@ -13,7 +13,10 @@ export type Site = Awaited<ReturnType<typeof serveFolder>>;
 /** The server of all browsers of a test; a restarted browser needs the same one. */
 export const serveSite = () => serveFolder(inject('tabPage'));
 
-/** The client of a tab; `opfs`: `connect()` with its data in files; `encrypted`: in IndexedDB, `encrypted opfs`: in files. */
+/**
+ * The client of a tab; `opfs`: `connect()` with its data in files; `encrypted`: in IndexedDB,
+ * `encrypted opfs`: in files.
+ */
 export type TabClient = 'connect' | 'Database' | 'opfs' | 'encrypted' | 'encrypted opfs';
 
 /** The engine is in a worker; at night tests run with the one in the page as well. */

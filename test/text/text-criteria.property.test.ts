@@ -10,7 +10,10 @@ interface Note {
   words: string[];
 }
 
-/** Few letters, so that much is found; all signs that mean something in a pattern, line ends among them. */
+/**
+ * Few letters, so that much is found; all signs that mean something in a pattern, line ends among
+ * them.
+ */
 const typed = fc.string({
   unit: fc.constantFrom(...'aabAé \\^$.*+?()[]{}|/-,\n\r\u2028#&<'),
   maxLength: 4,

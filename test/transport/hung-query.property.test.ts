@@ -123,7 +123,8 @@ test('with random hangs and crashes, every other call settles as if the hung one
               const criteria = { text: trap(7) };
               const hung = notes({ op: 'count', criteria, archived: true, mayHang: true });
               settle(hung, (result) => expect(result).toEqual({ code: 'query_hung' }));
-              // If it was inserted and deleted without a save, the next engine has nothing to delete.
+              // If it was inserted and deleted without a save, the next engine has nothing to
+              // delete.
               expectMade(notes({ op: 'delete', id: 'z' }), expect.any(Boolean));
               break;
             }

@@ -4,7 +4,10 @@ import { MessageWorker } from './message-worker.ts';
 
 let names = 0;
 
-/** Connects twice to one database of this thread, as a module does that is replaced while its app runs. */
+/**
+ * Connects twice to one database of this thread, as a module does that is replaced while its app
+ * runs.
+ */
 function connectTwice() {
   const made: MessageWorker[] = [];
   const worker = vi.fn(() => {

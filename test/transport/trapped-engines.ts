@@ -28,8 +28,9 @@ const working = new AsyncLocalStorage<TrappedEngine>();
 export const trap = (number: number): RegExp => new RegExp(`trap${number}|^a`);
 
 /**
- * Real engines, one after the other over the same storage, that hang in a {@link trap} or crash as a worker does:
- * afterwards they neither answer, nor send events, nor write. To be disposed of: it patches `RegExp.prototype.test`.
+ * Real engines, one after the other over the same storage, that hang in a {@link trap} or crash as
+ * a worker does: afterwards they neither answer, nor send events, nor write. To be disposed of: it
+ * patches `RegExp.prototype.test`.
  */
 export class TrappedEngines {
   /** Violated invariants. */

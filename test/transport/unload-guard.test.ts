@@ -15,7 +15,10 @@ const part = (number: number, call: number, last: boolean) =>
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database has it. */
+/**
+ * A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database
+ * has it.
+ */
 function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
   const client: Writable<GuardedClient> & { fitsJournal: boolean; unsaved: AcknowledgedChange[] } =
     {

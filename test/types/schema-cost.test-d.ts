@@ -1,4 +1,5 @@
-// What `tools/type-cost.mjs` measures of schemas: three collections, what Zod infers included. Change the budget with it.
+// What `tools/type-cost.mjs` measures of schemas: three collections, what Zod infers included.
+// Change the budget with it.
 import { test } from 'vitest';
 import { z } from 'zod';
 import { Database } from '../../src/index.ts';

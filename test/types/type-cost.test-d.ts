@@ -1,5 +1,5 @@
-// What `tools/type-cost.mjs` measures: a document of 74 fields, nested and with arrays, 31 queries and 12
-// patches. Change the budget with it.
+// What `tools/type-cost.mjs` measures: a document of 74 fields, nested and with arrays, 31 queries
+// and 12 patches. Change the budget with it.
 import { test } from 'vitest';
 import { Database } from '../../src/index.ts';
 

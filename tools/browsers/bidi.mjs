@@ -15,7 +15,10 @@ import WebSocket from 'ws';
  */
 export async function openBidi(url) {
   const socket = new WebSocket(`${url}/session`, { perMessageDeflate: false });
-  /** @type {Map<number, { method: string, resolve: (result: any) => void, reject: (error: Error) => void }>} */
+  /**
+   * @type {Map<number, { method: string, resolve: (result: any) => void, reject: (error: Error) =>
+   *   void }>}
+   */
   const waiting = new Map();
   /** @type {Map<string, ((params: any) => void)[]>} */
   const listeners = new Map();

@@ -1,4 +1,7 @@
-/** A sandbox needs another user than root, and a container's shared memory and graphics are not those of a desktop. */
+/**
+ * A sandbox needs another user than root, and a container's shared memory and graphics are not
+ * those of a desktop.
+ */
 export const CHROMIUM_FLAGS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-dev-shm-usage',

@@ -8,7 +8,8 @@ import { requireBrowser } from './find.mjs';
  * durability nor its speed would be those of a user.
  *
  * @param {object} [options]
- * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end
+ * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at
+ *   the end
  * @param {boolean} [options.headless]
  * @param {string[]} [options.args]
  */

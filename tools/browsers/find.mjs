@@ -1,6 +1,6 @@
 /**
- * Finds the browsers of this machine without starting them. Needs only Node, so that it also runs before
- * the packages are installed.
+ * Finds the browsers of this machine without starting them. Needs only Node, so that it also runs
+ * before the packages are installed.
  */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -37,7 +37,8 @@ const PREFERENCES = {
  * Firefox over WebDriver BiDi, which it speaks itself: no driver program in between.
  *
  * @param {object} [options]
- * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end
+ * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at
+ *   the end
  * @param {boolean} [options.headless]
  * @param {Preferences} [options.preferences]
  * @param {number} [options.timeout] milliseconds until it must be ready

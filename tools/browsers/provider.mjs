@@ -48,8 +48,8 @@ const launchers = {
 class InstalledBrowserProvider {
   name = 'installed';
   supportsParallelism = true;
-  // Vitest runs the engines side by side only when a mocker is there. It cannot mock in these pages:
-  // a test that needs vi.mock() belongs to the `node` project.
+  // Vitest runs the engines side by side only when a mocker is there. It cannot mock in these
+  // pages: a test that needs vi.mock() belongs to the `node` project.
   mocker = {
     async register() {
       throw new Error('vi.mock() does not work in the browser projects');

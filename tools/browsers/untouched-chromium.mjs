@@ -8,7 +8,8 @@ import { requireBrowser } from './find.mjs';
  * none can be frozen, and has no back/forward cache. This one can also be killed.
  *
  * @param {object} [options]
- * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at the end
+ * @param {string} [options.profile] a folder to open (again); by default a fresh one, removed at
+ *   the end
  */
 export async function launchUntouchedChromium({ profile } = {}) {
   const folder = profile ?? makeFolder('chromium');

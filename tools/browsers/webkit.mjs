@@ -35,7 +35,8 @@ async function openDisplay() {
  * cannot query a page: the page reports by itself.
  *
  * @param {object} [options]
- * @param {string} [options.profile] a folder to open again; by default each start has a fresh one, removed at the end
+ * @param {string} [options.profile] a folder to open again; by default each start has a fresh one,
+ *   removed at the end
  */
 export async function launchWebKit({ profile } = {}) {
   const binary = requireBrowser('webkit');

@@ -9,8 +9,9 @@ const CLIENT_MESSAGE = 33;
 const VIEWABLE = 2;
 
 /**
- * Closes all windows of a display as their close buttons do, so that the programs end by themselves. For displays of
- * Xvfb, which has no window manager: there each window is a child of the root.
+ * Closes all windows of a display as their close buttons do, so that the programs end by
+ * themselves. For displays of Xvfb, which has no window manager: there each window is a child of
+ * the root.
  *
  * @param {string} display such as `:1`
  */

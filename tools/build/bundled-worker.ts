@@ -7,8 +7,9 @@ import { workers } from './workers.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Answers requests for a worker's source with the whole worker in one script. The contract suite starts
- * hundreds of workers; loading sixty modules for each would take longer than everything else together.
+ * Answers requests for a worker's source with the whole worker in one script. The contract suite
+ * starts hundreds of workers; loading sixty modules for each would take longer than everything else
+ * together.
  */
 export function bundledWorker(): Plugin {
   const bundles = new Map<string, ReturnType<typeof bundleWorker>>();

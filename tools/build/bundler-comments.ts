@@ -4,8 +4,8 @@ const COMMENTS = /import\(\s*((?:\/\*[^*]*\*\/\s*)+)/g;
 const KEPT = /import\(`([^`]*@vite-ignore[^`]*) `\+/g;
 
 /**
- * Bundlers warn of an `import()` whose file they cannot know, unless a comment in it tells them not to look, and the
- * minifier strips comments: they pass it as a text, which becomes a comment again.
+ * Bundlers warn of an `import()` whose file they cannot know, unless a comment in it tells them not
+ * to look, and the minifier strips comments: they pass it as a text, which becomes a comment again.
  */
 export function bundlerComments(): Plugin {
   return {

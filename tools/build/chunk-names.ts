@@ -5,8 +5,9 @@ const IMPORT = /import\((["'`])\.\/([a-z-]+)\.js\1\)/g;
 const NAMED = /import\(([`"'])(webpackChunkName: 'cairndb-[a-z-]+') {4}(\.\/[a-z-]+\.js)\1\)/g;
 
 /**
- * Names the files that load on demand, for webpack and Rspack: unnamed, a file that two others load gets a second chunk once
- * the dev server of Rspack compiles the other one, and the page reloads as all names have changed.
+ * Names the files that load on demand, for webpack and Rspack: unnamed, a file that two others load
+ * gets a second chunk once the dev server of Rspack compiles the other one, and the page reloads as
+ * all names have changed.
  */
 export function chunkNames(): Plugin {
   return {

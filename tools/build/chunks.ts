@@ -2,7 +2,9 @@ import type { CodeSplittingOptions, Plugin } from 'rolldown';
 
 type Group = NonNullable<CodeSplittingOptions['groups']>[number];
 
-/** A file of dist: these modules of src, and what they import that no file of a higher priority has. */
+/**
+ * A file of dist: these modules of src, and what they import that no file of a higher priority has.
+ */
 const chunk = (name: string, priority: number, ...modules: string[]): Group => ({
   name,
   priority,
@@ -11,9 +13,9 @@ const chunk = (name: string, priority: number, ...modules: string[]): Group => (
 });
 
 /**
- * The files of dist, few and coarse: a file is a request, and one that another file names is a round trip. The page's
- * part is one file for a first insert, find and live query; `extras` is one file for calls that few pages make
- * (docs/decisions/008-code-splitting.md).
+ * The files of dist, few and coarse: a file is a request, and one that another file names is a
+ * round trip. The page's part is one file for a first insert, find and live query; `extras` is one
+ * file for calls that few pages make (docs/decisions/008-code-splitting.md).
  */
 export const chunks: Group[] = [
   chunk(
@@ -92,7 +94,10 @@ export function workerStartApart(): Plugin {
   };
 }
 
-/** Puts the bundler's runtime, a line, into the files that use it: alone it would be one more request. */
+/**
+ * Puts the bundler's runtime, a line, into the files that use it: alone it would be one more
+ * request.
+ */
 export function withoutRuntime(): Plugin {
   return {
     name: 'without-runtime',

@@ -5,7 +5,9 @@ import type { Plugin } from 'vite';
 const ID = 'virtual:cities';
 const RESOLVED = `\0${ID}`;
 
-/** Not `.gz`: servers declare such files `Content-Encoding: gzip`, and the page would unpack twice. */
+/**
+ * Not `.gz`: servers declare such files `Content-Encoding: gzip`, and the page would unpack twice.
+ */
 const FILE = 'cities.gzip';
 
 /** A line is a batch that the page inserts. It parses one in about 2 ms. */

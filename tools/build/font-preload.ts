@@ -5,7 +5,10 @@ const FILES = /(hanken-grotesk|jetbrains-mono)-latin-wght.*\.woff2$/;
 /** Pages that show text at once. */
 const PAGES = ['/index.html', '/second-page.html'];
 
-/** Preloads the fonts: an `optional` one that is requested with the first text comes too late to be shown. */
+/**
+ * Preloads the fonts: an `optional` one that is requested with the first text comes too late to be
+ * shown.
+ */
 export function fontPreload(): Plugin {
   return {
     name: 'font-preload',

@@ -1,6 +1,9 @@
 import type { Plugin } from 'rolldown';
 
-/** Declares a library of TypeScript in one declaration file: the bundler of declarations drops the reference. */
+/**
+ * Declares a library of TypeScript in one declaration file: the bundler of declarations drops the
+ * reference.
+ */
 export function libReference(file: string, lib: string): Plugin {
   return {
     name: 'lib-reference',

@@ -7,8 +7,8 @@ const PACKAGE = /^cairndb\/?(\w*)$/;
 const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /**
- * `import { move } from './page.md?code'` is the first block of TypeScript of a page, so that a test runs the very code that
- * the page shows, over the sources of the package.
+ * `import { move } from './page.md?code'` is the first block of TypeScript of a page, so that a
+ * test runs the very code that the page shows, over the sources of the package.
  */
 export function pageCode(): Plugin {
   return {

@@ -11,8 +11,8 @@ const ENTRY = fileURLToPath(new URL('../../demo/service-worker/index.ts', import
 const IS_HASHED = /^assets\//;
 
 /**
- * Writes `sw.js` beside the built page: a service worker that keeps all of its files, so that it opens without
- * a network.
+ * Writes `sw.js` beside the built page: a service worker that keeps all of its files, so that it
+ * opens without a network.
  */
 export function serviceWorker(): Plugin {
   return {

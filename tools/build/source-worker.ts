@@ -7,9 +7,10 @@ const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
 const BUILT_URL = /new URL\(\s*'\.\/([\w-]+)\.js'\s*,\s*import\.meta\.url\s*\)/g;
 
 /**
- * The source names a worker as it lies beside it once built: `new URL('./worker.js', import.meta.url)`, the one form
- * that bundlers, and pages without one, understand. Where Vite serves or bundles the source itself, this points the
- * URL at the worker's source.
+ * The source names a worker as it lies beside it once built:
+ * `new URL('./worker.js', import.meta.url)`, the one form that bundlers, and pages without one,
+ * understand. Where Vite serves or bundles the source itself, this points the URL at the worker's
+ * source.
  */
 export function sourceWorker(): Plugin {
   const entryOf = new Map<string, string>(workers.map(({ name, entry }) => [name, entry]));

@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** `import text from './file.sql'` is the text of the file; a build also writes the file beside its result. */
+/**
+ * `import text from './file.sql'` is the text of the file; a build also writes the file beside its
+ * result.
+ */
 export function sqlText(): Plugin {
   const files = new Map<string, string>();
   return {

@@ -5,8 +5,8 @@ const ID = '\0no-inline-worker';
 const SCRIPT = "throw new Error('cairndb/static carries no worker');";
 
 /**
- * Leaves out the copies of the workers that other builds carry as text, see `worker-script.ts`: where there are no
- * workers they are dead weight.
+ * Leaves out the copies of the workers that other builds carry as text, see `worker-script.ts`:
+ * where there are no workers they are dead weight.
  */
 export function withoutInlineWorker(): Plugin {
   const scripts = new Set([...workers, ...textScripts].map(({ name }) => `virtual:${name}-script`));

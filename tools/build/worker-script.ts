@@ -2,8 +2,9 @@ import { build, type Plugin } from 'rolldown';
 import { textScripts, workers } from './workers.ts';
 
 /**
- * `import script from 'virtual:worker-script'` (or `file-worker-script`) is a worker with everything it needs, as
- * the text of one classic script: a Blob of it needs no file and no bundler's help.
+ * `import script from 'virtual:worker-script'` (or `file-worker-script`) is a worker with
+ * everything it needs, as the text of one classic script: a Blob of it needs no file and no
+ * bundler's help.
  */
 export function workerScript(): Plugin {
   const all = [...workers, ...textScripts];

@@ -3,16 +3,19 @@ import { workers } from './workers.ts';
 
 const EXPRESSION = /new Worker\(new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.meta\.url\)/g;
 
-/** Names of the chunks that may have the expression: `worker-scripts.ts` knows by them that nobody has bundled it. */
+/**
+ * Names of the chunks that may have the expression: `worker-scripts.ts` knows by them that nobody
+ * has bundled it.
+ */
 const CHUNKS = ['worker-start.js', 'static.js'];
 
 /** Files of the other builds into dist: a chunk of the same name would take the place of one. */
 const TAKEN = ['server.js', ...workers.map(({ name }) => `${name}.js`)];
 
 /**
- * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`. The minifier turns
- * the quotes to backticks, which not all of them read: this turns them back. Fails where dist lacks one of the
- * expressions: the users' builds would silently lose the worker.
+ * Bundlers find a worker by the very words `new Worker(new URL("./worker.js", import.meta.url)`.
+ * The minifier turns the quotes to backticks, which not all of them read: this turns them back.
+ * Fails where dist lacks one of the expressions: the users' builds would silently lose the worker.
  */
 export function workerUrl(): Plugin {
   return {

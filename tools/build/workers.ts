@@ -10,7 +10,10 @@ export const textScripts: readonly { readonly name: string; readonly entry: stri
 
 /** A worker of the library. */
 export interface WorkerEntry {
-  /** Name of its file in dist, by which the source names it: `new URL('./<name>.js', import.meta.url)`. */
+  /**
+   * Name of its file in dist, by which the source names it:
+   * `new URL('./<name>.js', import.meta.url)`.
+   */
   readonly name: 'worker' | 'file-worker';
   readonly entry: string;
 }

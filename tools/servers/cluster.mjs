@@ -13,9 +13,11 @@ import { findPostgres, POSTGRES_MISSING } from './provision.mjs';
  * @property {() => Promise<void>} crash ends the postmaster at once, as a crash does
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop
- * @property {() => Promise<Cluster>} copy another cluster on a copy of the files of this one, which must be stopped
+ * @property {() => Promise<Cluster>} copy another cluster on a copy of the files of this one, which
+ *   must be stopped
  * @property {() => Promise<Cluster>} standby a standby of this one
- * @property {(program: string, ...args: string[]) => void} run runs a program of PostgreSQL as a client of this one
+ * @property {(program: string, ...args: string[]) => void} run runs a program of PostgreSQL as a
+ *   client of this one
  * @property {() => Promise<void>} remove
  */
 
@@ -56,7 +58,8 @@ async function runCluster(bin, folder) {
   process.on('exit', onExit);
 
   async function start() {
-    // A crashed server's children may hold its memory for a moment yet: then the new one ends, and the next tries.
+    // A crashed server's children may hold its memory for a moment yet: then the new one ends, and
+    // the next tries.
     for (let attempt = 0; attempt < 500; attempt++) {
       const args = ['-D', join(folder, 'data'), '-k', folder, '-c', 'listen_addresses='];
       const server = spawn(join(bin, 'postgres'), [...args, '-c', 'max_connections=150'], {

@@ -1,8 +1,8 @@
 /**
  * node tools/servers/provision.mjs
  *
- * Makes the PostgreSQL of the tests available: with apt as root on Debian and Ubuntu; elsewhere it takes what is
- * installed. Ends with an error if it is missing.
+ * Makes the PostgreSQL of the tests available: with apt as root on Debian and Ubuntu; elsewhere it
+ * takes what is installed. Ends with an error if it is missing.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

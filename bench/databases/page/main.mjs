@@ -6,8 +6,8 @@ import { fill, perform, rehearse, verify } from '../../page/perform.mjs';
 /** @typedef {import('../../page/cairn-build.mjs').CairnBuild} CairnBuild */
 
 /**
- * @typedef {Omit<import('../../page/session.mjs').Given, 'peer' | 'libraries'> & { peer: string, cairn: CairnBuild }} Request
- * with the name of the peer
+ * @typedef {Omit<import('../../page/session.mjs').Given, 'peer' | 'libraries'> & { peer: string,
+ *   cairn: CairnBuild }} Request with the name of the peer
  */
 
 /** @param {Request} request @returns {import('../../page/session.mjs').Given} */

@@ -122,7 +122,10 @@ function drawLegend() {
 const panelHeight = ({ entries }) =>
   PANEL.head + entries.length * (PANEL.bar + PANEL.gap) + PANEL.foot;
 
-/** Bars of medians on a logarithmic scale, with a line from minimum to maximum. @param {Ranking} ranking */
+/**
+ * Bars of medians on a logarithmic scale, with a line from minimum to maximum. @param {Ranking}
+ * ranking
+ */
 function drawPanel({ title, metric, unit, entries }) {
   const smallest = Math.min(...entries.map(({ min }) => min).filter((value) => value > 0));
   const floor = Math.log10(smallest) - 0.3;

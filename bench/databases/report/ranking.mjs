@@ -12,7 +12,8 @@ import { isCairn } from '../contender.mjs';
  * @property {number} min
  * @property {number} max
  * @property {number} runs
- * @property {number | undefined} toBest divided by that of the best other database that keeps what it is given
+ * @property {number | undefined} toBest divided by that of the best other database that keeps what
+ *   it is given
  * @property {number | undefined} toLimit divided by that of its limit
  *
  * @typedef {object} Ranking of one figure of all contenders, the smallest first

@@ -9,7 +9,9 @@ import { isCairn } from '../contender.mjs';
  * @typedef {import('./ranking.mjs').Entry} Entry
  */
 
-/** @param {readonly (readonly string[])[]} rows the first is the head; the first column is of text */
+/**
+ * @param {readonly (readonly string[])[]} rows the first is the head; the first column is of text
+ */
 function table([head = [], ...rows]) {
   const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, column) => (column === 0 ? '---' : '--:'));

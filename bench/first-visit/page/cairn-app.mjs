@@ -1,4 +1,7 @@
-/** @param {import('../../../src/index.ts').DatabaseClient} database @returns {import('./people.mjs').App} */
+/**
+ * @param {import('../../../src/index.ts').DatabaseClient} database @returns
+ *   {import('./people.mjs').App}
+ */
 export function cairnApp(database) {
   const people = new database.Collection({
     name: 'people',

@@ -8,7 +8,10 @@ import { makePeople } from '../../page/people.mjs';
  * @property {(group: number) => Promise<readonly unknown[]>} findGroup
  */
 
-/** Fills the database where the address asks for it, else times the first answer from the start of the navigation. @param {App} app */
+/**
+ * Fills the database where the address asks for it, else times the first answer from the start of
+ * the navigation. @param {App} app
+ */
 export async function visit(app) {
   const script = performance.now();
   const size = Number(new URLSearchParams(location.search).get('fill'));

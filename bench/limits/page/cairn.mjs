@@ -11,7 +11,10 @@ import { deletePlain } from './plain-indexeddb.mjs';
 /** @type {string} what users get, and not the source */
 export const LIBRARY = '/dist/cairndb.js';
 
-/** Loads the library, as the bundle of an app would. @returns {Promise<typeof import('../../../src/index.ts')>} */
+/**
+ * Loads the library, as the bundle of an app would. @returns {Promise<typeof
+ * import('../../../src/index.ts')>}
+ */
 export const library = () => import(LIBRARY);
 
 /** @param {ClientName} client @param {string} name */

@@ -16,7 +16,9 @@ let nextAge = 1_000;
 /** Waits until pending differences are delivered and confirmed. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-/** Changes documents of one group, one after another. @param {People} people @param {string[]} ids */
+/**
+ * Changes documents of one group, one after another. @param {People} people @param {string[]} ids
+ */
 async function change(people, ids) {
   const { result } = await measure(async () => {
     const times = [];

@@ -2,7 +2,10 @@ import { measure, time } from '../../page/measure.mjs';
 import { fill, openClient, openPeople } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
-/** @param {import('../page/cairn.mjs').ClientName} client @returns {import('../workload.mjs').Contender} */
+/**
+ * @param {import('../page/cairn.mjs').ClientName} client @returns
+ *   {import('../workload.mjs').Contender}
+ */
 const through =
   (client) =>
   async ({ database: name, size }) => {

@@ -57,7 +57,9 @@ const openThrough =
     return openAndAsk(client, big, (people) => ask(people, bigId));
   };
 
-/** @param {(name: string) => Promise<unknown[]>} read @returns {import('../workload.mjs').Contender} */
+/**
+ * @param {(name: string) => Promise<unknown[]>} read @returns {import('../workload.mjs').Contender}
+ */
 const readWith =
   (read) =>
   async ({ prepared: { big, small } }) => {

@@ -48,7 +48,9 @@ async function fillDexie(name, size) {
   database.close();
 }
 
-/** @param {import('../page/cairn.mjs').ClientName} client @param {string} name @param {number} size */
+/**
+ * @param {import('../page/cairn.mjs').ClientName} client @param {string} name @param {number} size
+ */
 async function fillCairn(client, name, size) {
   const database = await openClient(client, name);
   const people = openPeople(database, { indexes: INDEXES });

@@ -31,7 +31,10 @@ const insertThrough =
     return { 'µs to insert': (ms * 1000) / size };
   };
 
-/** @param {ClientName} client @param {boolean} caching @returns {import('../workload.mjs').Contender} */
+/**
+ * @param {ClientName} client @param {boolean} caching @returns
+ *   {import('../workload.mjs').Contender}
+ */
 const askThrough =
   (client, caching) =>
   async ({ prepared: name, size }) => {

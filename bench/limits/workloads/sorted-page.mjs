@@ -35,7 +35,10 @@ const byHand = (documents, keyOf) => measureWarm(SCANS, () => firstByHand(docume
 const byCairn = (people, path, runs) =>
   measureWarm(runs, () => people.sync.filter({}, { sort: ORDERS[path], limit: LIMIT }));
 
-/** The engine's own time, without delivery. @param {import('../page/cairn.mjs').People} people @param {Path} path */
+/**
+ * The engine's own time, without delivery. @param {import('../page/cairn.mjs').People} people
+ * @param {Path} path
+ */
 async function engineMs(people, path) {
   const { result } = await measure(async () => {
     const times = [];

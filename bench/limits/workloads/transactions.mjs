@@ -15,7 +15,10 @@ const EACH_TURN = 500;
 /** Another for each change. */
 let next = 0;
 
-/** Reads a document and changes another field of it. @param {DatabaseClient} database @param {People} people @param {string} id */
+/**
+ * Reads a document and changes another field of it. @param {DatabaseClient} database @param
+ * {People} people @param {string} id
+ */
 const transact = (database, people, id) =>
   database.transaction(async (tx) => {
     const person = await tx(people).get(id);
@@ -23,7 +26,8 @@ const transact = (database, people, id) =>
   });
 
 /**
- * Runs what is compared in turns, each first in every other turn, after the saves of the one before.
+ * Runs what is compared in turns, each first in every other turn, after the saves of the one
+ * before.
  *
  * @param {People} people
  * @param {readonly (() => Promise<number>)[]} compared return milliseconds
@@ -47,7 +51,10 @@ async function compare(people, compared) {
 /** @param {() => Promise<unknown>} run */
 const timed = (run) => async () => (await time(run)).ms;
 
-/** One document read and one changed, one after the other and in a transaction. @param {DatabaseClient} database @param {People} people @param {string[]} ids */
+/**
+ * One document read and one changed, one after the other and in a transaction. @param
+ * {DatabaseClient} database @param {People} people @param {string[]} ids
+ */
 async function measureAlone(database, people, ids) {
   /** @type {number[]} */
   const plain = [];

@@ -1,4 +1,7 @@
-/** No dependency of this repository: it has no binary in its package. `npm install --no-save better-sqlite3` adds it. */
+/**
+ * No dependency of this repository: it has no binary in its package.
+ * `npm install --no-save better-sqlite3` adds it.
+ */
 const PACKAGE = 'better-sqlite3';
 
 /** @type {import('../contender.mjs').Contender} */

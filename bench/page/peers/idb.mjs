@@ -8,7 +8,8 @@ const RELAXED = /** @type {const} */ ({ durability: 'relaxed' });
  * One transaction for all writes, without waiting for single requests.
  *
  * @param {Database} database
- * @param {(people: import('idb').IDBPObjectStore<any, any, 'people', 'readwrite'>) => void | Promise<void>} write
+ * @param {(people: import('idb').IDBPObjectStore<any, any, 'people', 'readwrite'>) => void |
+ *   Promise<void>} write
  */
 async function writeAll(database, write) {
   const transaction = database.transaction('people', 'readwrite', RELAXED);

@@ -49,7 +49,8 @@ const lokiThat = (clone) =>
           });
           const byIds = (/** @type {string[]} */ ids) => ids.map((id) => people.by('id', id));
           return {
-            // The second argument, which its types lack, lets it sort its indexes once and not for each document.
+            // The second argument, which its types lack, lets it sort its indexes once and not for
+            // each document.
             insertMany: (documents) => /** @type {any} */ (people).insert(documents, true),
             insert: (document) => people.insert(document),
             get: (id) => people.by('id', id),

@@ -30,7 +30,8 @@ const schema = {
 };
 
 /**
- * @param {Pick<import('../peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' | 'resolved'>} which
+ * @param {Pick<import('../peer.mjs').Peer, 'name' | 'title' | 'kind' | 'keeps' | 'resident' |
+ *   'resolved'>} which
  * @param {() => Promise<any>} makeStorage
  */
 const rxdb = (which, makeStorage) =>

@@ -15,7 +15,10 @@ const metrics = /** @type {const} */ ({
   },
 });
 
-/** @param {import('../peer.mjs').Store} store @param {number} documents @param {() => unknown} change */
+/**
+ * @param {import('../peer.mjs').Store} store @param {number} documents @param {() => unknown}
+ *   change
+ */
 async function measureChange(store, documents, change) {
   const { ms } = await measure(change);
   const saved = await time(() => store.saved?.());

@@ -9,7 +9,10 @@ const MB = 1_000_000;
 const ANSWERS_WITHIN_MS = 5_000;
 const TRIES = 4;
 
-/** Bytes of the page and its workers, if the browser reports them. @param {boolean} hasty @returns {Promise<number | undefined>} */
+/**
+ * Bytes of the page and its workers, if the browser reports them. @param {boolean} hasty @returns
+ * {Promise<number | undefined>}
+ */
 async function usedMemory(hasty) {
   for (let tries = hasty ? 1 : TRIES; tries > 0; tries--) {
     const measured = /** @type {any} */ (performance).measureUserAgentSpecificMemory();

@@ -21,7 +21,8 @@ const firstAge = (/** @type {number} */ run) => (run * 7) % (90 - AGES);
  * @param {string} about.title
  * @param {'findGroup' | 'findZips' | 'findAges' | 'firstByScore' | 'countAges'} about.method
  * @param {(run: number, size: number) => any[]} about.given
- * @param {(session: import('../session.mjs').Session, given: any[]) => import('../people.mjs').Keyed[]} about.expected
+ * @param {(session: import('../session.mjs').Session, given: any[]) =>
+ *   import('../people.mjs').Keyed[]} about.expected
  */
 const query = ({ name, title, method, given, expected }) =>
   defineWorkload({

@@ -1,8 +1,9 @@
 /**
- * A process with many clients. Its parent says `open`, `write`, `rest`, `compare`, `close`; it answers each.
+ * A process with many clients. Its parent says `open`, `write`, `rest`, `compare`, `close`; it
+ * answers each.
  *
- * A part of the writes is of two clients at once, through different handler processes, to the same document: one of them
- * conflicts. All others are of a client's own document.
+ * A part of the writes is of two clients at once, through different handler processes, to the same
+ * document: one of them conflicts. All others are of a client's own document.
  */
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +26,10 @@ const load = (/** @type {string} */ file) => import(pathToFileURL(`${plan.dist}/
 const library = { ...(await load('index.js')), ...(await load('replication.js')) };
 
 const counts = { pull: 0, push: 0, watch: 0, failed: 0, conflicts: 0, lost: 0 };
-/** Milliseconds from a change until another client had it, for each change and client. @type {number[]} */
+/**
+ * Milliseconds from a change until another client had it, for each change and client. @type
+ * {number[]}
+ */
 const latencies = [];
 /** When the first other client of this process had a change. @type {Record<string, number>} */
 const first = {};

@@ -7,8 +7,10 @@
  * @property {number} conflicts rows whose base was not the server's newest version
  * @property {number} lost values that a conflict has decided against
  *
- * @typedef {{ n: number, at: number }} Mark a number that grows with each change, and when it was made
- * @typedef {{ _id: string } & Record<string, Mark>} Marked a document; each client changes its own field
+ * @typedef {{ n: number, at: number }} Mark a number that grows with each change, and when it was
+ *   made
+ * @typedef {{ _id: string } & Record<string, Mark>} Marked a document; each client changes its own
+ *   field
  */
 
 /** Milliseconds of a clock that all processes of a machine share. */
@@ -17,8 +19,11 @@ export const now = () => performance.timeOrigin + performance.now();
 /**
  * A client with a database in memory that replicates with one of the handler processes.
  *
- * @param {{ Database: typeof import('../../../src/index.ts').Database, http: typeof import('../../../src/replication/index.ts').http, replicate: typeof import('../../../src/replication/index.ts').replicate }} library
- * @param {{ name: string, url: string, counts: Counts, seen: (field: string, mark: Mark) => void }} options
+ * @param {{ Database: typeof import('../../../src/index.ts').Database, http: typeof
+ *   import('../../../src/replication/index.ts').http, replicate: typeof
+ *   import('../../../src/replication/index.ts').replicate }} library
+ * @param {{ name: string, url: string, counts: Counts, seen: (field: string, mark: Mark) => void }}
+ *   options
  */
 export function openClient({ Database, http, replicate }, { name, url, counts, seen }) {
   const database = new Database({ name, storage: 'memory' });

@@ -12,7 +12,10 @@ import { makeIdentified, replicateWith } from './replicated.mjs';
  * @property {string} remote the collection of the server that has the documents
  */
 
-/** What a contender does, once what it needs is there. @type {Record<Input['contender'], (people: People, input: Input) => () => Promise<unknown>>} */
+/**
+ * What a contender does, once what it needs is there. @type {Record<Input['contender'], (people:
+ * People, input: Input) => () => Promise<unknown>>}
+ */
 const contenders = {
   insertMany(people, { size }) {
     const documents = makeIdentified(size);

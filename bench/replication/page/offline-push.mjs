@@ -2,7 +2,10 @@ import { openPeople, openWarm, remove } from '../../limits/page/cairn.mjs';
 import { timeAndWatch } from '../../page/measure.mjs';
 import { makeIdentified, replicateWith } from './replicated.mjs';
 
-/** Changes every document while the replication is paused, and pushes them. @param {{ database: string, size: number, remote: string }} input */
+/**
+ * Changes every document while the replication is paused, and pushes them. @param {{ database:
+ * string, size: number, remote: string }} input
+ */
 export async function push({ database: name, size, remote }) {
   const database = await openWarm('worker', name);
   const people = openPeople(database);

@@ -11,7 +11,10 @@ const replication = () => import(REPLICATION);
 const ID_LENGTH = 21;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-';
 
-/** Documents with ids like those that Cairn makes. @param {number} size @param {number} [seed] @returns {Identified[]} */
+/**
+ * Documents with ids like those that Cairn makes. @param {number} size @param {number} [seed]
+ * @returns {Identified[]}
+ */
 export function makeIdentified(size, seed = 1) {
   const random = randomNumbers(seed + 7_000);
   const letter = () => ALPHABET[Math.floor(random() * ALPHABET.length)];

@@ -3,8 +3,8 @@ import type { Rows } from './grid/rows.ts';
 import { askedRows } from './view.ts';
 
 /**
- * The rows to show: those of the newest query, once its first rows arrived. One query runs at a time, so that
- * quick typing queries the final text and not every prefix.
+ * The rows to show: those of the newest query, once its first rows arrived. One query runs at a
+ * time, so that quick typing queries the final text and not every prefix.
  */
 export function useAnsweredRows(): Rows | undefined {
   const open = useSignal<Rows | undefined>(undefined);

@@ -14,7 +14,9 @@ export interface IndexJob {
 
 export const indexJob = signal<IndexJob | undefined>(undefined);
 
-/** Adds or drops an index by reopening the collection with another list, then runs the query again. */
+/**
+ * Adds or drops an index by reopening the collection with another list, then runs the query again.
+ */
 export async function switchIndex(table: string, path: string): Promise<void> {
   const before = indexesOf(table);
   const isOn = before.includes(path);

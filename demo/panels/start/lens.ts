@@ -29,7 +29,9 @@ export function moveLens(place: Place): void {
   look();
 }
 
-/** Queries the area of the lens. While a query runs, only the newest area is kept for the next one. */
+/**
+ * Queries the area of the lens. While a query runs, only the newest area is kept for the next one.
+ */
 export async function look(): Promise<void> {
   isStale = true;
   if (isLooking) return;

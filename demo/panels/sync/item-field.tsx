@@ -8,7 +8,10 @@ interface ItemFieldProps {
   readonly onChange: (text: string) => void;
 }
 
-/** A field of an item. Enter and blur save, Escape cancels; what comes by the network waits for that. */
+/**
+ * A field of an item. Enter and blur save, Escape cancels; what comes by the network waits for
+ * that.
+ */
 export function ItemField({ label, value, isNumber, placeholder, onChange }: ItemFieldProps) {
   const draft = useSignal<string | undefined>(undefined);
 

@@ -8,7 +8,9 @@ import { openShared } from './recipes/open.ts';
 /** This tab, until it is reloaded. */
 export const ME = crypto.randomUUID();
 
-/** The panel's own database, so that a crash affects no other. It stays open when the panel is left. */
+/**
+ * The panel's own database, so that a crash affects no other. It stays open when the panel is left.
+ */
 export const shared: Connection = openShared(makeWorker);
 export const board = openBoard(shared);
 

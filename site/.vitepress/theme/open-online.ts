@@ -2,10 +2,11 @@ import { defineComponent, h } from 'vue';
 import { data } from './examples.data.ts';
 
 /**
- * `<OpenOnline name="react" />` opens an example of the repository in StackBlitz, which installs and starts it.
+ * `<OpenOnline name="react" />` opens an example of the repository in StackBlitz, which installs
+ * and starts it.
  *
- * It is a form, because a link would need a public repository: https://developer.stackblitz.com/platform/api/post-api.
- * Nothing is sent before the click.
+ * It is a form, because a link would need a public repository:
+ * https://developer.stackblitz.com/platform/api/post-api. Nothing is sent before the click.
  */
 export const OpenOnline = defineComponent({
   props: { name: { type: String, required: true } },

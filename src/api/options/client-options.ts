@@ -20,28 +20,29 @@ export interface ClientOptions {
   /** Name of the database: 1 to 128 characters of any kind. */
   name: string;
   /**
-   * A hint for every save: `strict` waits until the operating system has written to disk, so that data survives a power
-   * cut, too.
+   * A hint for every save: `strict` waits until the operating system has written to disk, so that
+   * data survives a power cut, too.
    * @default 'relaxed'
    */
   durability?: 'relaxed' | 'strict' | undefined;
   /**
-   * What this client does when its database is deleted while it is open, other than by `destroy()`: when the user clears the site's
-   * data, say. The event `error` has `database_destroyed`. `fail`: every call rejects with that. `start_again`: the
-   * client goes on with an empty database; what was unsaved is gone too.
+   * What this client does when its database is deleted while it is open, other than by `destroy()`:
+   * when the user clears the site's data, say. The event `error` has `database_destroyed`. `fail`:
+   * every call rejects with that. `start_again`: the client goes on with an empty database; what
+   * was unsaved is gone too.
    * @default 'fail'
    */
   on_deleted?: 'fail' | 'start_again' | undefined;
   /**
-   * Whether a follower may open a SharedWorker for a moment, in Chromium: that halves the time of its calls.
-   * The SharedWorker starts from a file of Cairn; where there is none, from a Blob, and a content security policy that
-   * forbids it makes the browser print an error.
+   * Whether a follower may open a SharedWorker for a moment, in Chromium: that halves the time of
+   * its calls. The SharedWorker starts from a file of Cairn; where there is none, from a Blob, and
+   * a content security policy that forbids it makes the browser print an error.
    * @default true, but false with an option `worker`
    */
   shared_worker?: boolean | undefined;
   /**
-   * Milliseconds from which a query counts as slow, 0 or more: the event `slow_query` reports it with its plan, for which it
-   * runs once more. Left out, nothing is measured.
+   * Milliseconds from which a query counts as slow, 0 or more: the event `slow_query` reports it
+   * with its plan, for which it runs once more. Left out, nothing is measured.
    */
   slow_query_ms?: number | undefined;
 }
@@ -55,9 +56,9 @@ const storage: Check = {
 /** Options of {@link Database}. */
 export interface DatabaseOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb`, `memory`, or a driver; encrypted with `encrypted(…, { key })` of `cairndb/encryption`. By default
-   * IndexedDB, and memory where the browser has or allows none. Nothing replaces a storage that is named: calls reject with
-   * `storage_unavailable`.
+   * Where to store data: `indexeddb`, `memory`, or a driver; encrypted with `encrypted(…, { key })`
+   * of `cairndb/encryption`. By default IndexedDB, and memory where the browser has or allows none.
+   * Nothing replaces a storage that is named: calls reject with `storage_unavailable`.
    */
   storage?: 'indexeddb' | 'memory' | StorageDriver | undefined;
 }
@@ -74,12 +75,14 @@ const answer_timeout = number('1 to 3600 seconds', (value) => value >= 1 && valu
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
   /**
-   * Where to store data: `indexeddb`, `opfs` or `memory`; encrypted with `encrypted(…, { key })` of `cairndb/encryption`. By default
-   * IndexedDB, and memory where the browser has or allows none; with `indexeddb` calls then reject with `storage_unavailable`. A driver
-   * cannot be sent to a worker.
+   * Where to store data: `indexeddb`, `opfs` or `memory`; encrypted with `encrypted(…, { key })` of
+   * `cairndb/encryption`. By default IndexedDB, and memory where the browser has or allows none;
+   * with `indexeddb` calls then reject with `storage_unavailable`. A driver cannot be sent to a
+   * worker.
    *
-   * `opfs`: files of the origin private file system, with IndexedDB where a browser has none; `status.storage_reason` says why. Data that is in
-   * IndexedDB stays there until `migrateStorage()`.
+   * `opfs`: files of the origin private file system, with IndexedDB where a browser has none;
+   * `status.storage_reason` says why. Data that is in IndexedDB stays there until
+   * `migrateStorage()`.
    */
   storage?:
     | 'indexeddb'
@@ -88,13 +91,15 @@ export interface ConnectOptions extends ClientOptions {
     | EncryptedDriver<'indexeddb' | 'opfs' | 'memory'>
     | undefined;
   /**
-   * The worker to use, or a function that makes one. It must run the module `cairndb/worker`. By default Cairn starts
-   * its own. Cairn cannot replace a single worker that hangs in a pattern: pass a function.
+   * The worker to use, or a function that makes one. It must run the module `cairndb/worker`. By
+   * default Cairn starts its own. Cairn cannot replace a single worker that hangs in a pattern:
+   * pass a function.
    */
   worker?: WorkerSource | undefined;
   /**
-   * Seconds without an answer after which a worker counts as dead, 1 to 3600. During a call with a pattern (`/…/`,
-   * `$regex`) it counts as hung: it is replaced, and only that call rejects, with `query_hung`.
+   * Seconds without an answer after which a worker counts as dead, 1 to 3600. During a call with a
+   * pattern (`/…/`, `$regex`) it counts as hung: it is replaced, and only that call rejects, with
+   * `query_hung`.
    * @default 20
    */
   answer_timeout?: number | undefined;
@@ -167,11 +172,14 @@ function isDriver(value: unknown): value is StorageDriver {
   return typeof value === 'object' && typeof kind === 'string' && typeof open === 'function';
 }
 
-/** The browser's storage of a database. The answer is `'unsupported'` where a browser has no API for it. */
+/**
+ * The browser's storage of a database. The answer is `'unsupported'` where a browser has no API for
+ * it.
+ */
 export interface DatabaseStorage {
   /**
-   * Asks the browser to keep the data of this site until the user removes it. Chromium and WebKit decide by how
-   * the site is used, Firefox asks the user.
+   * Asks the browser to keep the data of this site until the user removes it. Chromium and WebKit
+   * decide by how the site is used, Firefox asks the user.
    *
    * @returns whether it will. Source: https://storage.spec.whatwg.org/#dom-storagemanager-persist
    */
@@ -179,8 +187,9 @@ export interface DatabaseStorage {
   /** Storage use and quota. */
   estimate(): Promise<StorageUse>;
   /**
-   * `persistent`: kept until the user removes it. `best_effort`: the browser may evict it when it needs room.
-   * `memory`: gone when the page or worker ends. `unsupported`: the browser does not say.
+   * `persistent`: kept until the user removes it. `best_effort`: the browser may evict it when it
+   * needs room. `memory`: gone when the page or worker ends. `unsupported`: the browser does not
+   * say.
    */
   readonly status: Promise<StorageStatus>;
 }

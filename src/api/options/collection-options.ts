@@ -17,9 +17,10 @@ export interface CommonOptions {
   /** Name of the collection: 1 to 128 characters of any kind. */
   name: string;
   /**
-   * Seconds after the first unsaved change until the collection is saved, 0 to 3600. Give it to batch more changes in
-   * a save; they are lost where the browser is killed before. By default the collection is saved at once after a
-   * pause, and every quarter of a second while it changes steadily: after a second at the latest.
+   * Seconds after the first unsaved change until the collection is saved, 0 to 3600. Give it to
+   * batch more changes in a save; they are lost where the browser is killed before. By default the
+   * collection is saved at once after a pause, and every quarter of a second while it changes
+   * steadily: after a second at the latest.
    * @default 1
    */
   save_timeout?: number | undefined;
@@ -49,14 +50,16 @@ export interface CommonOptions {
    */
   auto_create_backup?: boolean | undefined;
   /**
-   * Prints each call of this page with its time and result, and the events of the collection, to the page's console.
+   * Prints each call of this page with its time and result, and the events of the collection, to
+   * the page's console.
    * @default false
    */
   detailed_debugger_logs?: boolean | undefined;
   /**
-   * A schema of any library that implements Standard Schema: Zod, Valibot, ArkType, Effect Schema and others. Documents, or
-   * the values of records, pass through it before they are stored, and its output is stored. It must be synchronous,
-   * and accept its own output. The types of the collection are inferred from it.
+   * A schema of any library that implements Standard Schema: Zod, Valibot, ArkType, Effect Schema
+   * and others. Documents, or the values of records, pass through it before they are stored, and
+   * its output is stored. It must be synchronous, and accept its own output. The types of the
+   * collection are inferred from it.
    *
    * @example
    * ```ts
@@ -66,7 +69,8 @@ export interface CommonOptions {
    */
   schema?: StandardSchema | undefined;
   /**
-   * The version of the documents, as this code expects them. Raise it, with a step in `migrate`, when their shape changes.
+   * The version of the documents, as this code expects them. Raise it, with a step in `migrate`,
+   * when their shape changes.
    * @default 1
    */
   version?: number | undefined;
@@ -110,8 +114,8 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    */
   id_length?: number | undefined;
   /**
-   * Indexes: queries and sorts by these fields need not examine every document. A changed list builds and drops
-   * indexes when the collection opens, with events `index`.
+   * Indexes: queries and sorts by these fields need not examine every document. A changed list
+   * builds and drops indexes when the collection opens, with events `index`.
    *
    * @example
    * ```ts
@@ -121,8 +125,9 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    */
   indexes?: readonly IndexOption[] | undefined;
   /**
-   * Documents expire so many seconds after the time in a field, or at the time in it, where a path is given. From that moment
-   * nothing finds them, and they are removed behind. One without a time there never expires. The field must be a Date.
+   * Documents expire so many seconds after the time in a field, or at the time in it, where a path
+   * is given. From that moment nothing finds them, and they are removed behind. One without a time
+   * there never expires. The field must be a Date.
    *
    * A clock that is set back shows nothing again. The field gets an index.
    *
@@ -134,20 +139,22 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    */
   expire_after?: ExpireOption | undefined;
   /**
-   * Reads return deeply frozen documents that all readers share: the same object until the document changes. Reading
-   * then copies nothing, and a worker sends a document only once. With `Database` and `caching: true`, all are
-   * decoded in the background once `collection.ready` resolves: for the fastest reads, at the most memory.
+   * Reads return deeply frozen documents that all readers share: the same object until the document
+   * changes. Reading then copies nothing, and a worker sends a document only once. With `Database`
+   * and `caching: true`, all are decoded in the background once `collection.ready` resolves: for
+   * the fastest reads, at the most memory.
    *
    * Dates, Maps, Sets and binary values cannot be frozen; leave them as they are.
    * @default false
    */
   shared_documents?: boolean | undefined;
   /**
-   * Steps that bring older documents to `version`: the key is the version that a step leads to. When the collection opens, each
-   * document passes through the missing steps; calls wait until all are in place, at once. A backup is made before.
+   * Steps that bring older documents to `version`: the key is the version that a step leads to.
+   * When the collection opens, each document passes through the missing steps; calls wait until all
+   * are in place, at once. A backup is made before.
    *
-   * A step gets the document with its managed fields, and returns it as it shall be stored; `undefined` removes it. It must be
-   * synchronous.
+   * A step gets the document with its managed fields, and returns it as it shall be stored;
+   * `undefined` removes it. It must be synchronous.
    *
    * @example
    * ```ts
@@ -157,7 +164,10 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
   migrate?: DocumentSteps | undefined;
 }
 
-/** Steps of the option `migrate`. The type of the parameter may be given: the document as that version left it. */
+/**
+ * Steps of the option `migrate`. The type of the parameter may be given: the document as that
+ * version left it.
+ */
 export interface DocumentSteps {
   readonly [version: number]: {
     // A method, so that the parameter may have a narrower type.
@@ -177,7 +187,10 @@ export interface ValueSteps {
 /** Options of a key-value collection. */
 export interface KeyValueCollectionOptions extends CommonOptions {
   type: 'KEY_VALUE_BASED';
-  /** Steps that bring older values to `version`, as for documents. A step gets the value of a record, and its key. */
+  /**
+   * Steps that bring older values to `version`, as for documents. A step gets the value of a
+   * record, and its key.
+   */
   migrate?: ValueSteps | undefined;
 }
 

@@ -53,7 +53,10 @@ export function parseExpiry(
   return { field, seconds };
 }
 
-/** Managed fields that hold no Date, or one that outlives what it says. In an expression: their list loads later. */
+/**
+ * Managed fields that hold no Date, or one that outlives what it says. In an expression: their list
+ * loads later.
+ */
 const REFUSED =
   /^_(?!(created|updated)_at$)(((un)?archived|created|updated)_(at|timestamp)|archived|updated)(\.|$)/;
 

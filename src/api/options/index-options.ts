@@ -9,7 +9,8 @@ export type IndexOption =
       /** Dotted paths in order of precedence; a single path needs no list. */
       fields: string | readonly string[];
       /**
-       * Refuses a second document with the same key. Missing, null, RegExp and binary values take no part.
+       * Refuses a second document with the same key. Missing, null, RegExp and binary values take
+       * no part.
        * @default false
        */
       unique?: boolean | undefined;
@@ -33,7 +34,8 @@ const checks = {
 };
 
 /**
- * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a plain one.
+ * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a
+ * plain one.
  *
  * @throws {OptionError} with the place, such as `indexes[1].fields`.
  */

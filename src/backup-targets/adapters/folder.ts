@@ -2,14 +2,17 @@ import { OptionError } from '../../errors/errors.ts';
 import type { NamedTarget } from '../backup-target.ts';
 import { TargetError } from '../calls/target-error.ts';
 
-/** The part of directory handles that lists them, which TypeScript's library lacks in some versions. */
+/**
+ * The part of directory handles that lists them, which TypeScript's library lacks in some versions.
+ */
 interface Entries {
   values(): AsyncIterable<FileSystemHandle>;
 }
 
 /**
- * A folder as a target: one that the user has picked by `showDirectoryPicker({ mode: 'readwrite' })`, or one of the
- * origin private file system, which is no backup.
+ * A folder as a target: one that the user has picked by
+ * `showDirectoryPicker({ mode: 'readwrite' })`, or one of the origin private file system, which is
+ * no backup.
  *
  * @throws {OptionError} for anything but a directory handle.
  */
@@ -90,7 +93,9 @@ async function find(
   return found;
 }
 
-/** An interrupted `put` leaves an empty file, which does not count: no object of a backup is empty. */
+/**
+ * An interrupted `put` leaves an empty file, which does not count: no object of a backup is empty.
+ */
 async function addFiles(
   folder: FileSystemDirectoryHandle,
   prefix: string,

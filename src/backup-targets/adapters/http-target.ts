@@ -58,7 +58,10 @@ export interface Answer {
 /** Most characters of an answer that are read to explain a failure. */
 const MOST_TEXT = 2000;
 
-/** Makes one request. @throws {TargetError} `target_unreachable`, and for a redirect `target_refused`. */
+/**
+ * Makes one request. @throws {TargetError} `target_unreachable`, and for a redirect
+ * `target_refused`.
+ */
 export async function sendHttp(
   { fetch, timeout = 60 }: HttpTargetOptions,
   url: string,
@@ -132,7 +135,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** The text of all elements of a name, whatever their namespace's prefix: workers and Node have no XML parser. */
+/**
+ * The text of all elements of a name, whatever their namespace's prefix: workers and Node have no
+ * XML parser.
+ */
 export function elementsOf(xml: string, name: string): string[] {
   const element = new RegExp(
     `<(?:[\\w-]+:)?${name}(?:\\s[^>]*)?>([^]*?)</(?:[\\w-]+:)?${name}>`,

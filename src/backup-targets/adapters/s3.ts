@@ -16,7 +16,10 @@ import {
 
 /** Options of {@link s3}. */
 export interface S3Options extends HttpTargetOptions, AwsCredentials {
-  /** The bucket: `https://s3.eu-central-1.amazonaws.com/bucket`, or `https://bucket.s3.eu-central-1.amazonaws.com`. */
+  /**
+   * The bucket: `https://s3.eu-central-1.amazonaws.com/bucket`, or
+   * `https://bucket.s3.eu-central-1.amazonaws.com`.
+   */
   readonly url: string;
   /** The beginning of all keys, such as `backups/ada`. @default none */
   readonly prefix?: string | undefined;
@@ -85,8 +88,9 @@ class Bucket {
 }
 
 /**
- * A bucket of S3, or of a service with its interface: Cloudflare R2, Backblaze B2, MinIO, Garage, Ceph … Its CORS rules
- * must allow the page's origin, the methods GET, PUT and DELETE, and all headers.
+ * A bucket of S3, or of a service with its interface: Cloudflare R2, Backblaze B2, MinIO, Garage,
+ * Ceph … Its CORS rules must allow the page's origin, the methods GET, PUT and DELETE, and all
+ * headers.
  *
  * @throws {OptionError} with the invalid option.
  */
@@ -167,8 +171,9 @@ const encoder = new TextEncoder();
 const canonicalSegment = (segment: string): string => encoded(decodeURIComponent(segment));
 
 /**
- * The headers of a request to S3, signed: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html.
- * `host` is signed, and left to `fetch`.
+ * The headers of a request to S3, signed:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html. `host` is signed,
+ * and left to `fetch`.
  *
  * @param at Unix time in milliseconds: servers refuse requests of more than 15 minutes ago.
  */

@@ -33,8 +33,8 @@ const LIST =
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/></prop></propfind>';
 
 /**
- * A folder of a WebDAV server: Nextcloud, ownCloud, a NAS, Apache, nginx … It must allow the page's origin (CORS), the
- * methods GET, PUT, DELETE, MOVE, MKCOL and PROPFIND, and their headers.
+ * A folder of a WebDAV server: Nextcloud, ownCloud, a NAS, Apache, nginx … It must allow the page's
+ * origin (CORS), the methods GET, PUT, DELETE, MOVE, MKCOL and PROPFIND, and their headers.
  *
  * @throws {OptionError} with the invalid option.
  */

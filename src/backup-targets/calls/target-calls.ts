@@ -19,8 +19,8 @@ export interface CallSettings {
 }
 
 /**
- * The calls of a target: each settles, by a deadline or an abort, and one that fails for now is tried again. Any target
- * may answer anything, so answers are checked.
+ * The calls of a target: each settles, by a deadline or an abort, and one that fails for now is
+ * tried again. Any target may answer anything, so answers are checked.
  */
 export class TargetCalls {
   readonly #target: BackupTarget;

@@ -19,7 +19,10 @@ export type TargetErrorCode =
   /** The backups to the target were stopped. */
   | 'target_stopped';
 
-/** Backups elsewhere cannot be written or read, for now or as asked; `place` is a path, a URL or a backup. */
+/**
+ * Backups elsewhere cannot be written or read, for now or as asked; `place` is a path, a URL or a
+ * backup.
+ */
 export class TargetError extends CairnError<TargetErrorCode> {
   static {
     this.prototype.name = 'TargetError';
@@ -40,7 +43,10 @@ const SAYS: Readonly<Partial<Record<TargetErrorCode, string>>> = {
   target_unreachable: 'The target cannot be reached',
 };
 
-/** The typed error of a failed call. Errors of other families stay as they are: that of a wrong key, say. */
+/**
+ * The typed error of a failed call. Errors of other families stay as they are: that of a wrong key,
+ * say.
+ */
 export function asTargetError(cause: unknown, place: string): CairnError {
   if (cause instanceof CairnError) return cause;
   const { name = '', message = String(cause) } = (cause ?? {}) as Partial<Error>;

@@ -1,4 +1,7 @@
-/** Calls of a target under way at once: enough to hide the delay of a network, few enough for any server. */
+/**
+ * Calls of a target under way at once: enough to hide the delay of a network, few enough for any
+ * server.
+ */
 export const AT_ONCE = 4;
 
 /** Runs tasks a few at a time, for a producer that waits for room. The first failure ends it. */
@@ -30,7 +33,8 @@ export class TaskPool {
 }
 
 /**
- * Runs an async function over all items, a few at a time. After a failure no more begin; it settles once none runs.
+ * Runs an async function over all items, a few at a time. After a failure no more begin; it settles
+ * once none runs.
  *
  * @returns the results in order.
  */

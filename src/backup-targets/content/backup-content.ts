@@ -39,7 +39,8 @@ async function* readContent(
 }
 
 /**
- * Makes the file of a backup. All of it is there before an import begins, which other calls wait for.
+ * Makes the file of a backup. All of it is there before an import begins, which other calls wait
+ * for.
  *
  * @param progress Called with the bytes so far, before compression.
  */

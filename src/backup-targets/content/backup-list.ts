@@ -113,7 +113,10 @@ export class BackupList {
     );
   }
 
-  /** The manifests of a device that this page has read or written and not removed, whether they are listed or not. */
+  /**
+   * The manifests of a device that this page has read or written and not removed, whether they are
+   * listed or not.
+   */
   known(device: string): TargetManifest[] {
     const prefix = backupsPrefix(this.#database, device);
     return [...this.#known].flatMap(([path, known]) => (path.startsWith(prefix) ? known : []));

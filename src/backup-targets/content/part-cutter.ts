@@ -2,12 +2,18 @@ import { gunzip, joinBytes } from '../../backup/file/gzip.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes of a part: the mean of many, and the least and most before compression. Only a longer line exceeds the last. */
+/**
+ * Bytes of a part: the mean of many, and the least and most before compression. Only a longer line
+ * exceeds the last.
+ */
 const MEAN = 256 * 1024;
 const LEAST = 64 * 1024;
 const MOST = 1024 * 1024;
 
-/** Bytes of a line that its hash is made of: they have its key and rank, which no other line of the collection has. */
+/**
+ * Bytes of a line that its hash is made of: they have its key and rank, which no other line of the
+ * collection has.
+ */
 const HASHED = 512;
 
 const LINE_FEED = 10;
@@ -15,15 +21,21 @@ const LINE_FEED = 10;
 /** The offset of FNV-1a. */
 const START = 0x811c9dc5;
 
-/** The third byte of `{"format…` and of `{"end…`; those of records and binary data begin otherwise. */
+/**
+ * The third byte of `{"format…` and of `{"end…`; those of records and binary data begin otherwise.
+ */
 const FRAMING = new Set([...'fe'].map((letter) => letter.charCodeAt(0)));
 
-/** A piece of the lines of a backup file: a header or end of a section as text, or a part with records. */
+/**
+ * A piece of the lines of a backup file: a header or end of a section as text, or a part with
+ * records.
+ */
 export type CutPiece = { readonly text: string } | { readonly part: Bytes };
 
 /**
- * Cuts the lines of a backup file into parts, at lines that their own content chooses. So lines that are added, changed
- * or moved change the parts around them, and all other parts stay the same: content-defined chunking, by lines.
+ * Cuts the lines of a backup file into parts, at lines that their own content chooses. So lines
+ * that are added, changed or moved change the parts around them, and all other parts stay the same:
+ * content-defined chunking, by lines.
  */
 export class PartCutter {
   /** The pieces of the current part, complete lines, then those of an unfinished line. */

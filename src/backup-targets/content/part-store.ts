@@ -9,7 +9,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A part of a backup: the SHA-256 of its bytes, and how many there are, before compression. */
 export type PartRef = readonly [sha256: string, size: number];
 
-/** The parts that a device has in a target: compressed, each under the hash of its content, never changed. */
+/**
+ * The parts that a device has in a target: compressed, each under the hash of its content, never
+ * changed.
+ */
 export class PartStore {
   readonly #calls: TargetCalls;
   readonly #database: string;
@@ -69,7 +72,9 @@ async function* once<T>(value: T): AsyncGenerator<T, void> {
   yield value;
 }
 
-/** @returns `undefined` if there is more than `most`, which a hostile target could make of little. */
+/**
+ * @returns `undefined` if there is more than `most`, which a hostile target could make of little.
+ */
 async function collect(source: AsyncIterable<Bytes>, most: number): Promise<Bytes | undefined> {
   const pieces: Bytes[] = [];
   let size = 0;

@@ -48,12 +48,13 @@ export interface Restored {
 }
 
 /**
- * Restores a backup of a target into a database, on any device, all or nothing: everything is downloaded and checked
- * before the first document changes. The old content of each collection becomes a backup of it; collections that the
- * backup lacks stay as they are.
+ * Restores a backup of a target into a database, on any device, all or nothing: everything is
+ * downloaded and checked before the first document changes. The old content of each collection
+ * becomes a backup of it; collections that the backup lacks stay as they are.
  *
- * @throws {BackupError} `backup_unknown`, and those of `importAll()`; {TargetError} `target_damaged`, `target_newer`,
- *   `target_foreign`, `target_unreachable`, `target_denied`. Nothing is changed then.
+ * @throws {BackupError} `backup_unknown`, and those of `importAll()`; {TargetError}
+ *   `target_damaged`, `target_newer`, `target_foreign`, `target_unreachable`, `target_denied`.
+ *   Nothing is changed then.
  *
  * @example
  * ```ts

@@ -7,7 +7,8 @@ import { sha256 } from './sha256.ts';
  *     <database>/parts/<device>/<sha256>        a part
  *     <database>/notes/<device>/<name>.json     what a device has noted about its objects
  *
- * Each device writes under its own name only, so that two never delete or replace each other's objects.
+ * Each device writes under its own name only, so that two never delete or replace each other's
+ * objects.
  */
 export const backupsPrefix = (database: string, device = ''): string =>
   device === '' ? `${database}/backups/` : `${database}/backups/${device}/`;
@@ -30,7 +31,10 @@ export const DEVICE = /^[a-z0-9_-]{1,40}$/;
 const MANIFEST =
   /^[0-9a-f]+\/backups\/([a-z0-9_-]{1,40})\/(\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_[a-z0-9]+)\.json$/;
 
-/** The device and name of a manifest's path; `undefined` for other files, which people and programs leave in folders. */
+/**
+ * The device and name of a manifest's path; `undefined` for other files, which people and programs
+ * leave in folders.
+ */
 export function parseManifestPath(path: string): { device: string; name: string } | undefined {
   const [, device, name] = MANIFEST.exec(path) ?? [];
   if (device === undefined || name === undefined || Number.isNaN(timeOf(name))) return undefined;
@@ -41,8 +45,8 @@ export function parseManifestPath(path: string): { device: string; name: string 
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * A name that sorts behind those of earlier backups, whatever the clocks say: the time of creation where that is later, else
- * the second after theirs. Random letters tell devices apart.
+ * A name that sorts behind those of earlier backups, whatever the clocks say: the time of creation
+ * where that is later, else the second after theirs. Random letters tell devices apart.
  *
  * @param last The last name so far.
  */

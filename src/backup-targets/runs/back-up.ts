@@ -18,7 +18,10 @@ export interface BackupRun extends UploadProgress {
   readonly unchanged: boolean;
 }
 
-/** Backs up a database: the parts that the target lacks, then the manifest, which makes the backup exist. */
+/**
+ * Backs up a database: the parts that the target lacks, then the manifest, which makes the backup
+ * exist.
+ */
 export async function backUp(
   db: DatabaseClient,
   own: OwnBackups,

@@ -9,10 +9,15 @@ const HOUR_MS = 60 * 60 * 1000;
 
 const DAY_MS = 24 * HOUR_MS;
 
-/** How many of the newest backups of a device that can be read never expire: they remain after a clock jump and a long absence. */
+/**
+ * How many of the newest backups of a device that can be read never expire: they remain after a
+ * clock jump and a long absence.
+ */
 const ALWAYS_KEPT = 2;
 
-/** Between the first time that something was found unused and its removal: longer than lists lag. */
+/**
+ * Between the first time that something was found unused and its removal: longer than lists lag.
+ */
 const GRACE_MS = DAY_MS;
 
 /** A note without any use, whatever it says. */
@@ -36,11 +41,13 @@ interface Listed {
 }
 
 /**
- * Removes the expired backups of this device and its parts that no backup names, once they were found unused a day ago and are
- * still. Those of other devices stay. The caller holds the lock of the device, so none of its parts is waiting for a manifest.
+ * Removes the expired backups of this device and its parts that no backup names, once they were
+ * found unused a day ago and are still. Those of other devices stay. The caller holds the lock of
+ * the device, so none of its parts is waiting for a manifest.
  *
- * No list is believed alone: where one lacks a backup that exists, nothing is removed, and a part stays that any known backup
- * names. Where a backup cannot be read, its parts are unknown: then every part stays.
+ * No list is believed alone: where one lacks a backup that exists, nothing is removed, and a part
+ * stays that any known backup names. Where a backup cannot be read, its parts are unknown: then
+ * every part stays.
  */
 export async function expireBackups(own: OwnBackups, expiry: BackupExpiry): Promise<void> {
   const { calls, list, parts, notes, device } = own;
@@ -117,7 +124,10 @@ function isForgotten({ created_at }: StoredNote, now: number): boolean {
   return created_at > now || created_at + FORGOTTEN_MS <= now;
 }
 
-/** Removes all that a device has in a target: its backups first, so that none is left without its parts. */
+/**
+ * Removes all that a device has in a target: its backups first, so that none is left without its
+ * parts.
+ */
 export async function removeDevice({
   calls,
   list,

@@ -69,7 +69,8 @@ export async function upload(
       });
     }
   } finally {
-    // No call begins any more once this has settled; one that was given up may still run in the target.
+    // No call begins any more once this has settled; one that was given up may still run in the
+    // target.
     await pool.end();
   }
   await checkAllThere(content, parts);
@@ -77,8 +78,8 @@ export async function upload(
 }
 
 /**
- * A copy of this browser profile, say, has the same name and may have removed a part meanwhile. A list that lags is no reason
- * to fail: what it leaves out is read.
+ * A copy of this browser profile, say, has the same name and may have removed a part meanwhile. A
+ * list that lags is no reason to fail: what it leaves out is read.
  */
 async function checkAllThere(
   content: readonly (string | PartRef)[],

@@ -14,7 +14,9 @@ interface ScheduledRun {
   readonly isLeader: () => boolean;
   /** When the last check ended, in this page or an earlier one: Unix milliseconds. */
   readonly last: () => Promise<number | undefined>;
-  /** Backs up if something has changed. @returns whether it is done; it reports a failure itself. */
+  /**
+   * Backs up if something has changed. @returns whether it is done; it reports a failure itself.
+   */
   readonly run: () => Promise<boolean>;
   /** Reports that it cannot be found out whether a backup is due. */
   readonly failed: (error: Error) => void;
@@ -42,7 +44,10 @@ export class BackupSchedule {
     return this.#next;
   }
 
-  /** Checks now whether a backup is due. To be called at the start, and when the leader may be another. */
+  /**
+   * Checks now whether a backup is due. To be called at the start, and when the leader may be
+   * another.
+   */
   async check(): Promise<void> {
     if (this.#checking || this.#isStopped || !this.#task.isLeader()) return;
     this.#checking = true;

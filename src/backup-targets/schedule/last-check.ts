@@ -6,8 +6,9 @@ import type { BackupEnvironment } from './page-environment.ts';
 const TARGET = 'target';
 
 /**
- * The ids of the targets that a database of this browser was backed up to, such as `webdav:https://…/`; without credentials.
- * An app whose data was evicted knows by them where to restore from, if it does not know anyway.
+ * The ids of the targets that a database of this browser was backed up to, such as
+ * `webdav:https://…/`; without credentials. An app whose data was evicted knows by them where to
+ * restore from, if it does not know anyway.
  *
  * @param name The name of the database.
  */

@@ -28,8 +28,8 @@ export const pageEnvironment: BackupEnvironment = {
 };
 
 /**
- * The marks outside of the database, and what this page could not write there. What it could is not kept here as well:
- * `destroy()` removes the marks of a database.
+ * The marks outside of the database, and what this page could not write there. What it could is not
+ * kept here as well: `destroy()` removes the marks of a database.
  */
 function pageMemory(): Memory {
   const texts = new Map<string, string>();
@@ -55,7 +55,10 @@ const KEY = 'cairn:device';
 /** The names that this page uses: an app may clear `localStorage` while its page lives on. */
 const used = new WeakMap<Memory, string>();
 
-/** The name of this device in targets. One that lost its `localStorage` is a new device: its old backups stay. */
+/**
+ * The name of this device in targets. One that lost its `localStorage` is a new device: its old
+ * backups stay.
+ */
 export function deviceName({ memory, random }: BackupEnvironment): string {
   const name = memory.read(KEY) || used.get(memory) || newName(random);
   used.set(memory, name);

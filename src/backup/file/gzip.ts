@@ -5,8 +5,8 @@ import { fileDamaged, notGzip, truncated } from './file-errors.ts';
 const OUTPUT = 64 * 1024;
 
 /**
- * Most bytes of one write. Browsers buffer the whole output of one write, up to a thousand times as much: this limits
- * a hostile file to 17 MB of memory.
+ * Most bytes of one write. Browsers buffer the whole output of one write, up to a thousand times as
+ * much: this limits a hostile file to 17 MB of memory.
  */
 const INPUT = 16 * 1024;
 
@@ -67,10 +67,11 @@ type Fed =
   | { readonly by: 'source' | 'write' | 'close'; readonly cause: unknown };
 
 /**
- * Pipes bytes through a stream with backpressure. In every case the source is ended and the stream released.
- * Errors of the source come out as they are.
+ * Pipes bytes through a stream with backpressure. In every case the source is ended and the stream
+ * released. Errors of the source come out as they are.
  *
- * `pipeThrough` cannot tell an error of the source from one of the stream, nor damaged bytes from missing ones.
+ * `pipeThrough` cannot tell an error of the source from one of the stream, nor damaged bytes from
+ * missing ones.
  *
  * @param explain The error to throw when the stream fails; `complete`: after its last byte.
  */

@@ -109,7 +109,10 @@ class LineReader {
     return section.header;
   }
 
-  /** Any error of a line is damage of the file; before the first valid line, the file is not one of Cairn. */
+  /**
+   * Any error of a line is damage of the file; before the first valid line, the file is not one of
+   * Cairn.
+   */
   #attempt<Result>(step: () => Result): Result {
     try {
       return step();
@@ -131,14 +134,15 @@ class EndlessLine extends Error {}
 class UnfinishedLine extends Error {}
 
 /**
- * Reads a file that `writeFile` of this or an earlier version wrote. Every record is checked and can be stored;
- * the caller has to refuse two records of one key.
+ * Reads a file that `writeFile` of this or an earlier version wrote. Every record is checked and
+ * can be stored; the caller has to refuse two records of one key.
  *
- * The file is valid only once the generator is done: until then the caller must not apply its parts.
+ * The file is valid only once the generator is done: until then the caller must not apply its
+ * parts.
  *
  * @param bytes In chunks of any size; ended when the generator ends.
- * @throws {BackupError} `file_not_gzip`, `file_not_cairn`, `file_newer`, `file_truncated`, `file_damaged`,
- * `file_unsupported`, `record_too_large`. Errors of `bytes` come out as they are.
+ * @throws {BackupError} `file_not_gzip`, `file_not_cairn`, `file_newer`, `file_truncated`,
+ *   `file_damaged`, `file_unsupported`, `record_too_large`. Errors of `bytes` come out as they are.
  */
 export async function* readFile(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FilePart, void> {
   const reader = new LineReader();

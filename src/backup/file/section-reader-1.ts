@@ -142,14 +142,18 @@ function isInstant(value: unknown): value is number {
   return Number.isFinite(value) && (value as number) >= 0;
 }
 
-/** Reads the lines of one section in one format. Errors other than Cairn's count as damage of the line. */
+/**
+ * Reads the lines of one section in one format. Errors other than Cairn's count as damage of the
+ * line.
+ */
 export interface SectionReader {
   readonly header: FileHeader;
   /** Covers all lines before the section's last one. */
   readonly checksum: Crc32;
   /**
    * @param number Of the line in the file, for errors.
-   * @returns the record, `'end'` for the section's last line, or nothing for binary data of a later record.
+   * @returns the record, `'end'` for the section's last line, or nothing for binary data of a later
+   *   record.
    */
   read(line: JsonObject, number: number): FileRecord | 'end' | undefined;
   /** Compares counts and checksum, after the last line. */

@@ -110,7 +110,8 @@ function miscounted({ collection, documents }: FileHeader, found: number): Stora
 }
 
 /**
- * The lines with the binary data of a record, written before it. Read in pieces: a Blob may be larger than memory.
+ * The lines with the binary data of a record, written before it. Read in pieces: a Blob may be
+ * larger than memory.
  *
  * @param place The record, for errors.
  */
@@ -147,13 +148,14 @@ async function readPiece(blob: Blob, at: number, place: string): Promise<Uint8Ar
 }
 
 /**
- * Writes collections to a file: gzip of one line of JSON for each record (docs/decisions/015-backup-files.md).
- * The generator is lazy, and ending it early ends `parts`. Browsers compress within one turn of the event loop:
- * `parts` must let other work in.
+ * Writes collections to a file: gzip of one line of JSON for each record
+ * (docs/decisions/015-backup-files.md). The generator is lazy, and ending it early ends `parts`.
+ * Browsers compress within one turn of the event loop: `parts` must let other work in.
  *
  * @returns chunks of at least 64 kB, except for the last.
  * @throws {BackupError} `record_too_large`, `file_unsupported`.
- * @throws {StorageError} `data_damaged` when a collection has fewer or more records than its header says.
+ * @throws {StorageError} `data_damaged` when a collection has fewer or more records than its header
+ *   says.
  */
 export function writeFile(
   parts: AsyncIterable<FilePart>,

@@ -7,7 +7,10 @@ import { keyOf } from './query-of.ts';
 
 /** A document in a form: what the user changed, over the live document. */
 export interface DraftResult<T extends object, S extends Stamp = never> {
-  /** The live document with the user's changes; `undefined` until it is there. Frozen: change it by `set`. */
+  /**
+   * The live document with the user's changes; `undefined` until it is there. Frozen: change it by
+   * `set`.
+   */
   readonly draft: Stored<T, S> | undefined;
   /** Of the live document, as in {@link LiveResult}. */
   readonly status: LiveResult<unknown>['status'];
@@ -15,17 +18,21 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
   readonly error: Error | undefined;
   /** Whether a changed field differs from the live document. */
   readonly is_dirty: boolean;
-  /** Fields that both the user and somebody else have changed, to different values. `save()` stores the user's. */
+  /**
+   * Fields that both the user and somebody else have changed, to different values. `save()` stores
+   * the user's.
+   */
   readonly conflicts: readonly (keyof OwnFields<T>)[];
   readonly is_saving: boolean;
   /**
-   * Changes fields of the draft, to copies of these values. One that equals the live document is no change, nor what a spread
-   * has of the draft: `set({ ...draft, title })` changes the title, whatever others have changed since that draft was read.
+   * Changes fields of the draft, to copies of these values. One that equals the live document is no
+   * change, nor what a spread has of the draft: `set({ ...draft, title })` changes the title,
+   * whatever others have changed since that draft was read.
    */
   readonly set: (changes: Partial<OwnFields<T>>) => void;
   /**
-   * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a draft. A failure is in
-   * `error` too, so an event handler may drop the promise.
+   * Stores the changed fields, no others, by `patch`. What the user changes meanwhile stays a
+   * draft. A failure is in `error` too, so an event handler may drop the promise.
    *
    * @returns the document; `undefined` if it was deleted: then the draft stays.
    */

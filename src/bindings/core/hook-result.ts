@@ -16,7 +16,10 @@ interface Result<Status extends string, Data, Failure, Stale extends boolean> {
   readonly data: Data;
   readonly status: Status;
   readonly error: Failure;
-  /** Whether `data` is an earlier result: of other criteria, from before an error or before the component was hidden. */
+  /**
+   * Whether `data` is an earlier result: of other criteria, from before an error or before the
+   * component was hidden.
+   */
   readonly is_stale: Stale;
 }
 
@@ -87,7 +90,8 @@ export function withData<R extends object>(result: R, source: Source<R>, shown?:
 }
 
 /**
- * Makes an object with the fields of a result, each by `show`. Its methods call those of the current result.
+ * Makes an object with the fields of a result, each by `show`. Its methods call those of the
+ * current result.
  *
  * @param start Has the names of all fields.
  */
@@ -124,13 +128,13 @@ type NoOtherFields<P, C> = P extends (...args: never) => unknown
 /** What the hooks of queries take besides the options of a live query. */
 interface HookOptions<Data> {
   /**
-   * The result until the first of the database: from a loader, for rendering on a server and hydrating that page.
-   * Counts until the component has shown a result.
+   * The result until the first of the database: from a loader, for rendering on a server and
+   * hydrating that page. Counts until the component has shown a result.
    */
   initial?: Data | undefined;
   /**
-   * What the functions of the query close over. Needed only for functions that are written inline: they count as the
-   * same as long as their text and this value are the same.
+   * What the functions of the query close over. Needed only for functions that are written inline:
+   * they count as the same as long as their text and this value are the same.
    */
   key?: unknown;
 }
@@ -146,7 +150,10 @@ export type QueryOptions<
 export type CountOptions<T extends object, S extends Stamp = never> = LiveCountOptions<T, S> &
   HookOptions<number>;
 
-/** Options of `useLivePages`: those of `useLiveQuery` without `skip` and `limit`, and the size of a page. */
+/**
+ * Options of `useLivePages`: those of `useLiveQuery` without `skip` and `limit`, and the size of a
+ * page.
+ */
 export type PagesOptions<
   T extends object,
   S extends Stamp = never,

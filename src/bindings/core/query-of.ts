@@ -93,7 +93,8 @@ function sharedQuery<T>(
   return {
     key,
     subscribe: (listener) => {
-      // React's Activity stops a component that it hides: what it has shown stays until the next result.
+      // React's Activity stops a component that it hides: what it has shown stays until the next
+      // result.
       const { data } = own?.view() ?? {};
       if (data !== undefined) first = { ...PENDING, data, is_stale: true };
       own = run();
@@ -139,7 +140,8 @@ function share(open: () => LiveQuery<unknown>, remove: (ended: SharedQuery) => v
       return () => {
         if (!readers.delete(reader) || readers.size > 0) return;
         stop?.();
-        // In a later turn, like the live query itself: a component that remounts subscribes again at once.
+        // In a later turn, like the live query itself: a component that remounts subscribes again
+        // at once.
         setTimeout(() => readers.size > 0 || remove(shared));
       };
     },
@@ -163,11 +165,11 @@ const identities = new WeakMap<object, number>();
 let objects = 0;
 
 /**
- * A text that is equal for equal values. Functions and Blobs count by identity; functions by their text if the caller
- * names what they close over.
+ * A text that is equal for equal values. Functions and Blobs count by identity; functions by their
+ * text if the caller names what they close over.
  *
- * The order of fields counts, as it does in `sort` and in objects that documents are compared with. It does not count
- * among operators, and for `sorted`.
+ * The order of fields counts, as it does in `sort` and in objects that documents are compared with.
+ * It does not count among operators, and for `sorted`.
  */
 export function keyOf(value: unknown, isNamed = false): string {
   return JSON.stringify([value], function (this: Record<string, unknown>, name, json: unknown) {

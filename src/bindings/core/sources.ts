@@ -168,8 +168,9 @@ const OFF_PAGES = { ...OFF, has_more: false, loadMore: () => undefined };
 const PENDING_PAGES = { ...OFF_PAGES, ...PENDING };
 
 /**
- * What a query shows at first: an object of its own, since React would skip the commit of another query in the same state.
- * Until there is code no query is known from another, and its result must not be another in each render.
+ * What a query shows at first: an object of its own, since React would skip the commit of another
+ * query in the same state. Until there is code no query is known from another, and its result must
+ * not be another in each render.
  */
 const startOf = <R extends object>(result: R): R => (subscribedCode() ? { ...result } : result);
 

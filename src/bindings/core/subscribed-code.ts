@@ -3,7 +3,10 @@ import { isNone, type Running, type Source } from './hook-result.ts';
 
 type SubscribedCode = typeof import('./subscribed.ts').subscribed;
 
-/** Code that did not load is not requested again sooner: a component that shows the error may render again at once. */
+/**
+ * Code that did not load is not requested again sooner: a component that shows the error may render
+ * again at once.
+ */
 const RETRY_MS = 5000;
 
 let code: SubscribedCode | undefined;
@@ -45,7 +48,8 @@ function tellAll(): void {
 }
 
 /**
- * A source that runs once its code is there. Until then it shows `start`, or that the code did not load.
+ * A source that runs once its code is there. Until then it shows `start`, or that the code did not
+ * load.
  *
  * @param name What keeps it the same source until it has its key; if left out, each is another.
  */

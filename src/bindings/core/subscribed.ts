@@ -38,12 +38,14 @@ function statusOf(db: DatabaseClient): Running<ClientStatus> {
 }
 
 /**
- * A component that suspends may take so long, after the result, until it commits; then its query ends. Long: hundreds below one
- * boundary commit together, with the last of them.
+ * A component that suspends may take so long, after the result, until it commits; then its query
+ * ends. Long: hundreds below one boundary commit together, with the last of them.
  */
 const UNCOMMITTED_MS = 60_000;
 
-/** So many results that components have waited for and not come back to read are an endless loop. */
+/**
+ * So many results that components have waited for and not come back to read are an endless loop.
+ */
 const MOST_UNREAD = 1000;
 
 /** The error of a component that would render for ever. */
@@ -115,8 +117,8 @@ function noteRead({ collection, key }: Source<unknown>): void {
 type Query<D> = Source<LiveResult<readonly D[]>>;
 
 /**
- * A list that grows by pages: a live query whose `limit` grows. The list before stays until the longer one is there,
- * and its documents stay the same objects in it.
+ * A list that grows by pages: a live query whose `limit` grows. The list before stays until the
+ * longer one is there, and its documents stay the same objects in it.
  *
  * @param open Makes the query with a limit.
  * @param start Before the first result.

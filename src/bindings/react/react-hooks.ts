@@ -37,8 +37,8 @@ const MOST_CHANGES = 20;
 /**
  * The documents that match, as they are now: the component renders again when the result changes.
  *
- * Criteria and options may be written inline, as equal ones are the same query. When they change, the old documents
- * stay, with `is_stale`, until the new ones are there.
+ * Criteria and options may be written inline, as equal ones are the same query. When they change,
+ * the old documents stay, with `is_stale`, until the new ones are there.
  *
  * @param collection `undefined` or `null` turns the query off.
  *
@@ -61,8 +61,9 @@ export function useLiveQuery<
 }
 
 /**
- * Like {@link useLiveQuery}, within `<Suspense>`: the component waits for its first documents, so `data` is there.
- * Errors go to the nearest error boundary; what is rendered after it is reset tries again.
+ * Like {@link useLiveQuery}, within `<Suspense>`: the component waits for its first documents, so
+ * `data` is there. Errors go to the nearest error boundary; what is rendered after it is reset
+ * tries again.
  *
  * @example
  * ```tsx
@@ -144,7 +145,8 @@ export function useLiveValue<V>(
 }
 
 /**
- * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria change.
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew
+ * when its criteria change.
  *
  * @example
  * ```tsx
@@ -165,7 +167,8 @@ export function useLivePages<
 }
 
 /**
- * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the
+ * live document.
  *
  * @example
  * ```tsx

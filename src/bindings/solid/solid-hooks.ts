@@ -47,10 +47,12 @@ const read = <V>(given: Given<V>): V =>
 /**
  * The documents that match, as they are now.
  *
- * Arguments may be accessors. When they change, the old documents stay, with `is_stale`, until the new ones are there.
+ * Arguments may be accessors. When they change, the old documents stay, with `is_stale`, until the
+ * new ones are there.
  *
  * @param collection `undefined` or `null` turns the query off.
- * @param params Criteria, or an accessor of them. A predicate goes to the option `where`, as a function is a getter.
+ * @param params Criteria, or an accessor of them. A predicate goes to the option `where`, as a
+ *   function is a getter.
  *
  * @example
  * ```ts
@@ -120,8 +122,8 @@ export function useLiveValue<V>(
 }
 
 /**
- * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria
- * change.
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew
+ * when its criteria change.
  *
  * @example
  * ```ts
@@ -145,7 +147,8 @@ export function useLivePages<
 }
 
 /**
- * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the
+ * live document.
  *
  * @example
  * ```ts

@@ -43,10 +43,12 @@ const read = <V>(given: Given<V>): V =>
 /**
  * The documents that match, as they are now.
  *
- * Arguments may be functions that read state. The result has getters: do not destructure it. When they change, the old documents stay, with `is_stale`, until the new ones are there.
+ * Arguments may be functions that read state. The result has getters: do not destructure it. When
+ * they change, the old documents stay, with `is_stale`, until the new ones are there.
  *
  * @param collection `undefined` or `null` turns the query off.
- * @param params Criteria, or a function that returns them. A predicate goes to the option `where`, as a function is a getter.
+ * @param params Criteria, or a function that returns them. A predicate goes to the option `where`,
+ *   as a function is a getter.
  *
  * @example
  * ```ts
@@ -117,8 +119,8 @@ export function useLiveValue<V>(
 }
 
 /**
- * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew when its criteria
- * change.
+ * A list that grows by pages: the documents before stay, and stay the same objects. It begins anew
+ * when its criteria change.
  *
  * @example
  * ```ts
@@ -142,7 +144,8 @@ export function useLivePages<
 }
 
 /**
- * A document in a form: what the user changes stays until it is saved, all other fields follow the live document.
+ * A document in a form: what the user changes stays until it is saved, all other fields follow the
+ * live document.
  *
  * @example
  * ```ts
@@ -190,14 +193,16 @@ function useCurrent<R extends object>(make: () => Source<R>): { readonly current
 function useNewest<R extends object>(make: () => Source<R>): { readonly current: Source<R> } {
   let newest: Source<R> | undefined;
   let isFollowed = false;
-  // What the arguments read is tracked once, not by each reader: a function written inline would be new each time.
+  // What the arguments read is tracked once, not by each reader: a function written inline would be
+  // new each time.
   const tracked = toStore(() => {
     newest = keep(newest, make());
     return newest;
   });
   const subscribe: Readable<Source<R>>['subscribe'] = (take) => {
     if (isFollowed) {
-      // An event handler reads. What has changed in the same tick reaches effects and templates after it.
+      // An event handler reads. What has changed in the same tick reaches effects and templates
+      // after it.
       const [fresh, again] = [make(), make()];
       if (keep(fresh, again) === fresh) newest = keep(newest, fresh);
       take(newest as Source<R>);
@@ -217,7 +222,8 @@ function useNewest<R extends object>(make: () => Source<R>): { readonly current:
 function useSource<R extends object>(make: () => Source<R>): Current<R> {
   const state = useCurrent(make);
   for (const [name, value] of Object.entries(make().start)) {
-    // Untracked: an effect that calls one need not run again, and calls that of the arguments as they are.
+    // Untracked: an effect that calls one need not run again, and calls that of the arguments as
+    // they are.
     const call = (...args: unknown[]) =>
       (untrack(() => state.current)[name as keyof R] as (...given: unknown[]) => unknown)(...args);
     if (typeof value === 'function') Object.assign(state, { [name]: call });

@@ -9,8 +9,8 @@ export interface BinarySource {
 }
 
 /**
- * Decodes the output of `encodeExact`. Hostile JSON takes no more memory than its text, and may decode to any value of
- * JSON or a wrapper: the caller must check it by `encode`.
+ * Decodes the output of `encodeExact`. Hostile JSON takes no more memory than its text, and may
+ * decode to any value of JSON or a wrapper: the caller must check it by `encode`.
  *
  * @throws {Malformed} or a platform error for other input.
  */

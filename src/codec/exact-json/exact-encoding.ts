@@ -16,9 +16,10 @@ export class TooLong extends Error {}
 /**
  * Encodes a value as JSON that {@link decodeExact} turns back into an equal value.
  *
- * JSON values stay as they are. Other types get a wrapper: an object with one key that begins with `$`, such as
- * `{"$date":0}`. A plain object that looks like a wrapper is wrapped itself, `{"$plain":…}`. The encoding is a tree
- * without references: decoding a hostile file takes no more memory than the file.
+ * JSON values stay as they are. Other types get a wrapper: an object with one key that begins with
+ * `$`, such as `{"$date":0}`. A plain object that looks like a wrapper is wrapped itself,
+ * `{"$plain":…}`. The encoding is a tree without references: decoding a hostile file takes no more
+ * memory than the file.
  *
  * @param value Checked by codec/capture.ts.
  * @param maxLength Rough maximum length of the JSON, in characters.
@@ -46,7 +47,10 @@ export function encodeExactTree(
 class Encoding {
   readonly #maxLength: number;
   readonly #place: (binary: Binary) => string | number;
-  /** Lower bound of the JSON's length, counted while encoding: a string over the engine's limit cannot be built. */
+  /**
+   * Lower bound of the JSON's length, counted while encoding: a string over the engine's limit
+   * cannot be built.
+   */
   #length = 0;
 
   constructor(maxLength: number, place: (binary: Binary) => string | number) {
@@ -150,7 +154,10 @@ class Encoding {
   }
 }
 
-/** Rough length in JSON of an array of texts and numbers, which are JSON already; `undefined` for any other. */
+/**
+ * Rough length in JSON of an array of texts and numbers, which are JSON already; `undefined` for
+ * any other.
+ */
 function lengthOfColumn(value: readonly unknown[]): number | undefined {
   let length = 2 * value.length;
   for (let index = 0; index < value.length; index++) {

@@ -77,7 +77,10 @@ export function dataView(inspected: InspectedDatabase): View {
     if (focused) items.find(({ dataset }) => dataset.name === focused)?.focus();
   };
 
-  /** Whether the handle of the pane was dropped, and the app has another. One more handle alone changes nothing. */
+  /**
+   * Whether the handle of the pane was dropped, and the app has another. One more handle alone
+   * changes nothing.
+   */
   const isReplaced = async ({ name }: CollectionEntry): Promise<boolean> => {
     if (inspected.handle(name) === used) return false;
     return used === undefined || used.ready.then(() => false).catch(() => true);

@@ -171,7 +171,10 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
 const MANAGED_FIRST = ['_archived'];
 const MOST = 12;
 
-/** The fields to show as columns: the most frequent, in the order of the documents; `_archived` where one is archived. */
+/**
+ * The fields to show as columns: the most frequent, in the order of the documents; `_archived`
+ * where one is archived.
+ */
 function columnsOf(documents: readonly object[]): string[] {
   const frequencies = new Map<string, number>();
   for (const document of documents)

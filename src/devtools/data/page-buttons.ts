@@ -64,7 +64,10 @@ export class PageButtons {
 
 const WAIT_MS = 250;
 
-/** Calls back after changes of a collection, at most four times a second. @returns a function that ends it. */
+/**
+ * Calls back after changes of a collection, at most four times a second. @returns a function that
+ * ends it.
+ */
 export function onChanges(
   { activity }: InspectedDatabase,
   collection: string,

@@ -13,8 +13,8 @@ type Documents = DocumentCollection;
 type KeyValues = KeyValueCollection;
 
 /**
- * A database: `connect(…)` or `new Database(…)`. By its shape, not by its class: the types of this entry are a copy of those
- * of the library.
+ * A database: `connect(…)` or `new Database(…)`. By its shape, not by its class: the types of this
+ * entry are a copy of those of the library.
  */
 export interface DevtoolsDatabase {
   readonly name: string;
@@ -53,7 +53,10 @@ export class InspectedDatabase {
     this.queries = new QueryLog(this, inspection);
   }
 
-  /** Resolves once the code of the database is loaded. @throws {OptionError} if it is no database of Cairn. */
+  /**
+   * Resolves once the code of the database is loaded. @throws {OptionError} if it is no database of
+   * Cairn.
+   */
   static async of(given: DevtoolsDatabase): Promise<InspectedDatabase> {
     return new InspectedDatabase(given as DatabaseClient, await inspectionOf(given));
   }
@@ -85,7 +88,10 @@ export class InspectedDatabase {
     );
   }
 
-  /** What the database stores. Reads the sizes of collections that are not open, so not more often than they change. */
+  /**
+   * What the database stores. Reads the sizes of collections that are not open, so not more often
+   * than they change.
+   */
   estimate(): Promise<StorageUse> {
     const { changes } = this.activity;
     const { length: handles } = this.#inspection.handles;
@@ -116,8 +122,8 @@ export class InspectedDatabase {
   }
 
   /**
-   * Opens a collection that no handle of this page has open. Its options are the defaults then, and stay so until the
-   * engine is started anew: ask the user first.
+   * Opens a collection that no handle of this page has open. Its options are the defaults then, and
+   * stay so until the engine is started anew: ask the user first.
    */
   async open({ name, type }: CollectionEntry): Promise<void> {
     const collection = new this.db.Collection({ name, type });
@@ -136,7 +142,8 @@ export class InspectedDatabase {
 }
 
 /**
- * The live queries that run in this page now: their query, status, documents, and how often they emitted.
+ * The live queries that run in this page now: their query, status, documents, and how often they
+ * emitted.
  *
  * @throws {OptionError} if it is no database of Cairn.
  */

@@ -112,8 +112,8 @@ class TextReader {
 }
 
 /**
- * Reads a value from text: JSON, or a JavaScript literal with unquoted keys, `Date("…")`, `10n`, `/…/i`, `Map([…])`,
- * `Set([…])` and typed arrays. Runs no code.
+ * Reads a value from text: JSON, or a JavaScript literal with unquoted keys, `Date("…")`, `10n`,
+ * `/…/i`, `Map([…])`, `Set([…])` and typed arrays. Runs no code.
  *
  * @param kept The values that `$1`, `$2` … stand for, see `printValue`.
  * @throws {TextError} with line and column.

@@ -17,7 +17,9 @@ const MOST_BYTES = 64;
 const MOST_SHOWN = 500;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Prints a value as `parseValue` reads it: JSON, and `Date("…")`, `10n`, `Map([…])` and the like. */
+/**
+ * Prints a value as `parseValue` reads it: JSON, and `Date("…")`, `10n`, `Map([…])` and the like.
+ */
 export function printValue(value: unknown): PrintedValue {
   const printer = new Printer();
   const text = printer.print(value, '');

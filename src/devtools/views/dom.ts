@@ -4,7 +4,10 @@ type Child = Node | string | number | false | null | undefined;
 
 type Props = Readonly<Record<string, unknown>>;
 
-/** Makes an element. Props that begin with `on` are listeners, `value` and `checked` properties, others attributes. */
+/**
+ * Makes an element. Props that begin with `on` are listeners, `value` and `checked` properties,
+ * others attributes.
+ */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   props: Props = {},
@@ -54,7 +57,10 @@ export function confirmButton(label: string, question: string, act: () => void):
   return element;
 }
 
-/** A table in a frame that scrolls; the frame can have the focus, so that the keyboard can scroll it. */
+/**
+ * A table in a frame that scrolls; the frame can have the focus, so that the keyboard can scroll
+ * it.
+ */
 export function table(
   caption: string,
   heads: readonly string[],

@@ -43,7 +43,10 @@ export class BackupRequests {
   /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
-  /** @param restored Called when all records were replaced, with the version of those before, and what reports it. */
+  /**
+   * @param restored Called when all records were replaced, with the version of those before, and
+   *   what reports it.
+   */
   constructor(context: CollectionContext, restored: (before: number, report: () => void) => void) {
     this.#context = context;
     this.#restored = restored;
@@ -94,7 +97,10 @@ export class BackupRequests {
     }
   }
 
-  /** Executes a request in its turn. Of an import or migration accepts parts from now on, until it has ended. */
+  /**
+   * Executes a request in its turn. Of an import or migration accepts parts from now on, until it
+   * has ended.
+   */
   expectParts(request: Request, execute: () => unknown): unknown {
     return isFed(request) ? this.#expect(request, execute) : execute();
   }
@@ -230,8 +236,8 @@ export class BackupRequests {
   }
 
   /**
-   * Reads a collection of a file into the place of this one, or on top of it, with the storage to itself until
-   * `read` ends.
+   * Reads a collection of a file into the place of this one, or on top of it, with the storage to
+   * itself until `read` ends.
    */
   async importSection<T>(
     header: FileHeader,
@@ -257,7 +263,10 @@ export class BackupRequests {
     return { header, segments, release };
   }
 
-  /** Prepares the replacement of all records: saves them, or gathers the readable part of damaged data. */
+  /**
+   * Prepares the replacement of all records: saves them, or gathers the readable part of damaged
+   * data.
+   */
   async #replacement(
     reason: 'restore' | 'import' | 'migration',
     { version, backup, isMigration, migrated }: ReplacedBy,

@@ -198,7 +198,10 @@ export class CollectionBackups {
     });
   }
 
-  /** A backup of the present state, not stored yet. Nothing may be unsaved, or change before it is stored. */
+  /**
+   * A backup of the present state, not stored yet. Nothing may be unsaved, or change before it is
+   * stored.
+   */
   async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#context;
     const head = await this.#head(records.size, { reason });

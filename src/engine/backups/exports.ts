@@ -66,7 +66,8 @@ export class Exports {
 }
 
 /**
- * The header of a collection's section, with the options of the collection and the indexes of all open handles.
+ * The header of a collection's section, with the options of the collection and the indexes of all
+ * open handles.
  *
  * @param version Of the documents.
  */

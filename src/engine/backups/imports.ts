@@ -32,7 +32,10 @@ export class Imports {
     this.#open.delete(call);
   }
 
-  /** Resolves once the import has taken the part, with the number of documents so far; `undefined` if it wants no more. */
+  /**
+   * Resolves once the import has taken the part, with the number of documents so far; `undefined`
+   * if it wants no more.
+   */
   async push(call: number, part: FilePart | undefined): Promise<number | undefined> {
     const open = this.#open.get(call);
     return (await open?.feed.push(part)) ? open?.documents : undefined;
@@ -93,7 +96,9 @@ export class Imports {
   }
 }
 
-/** @throws {BackupError} `file_several`, for a file of several collections that is read into one. */
+/**
+ * @throws {BackupError} `file_several`, for a file of several collections that is read into one.
+ */
 export function severalCollections(name: string): BackupError {
   return new BackupError(
     'file_several',
@@ -108,7 +113,10 @@ interface Push {
   readonly taken: () => void;
 }
 
-/** The parts of a file as a client sends them. The client sends the next part once the import has taken one. */
+/**
+ * The parts of a file as a client sends them. The client sends the next part once the import has
+ * taken one.
+ */
 class ImportFeed implements AsyncIterable<FilePart> {
   #push: Push | undefined;
   #arrived: (() => void) | undefined;

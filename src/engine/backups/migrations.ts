@@ -88,8 +88,8 @@ interface DueMigration {
 }
 
 /**
- * Lets a page migrate the documents of a collection, or of a backup, and makes the result live, all or nothing. All of the
- * collection must be saved; it is locked until the end.
+ * Lets a page migrate the documents of a collection, or of a backup, and makes the result live, all
+ * or nothing. All of the collection must be saved; it is locked until the end.
  */
 async function migrateCollection(
   context: CollectionContext,
@@ -124,7 +124,10 @@ async function migrateCollection(
   await replacement.settleIn();
 }
 
-/** A page that sends nothing for this long is frozen or hangs. It must not lock the collection for the other tabs. */
+/**
+ * A page that sends nothing for this long is frozen or hangs. It must not lock the collection for
+ * the other tabs.
+ */
 const SILENCE_MS = 60_000;
 
 /** Where a migration reads and writes. */
@@ -140,8 +143,8 @@ interface MigrationTask {
 }
 
 /**
- * A migration that a page runs: hands out the records part by part, and stages what the page makes of them. The next part
- * is read, and the last one written, while the page works.
+ * A migration that a page runs: hands out the records part by part, and stages what the page makes
+ * of them. The next part is read, and the last one written, while the page works.
  */
 class Migration {
   readonly #clock: Clock;

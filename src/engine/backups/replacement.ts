@@ -37,8 +37,8 @@ interface ReplacementOptions {
 }
 
 /**
- * Replaces all records of a collection by those of a list of segments, all or nothing: reads the list into memory
- * aside, makes it the live one in one write, then takes its records over.
+ * Replaces all records of a collection by those of a list of segments, all or nothing: reads the
+ * list into memory aside, makes it the live one in one write, then takes its records over.
  */
 export class Replacement {
   readonly #context: CollectionContext;
@@ -62,7 +62,8 @@ export class Replacement {
    * Brings segments into memory, in ascending order.
    *
    * @param look Called with each, before it is folded.
-   * @throws {StorageError} `data_damaged` when one is missing or damaged; {ValueError} `unique_violation`.
+   * @throws {StorageError} `data_damaged` when one is missing or damaged; {ValueError}
+   *   `unique_violation`.
    */
   async bring(segments: readonly number[], look?: (segment: Segment) => void): Promise<void> {
     const { log } = this.#context.records;
@@ -75,7 +76,8 @@ export class Replacement {
   }
 
   /**
-   * The same with their documents: one read finds damage to any, and a cached collection keeps them.
+   * The same with their documents: one read finds damage to any, and a cached collection keeps
+   * them.
    *
    * @returns whether all are whole.
    */
@@ -92,7 +94,10 @@ export class Replacement {
     return isWhole;
   }
 
-  /** What makes them the live ones, and a backup of those that were. To be written when nothing else is; then {@link stored} or {@link failed}. */
+  /**
+   * What makes them the live ones, and a backup of those that were. To be written when nothing else
+   * is; then {@link stored} or {@link failed}.
+   */
   async operations(): Promise<readonly StorageOperation[]> {
     const { safety, version, isMigration = false } = this.#options;
     const { log } = this.#context.records;
@@ -116,7 +121,10 @@ export class Replacement {
     this.#swap?.failed();
   }
 
-  /** Writes the swap and takes the records over before anything else is written: compaction must not merge by the old records. */
+  /**
+   * Writes the swap and takes the records over before anything else is written: compaction must not
+   * merge by the old records.
+   */
   async write(): Promise<void> {
     const operations = await this.operations();
     try {
@@ -128,7 +136,10 @@ export class Replacement {
     this.stored();
   }
 
-  /** Saves what a replica notes, writes the missing index columns, and loads the bodies of a cached collection. */
+  /**
+   * Saves what a replica notes, writes the missing index columns, and loads the bodies of a cached
+   * collection.
+   */
   async settleIn(): Promise<void> {
     const { settings, records, saves, replica } = this.#context;
     // After a crash before this all documents are compared with the server's, whose values win.

@@ -9,8 +9,8 @@ import type { CollectionContext } from '../collection-context.ts';
 import type { Replacement } from './replacement.ts';
 
 /**
- * One collection of a file on its way into place. Nothing else may be written to the collection from the
- * beginning to the end of it.
+ * One collection of a file on its way into place. Nothing else may be written to the collection
+ * from the beginning to the end of it.
  */
 export class SectionImport {
   readonly replacement: Replacement;
@@ -39,7 +39,10 @@ export class SectionImport {
     return this.#staging.add(records);
   }
 
-  /** To be called after the last record: writes the remaining records, then reads all records of the new state. */
+  /**
+   * To be called after the last record: writes the remaining records, then reads all records of the
+   * new state.
+   */
   async finish(): Promise<void> {
     await this.#staging.finish();
     const staged = this.#staging.segments;
@@ -97,8 +100,8 @@ interface StagingOptions {
 }
 
 /**
- * Writes the records of a file into segments that count for nothing yet. They take the place of what the
- * collection holds, or come on top of it, when they are listed.
+ * Writes the records of a file into segments that count for nothing yet. They take the place of
+ * what the collection holds, or come on top of it, when they are listed.
  */
 class Staging {
   /** Numbers of the segments written so far. */

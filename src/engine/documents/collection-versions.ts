@@ -65,7 +65,10 @@ export class CollectionVersions implements VersionSink {
     this.#remove(record);
   }
 
-  /** Removes a record that has expired. That is no change of a caller's: a replica does not learn of it. */
+  /**
+   * Removes a record that has expired. That is no change of a caller's: a replica does not learn of
+   * it.
+   */
   expire(record: StoredRecord): void {
     const { records, indexes, events } = this.#parts();
     indexes.delete(record);
@@ -74,7 +77,8 @@ export class CollectionVersions implements VersionSink {
   }
 
   /**
-   * Enters changes into the indexes alone, all or none; {@link enter} must follow, or the returned function takes them back.
+   * Enters changes into the indexes alone, all or none; {@link enter} must follow, or the returned
+   * function takes them back.
    *
    * @throws {ValueError} `unique_violation`; nothing has changed then.
    */

@@ -25,18 +25,25 @@ interface Replacement {
 }
 
 /**
- * The indexes of a collection of documents. They contain the newest version of every record. A record carries its own
- * index keys, so its removal needs no body. An index can be added and dropped while records change. Invariant: a
- * record changed after an index was added carries its key; the others get theirs from an `IndexBuilder`.
+ * The indexes of a collection of documents. They contain the newest version of every record. A
+ * record carries its own index keys, so its removal needs no body. An index can be added and
+ * dropped while records change. Invariant: a record changed after an index was added carries its
+ * key; the others get theirs from an `IndexBuilder`.
  */
 export class DocumentIndexes {
   /** The indexes that answer queries, by name. */
   byName: ReadonlyMap<string, SecondaryIndex<StoredRecord>> = new Map();
-  /** The index with the times at which records expire, once it has all records; `undefined` without `expire_after`. */
+  /**
+   * The index with the times at which records expire, once it has all records; `undefined` without
+   * `expire_after`.
+   */
   expiring: IndexSlot | undefined;
   readonly #settings: CollectionSettings;
   readonly #expiry: ExpiryRules | undefined;
-  /** By offset. The offset of a dropped index stays unused: the keys of all records refer to offsets. */
+  /**
+   * By offset. The offset of a dropped index stays unused: the keys of all records refer to
+   * offsets.
+   */
   #slots: readonly (IndexSlot | undefined)[] = [];
   /** The indexes whose keys are extracted. */
   #kept: readonly IndexSlot[] = [];
@@ -72,8 +79,8 @@ export class DocumentIndexes {
   }
 
   /**
-   * The columns to write with each segment. Only of ready indexes: a column of a unique index implies that it was
-   * checked.
+   * The columns to write with each segment. Only of ready indexes: a column of a unique index
+   * implies that it was checked.
    */
   get columns(): IndexColumns {
     return this.#slots.map((slot) => (slot?.phase === 'ready' ? slot.column : undefined));
@@ -141,7 +148,9 @@ export class DocumentIndexes {
     record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
   }
 
-  /** Gives new documents their keys, from a row on. @param given The keys that the client has read. */
+  /**
+   * Gives new documents their keys, from a row on. @param given The keys that the client has read.
+   */
   extractRows(rows: NewRows, from: number, given?: KeyColumns): void {
     if (!this.isEmpty) addKeys(rows, from, this.#slots, this.#build, given);
   }
@@ -257,7 +266,10 @@ export class DocumentIndexes {
     }
   }
 
-  /** Another record with a key of this one, which is in the collection already. Both have not expired. */
+  /**
+   * Another record with a key of this one, which is in the collection already. Both have not
+   * expired.
+   */
   duplicateOf(slot: IndexSlot, record: StoredRecord): DuplicateKey | undefined {
     const duplicate = duplicateOf(slot, record, this.#expiry);
     return duplicate && !this.#expiry?.evict(record) ? duplicate : undefined;
@@ -268,7 +280,10 @@ export class DocumentIndexes {
     return violation(this.#settings.name, slot, duplicate);
   }
 
-  /** What has expired is noted before new records come, which a clock that was set back since does not concern. */
+  /**
+   * What has expired is noted before new records come, which a clock that was set back since does
+   * not concern.
+   */
   #look(): void {
     this.#expiry?.now();
   }
@@ -414,15 +429,17 @@ export class IndexDeclarations extends Set<IndexDeclaration> {
     return this.own ? [this.own, ...this] : [...this];
   }
 
-  /** What a request waits for, or fails with: the indexes of its handle, or the collection's own. */
+  /**
+   * What a request waits for, or fails with: the indexes of its handle, or the collection's own.
+   */
   gateOf<Declaration>(declaration: Declaration): IndexDeclaration | Declaration {
     const { own } = this;
     return own?.pending || own?.error ? own : declaration;
   }
 
   /**
-   * The union of the declarations of a version: a unique index includes a plain one of the same keys. What handles of
-   * another version declare may be violated by these documents.
+   * The union of the declarations of a version: a unique index includes a plain one of the same
+   * keys. What handles of another version declare may be violated by these documents.
    */
   of(version: number): IndexDefinition[] {
     const merged: IndexDefinition[] = [];

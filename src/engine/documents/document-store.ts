@@ -29,8 +29,8 @@ import { InsertParts } from './insert-parts.ts';
 import type { NewVersion } from './new-rows.ts';
 
 /**
- * The documents of a collection: ids, managed values, states, queries. Every change replaces their record; bodies are
- * decoded only for access to fields.
+ * The documents of a collection: ids, managed values, states, queries. Every change replaces their
+ * record; bodies are decoded only for access to fields.
  */
 export class DocumentStore {
   readonly #context: OperationContext;
@@ -260,7 +260,10 @@ class DocumentUpdates {
     return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
   }
 
-  /** The version that a patch would make of a record. A schema may still make a Date of what is in the field of `expire_after`. */
+  /**
+   * The version that a patch would make of a record. A schema may still make a Date of what is in
+   * the field of `expire_after`.
+   */
   *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
     const { records, clock } = this.#context;
     const update = this.#compile(changes);

@@ -14,8 +14,8 @@ const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const BLOCK = 64;
 
 /**
- * Ids cut from blocks: one request for randomness and one flat string for many. Ids of nanoid, which appends character
- * by character, took a tenth of a bulk insert (docs/decisions/018).
+ * Ids cut from blocks: one request for randomness and one flat string for many. Ids of nanoid,
+ * which appends character by character, took a tenth of a bulk insert (docs/decisions/018).
  */
 export function idGenerator(fill: RandomSource): IdGenerator {
   const generators = new Map<number, () => string>();
@@ -29,7 +29,10 @@ export function idGenerator(fill: RandomSource): IdGenerator {
   };
 }
 
-/** Makes strings of random characters. Of 64 values of six bits one is skipped, as no character may be likelier. */
+/**
+ * Makes strings of random characters. Of 64 values of six bits one is skipped, as no character may
+ * be likelier.
+ */
 function blockMaker(length: number, fill: RandomSource): () => string {
   // Some more than are used: a second request is seldom needed.
   const random = new Uint8Array(Math.ceil(length * 1.04));

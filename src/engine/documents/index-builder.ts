@@ -13,7 +13,9 @@ import type { RecordStore } from '../records/record-store.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import type { IndexSlot } from './index-slot.ts';
 
-/** Records whose keys are extracted, and records whose keys are compared, before the builder yields. */
+/**
+ * Records whose keys are extracted, and records whose keys are compared, before the builder yields.
+ */
 const EXTRACTED_AT_ONCE = 512;
 const CHECKED_AT_ONCE = 4096;
 
@@ -92,8 +94,8 @@ async function columnsFor(
 }
 
 /**
- * Builds indexes while the collection is in use: gives every record its keys, from columns of segments or else from
- * the documents, then checks for duplicates.
+ * Builds indexes while the collection is in use: gives every record its keys, from columns of
+ * segments or else from the documents, then checks for duplicates.
  */
 export class IndexBuilder {
   readonly #store: RecordStore;
@@ -115,8 +117,8 @@ export class IndexBuilder {
   }
 
   /**
-   * @returns the violated unique indexes with their errors; these are dropped, the others ready. `undefined` if the
-   * collection was closed or replaced.
+   * @returns the violated unique indexes with their errors; these are dropped, the others ready.
+   *   `undefined` if the collection was closed or replaced.
    */
   *build(events: CollectionEvents): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
     // Compaction would move records out of these segments.
@@ -205,7 +207,8 @@ export class IndexBuilder {
         yield nextTurn();
         if (this.#isOver()) return undefined;
       }
-      // A change of several documents may give one a key before it takes it from another. Others were not looked for.
+      // A change of several documents may give one a key before it takes it from another. Others
+      // were not looked for.
       left = left.filter((slot) => slot.duplicate && !this.#isDuplicate(slot));
       for (const slot of left) slot.checkAgain();
     }

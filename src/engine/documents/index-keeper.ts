@@ -12,9 +12,10 @@ interface Backups {
 }
 
 /**
- * Maintains the union of the indexes that the open handles of a collection declare. A handle that declares more adds its
- * indexes while the others go on; one that declares fewer uses the existing ones. The next opening of a handle drops
- * undeclared indexes. A violated unique index makes only the handles fail that declare it.
+ * Maintains the union of the indexes that the open handles of a collection declare. A handle that
+ * declares more adds its indexes while the others go on; one that declares fewer uses the existing
+ * ones. The next opening of a handle drops undeclared indexes. A violated unique index makes only
+ * the handles fail that declare it.
  *
  * ```
  * opening ──opened──▶ open ──closed──▶ closed
@@ -57,7 +58,10 @@ export class IndexKeeper {
     this.#settle();
   }
 
-  /** @param drops Whether undeclared indexes are dropped at once instead of at the next opening of a handle. */
+  /**
+   * @param drops Whether undeclared indexes are dropped at once instead of at the next opening of a
+   *   handle.
+   */
   retract(declaration: IndexDeclaration, drops = false): void {
     if (--declaration.handles > 0) return;
     this.#declared.delete(declaration);
@@ -189,8 +193,8 @@ export class IndexKeeper {
   }
 
   /**
-   * Documents could not be read: queries work without a plain index; handles fail without a unique one, and all of them
-   * where nobody knows what has expired.
+   * Documents could not be read: queries work without a plain index; handles fail without a unique
+   * one, and all of them where nobody knows what has expired.
    */
   #fail(missing: readonly IndexDefinition[], error: CairnError): void {
     this.#refuse(missing, error);

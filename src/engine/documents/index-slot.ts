@@ -110,8 +110,8 @@ export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
 }
 
 /**
- * Indexes with different keys have different columns. So has a `unique` index, whose column implies that its keys
- * were checked, and one over managed fields, which options enable.
+ * Indexes with different keys have different columns. So has a `unique` index, whose column implies
+ * that its keys were checked, and one over managed fields, which options enable.
  */
 function columnName(
   { multi, unique, fields }: IndexDefinition,

@@ -28,9 +28,10 @@ interface Staged extends NewRows {
 }
 
 /**
- * `insertMany` arrives in parts, so that encoding a large one never blocks the page. Parts are staged, and the last
- * one adds all of them to the collection, or none. A client retries a part without an answer. A part is missing if an
- * earlier engine refused it or if the journal of an ended page had no room for it.
+ * `insertMany` arrives in parts, so that encoding a large one never blocks the page. Parts are
+ * staged, and the last one adds all of them to the collection, or none. A client retries a part
+ * without an answer. A part is missing if an earlier engine refused it or if the journal of an
+ * ended page had no room for it.
  */
 export class InsertParts {
   readonly #context: OperationContext;
@@ -135,7 +136,10 @@ export class InsertParts {
     this.#staged.delete(call);
   }
 
-  /** Inserts the new ones and replaces the others. Of two with one id the later replaces the earlier. */
+  /**
+   * Inserts the new ones and replaces the others. Of two with one id the later replaces the
+   * earlier.
+   */
   #commitUpserts(call: number, staged: Staged): ReplyTo<'insertPart'> {
     const { records, settings } = this.#context;
     const versions = new Map<string, NewVersion>();

@@ -41,8 +41,8 @@ export function partOfNew(
 }
 
 /**
- * Adds the index keys of new documents without flags, from a row on. Bodies are decoded only for an index whose keys
- * are not given.
+ * Adds the index keys of new documents without flags, from a row on. Bodies are decoded only for an
+ * index whose keys are not given.
  *
  * @param slots The indexes, `undefined` for a dropped one.
  * @param build Set if an index uses managed fields.
@@ -88,13 +88,22 @@ export interface VersionSink {
    * @param fields Its decoded fields, where they are known.
    */
   prepare(record: StoredRecord, before?: StoredRecord, fields?: object): void;
-  /** The same for new documents without ranks, from a row on, with the index keys that the client has read. */
+  /**
+   * The same for new documents without ranks, from a row on, with the index keys that the client
+   * has read.
+   */
   prepareRows(rows: NewRows, from: number, given?: KeyColumns): void;
-  /** Adds prepared records with new keys, all or none; their ranks ascend by one. @throws {ValueError} `unique_violation` */
+  /**
+   * Adds prepared records with new keys, all or none; their ranks ascend by one. @throws
+   * {ValueError} `unique_violation`
+   */
   add(part: RecordPart): void;
   /** @throws {ValueError} `unique_violation`; nothing has changed then. */
   put(version: NewVersion): void;
-  /** Puts versions of different records, all or none. They may exchange keys of unique indexes. @throws {ValueError} `unique_violation` */
+  /**
+   * Puts versions of different records, all or none. They may exchange keys of unique indexes.
+   * @throws {ValueError} `unique_violation`
+   */
   putAll(versions: readonly NewVersion[]): void;
   delete(record: StoredRecord): void;
 }

@@ -16,8 +16,8 @@ import { Expiry, VisibleRecords } from './expiry-times.ts';
 const SLICE = 256;
 
 /**
- * Milliseconds until the clock is looked at again, at most. Timers stand still while a computer sleeps, take no more than 24.8
- * days, and do not follow a clock that is set.
+ * Milliseconds until the clock is looked at again, at most. Timers stand still while a computer
+ * sleeps, take no more than 24.8 days, and do not follow a clock that is set.
  */
 const LOOK_MS = 15_000;
 
@@ -33,8 +33,9 @@ interface SweptCollection {
 }
 
 /**
- * Removes what has expired, slice by slice, as requests of its own: others come in between. A removal is saved, and live
- * queries and `change` events tell of it, but it is no change for the server of a replication.
+ * Removes what has expired, slice by slice, as requests of its own: others come in between. A
+ * removal is saved, and live queries and `change` events tell of it, but it is no change for the
+ * server of a replication.
  */
 export class ExpirySweep {
   readonly #context: CollectionContext;

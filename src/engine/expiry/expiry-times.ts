@@ -11,10 +11,11 @@ import type { ExpiryRules, Hides, Records } from '../records/records.ts';
 const FIRST = -8.64e15;
 
 /**
- * When the records of a collection expire. Their times are the keys of an index, which is stored and kept as any other: opening
- * reads no document for it.
+ * When the records of a collection expire. Their times are the keys of an index, which is stored
+ * and kept as any other: opening reads no document for it.
  *
- * Invariant: what has expired by {@link now} is never shown. Its removal follows, and decides about nothing.
+ * Invariant: what has expired by {@link now} is never shown. Its removal follows, and decides about
+ * nothing.
  */
 export class Expiry implements ExpiryRules {
   readonly definition: IndexDefinition;
@@ -22,7 +23,10 @@ export class Expiry implements ExpiryRules {
   behind: () => void = () => undefined;
   readonly #context: CollectionContext;
   readonly #lifetime: number;
-  /** Versions of documents that the rules are for. In documents of another version the field may mean something else. */
+  /**
+   * Versions of documents that the rules are for. In documents of another version the field may
+   * mean something else.
+   */
   readonly #versions = new Set<number>();
   /** The clock as it was last seen. */
   #seen = Number.NEGATIVE_INFINITY;
@@ -43,7 +47,9 @@ export class Expiry implements ExpiryRules {
     this.#versions.add(version);
   }
 
-  /** The time that counts. Nothing expires while changes are replayed: they were made before it did. */
+  /**
+   * The time that counts. Nothing expires while changes are replayed: they were made before it did.
+   */
   now(): number {
     if (!this.#context.isRecovered()) return Number.NEGATIVE_INFINITY;
     const now = this.#context.clock.now();
@@ -128,7 +134,10 @@ export class Expiry implements ExpiryRules {
     return true;
   }
 
-  /** Removes a record if it has expired: another one needs its key in a unique index. @returns whether it has. */
+  /**
+   * Removes a record if it has expired: another one needs its key in a unique index. @returns
+   * whether it has.
+   */
   evict(record: StoredRecord): boolean {
     const { records, versions, replica } = this.#context;
     // A new version is in the index before it is among the records.

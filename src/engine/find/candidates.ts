@@ -69,7 +69,9 @@ export class Candidates {
     yield* decoded ? this.#scanDecoded(decoded, matches) : this.#scan(matches);
   }
 
-  /** Goes over decoded documents, all in memory: nothing of a record is touched unless it matches. */
+  /**
+   * Goes over decoded documents, all in memory: nothing of a record is touched unless it matches.
+   */
   *#scanDecoded(decoded: DecodedDocuments, matches: ResultCollector): Coroutine<void> {
     const { documents } = decoded;
     const { parts, order } = this.#selection;
@@ -264,7 +266,9 @@ function criteriaFilter(
   };
 }
 
-/** By the last key that still counts. Places must ascend: of equal keys a later one comes too late. */
+/**
+ * By the last key that still counts. Places must ascend: of equal keys a later one comes too late.
+ */
 function orderFilter(
   { fields }: SortOrder,
   decoded: DecodedDocuments,
@@ -284,8 +288,8 @@ function orderFilter(
   };
 }
 
-// Two functions of the same shape: a comparison that has seen both numbers and strings is twice as slow in V8.
-// Values of another kind, and NaN, are left to the comparison.
+// Two functions of the same shape: a comparison that has seen both numbers and strings is twice as
+// slow in V8. Values of another kind, and NaN, are left to the comparison.
 
 function keepNumbers(
   block: Int32Array,

@@ -17,7 +17,10 @@ import { decodedValue, type RecordTest } from '../records/scan.ts';
 export interface CompiledSelection {
   readonly criteria: object;
   readonly archived: ArchivedFilter;
-  /** Whether the record is of the kind looked for, archived or not, and has not expired; needs no body. */
+  /**
+   * Whether the record is of the kind looked for, archived or not, and has not expired; needs no
+   * body.
+   */
   readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
   readonly test: RecordTest | undefined;
@@ -48,7 +51,8 @@ function compile(
   { settings, records }: OperationContext,
   { criteria = {}, archived = false, sort, select }: Partial<Selection>,
 ): CompiledSelection {
-  // While bodies still come from storage, keeping two forms of each would cost more than decoding again.
+  // While bodies still come from storage, keeping two forms of each would cost more than decoding
+  // again.
   const keep = settings.caching && records.bodies.resident;
   const build = documentBuilder(settings);
   const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;

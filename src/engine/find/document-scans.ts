@@ -14,11 +14,16 @@ import { type CompiledSelection, compileSelection } from './compiled-selection.t
 import { DocumentQuery } from './query.ts';
 import type { CollectedPageEnd } from './result-collector.ts';
 
-/** Documents in the first chunk for a caller that may stop early; each later chunk holds twice as many. */
+/**
+ * Documents in the first chunk for a caller that may stop early; each later chunk holds twice as
+ * many.
+ */
 const FIRST_CHUNK = 128;
 const LARGEST_CHUNK = 4096;
 
-/** Characters of bodies in a chunk at the most, so that taking it in never blocks the page for long. */
+/**
+ * Characters of bodies in a chunk at the most, so that taking it in never blocks the page for long.
+ */
 const CHUNK_SIZE = 1024 * 1024;
 
 interface OpenScan {
@@ -161,7 +166,10 @@ export class DocumentScans {
     }
   }
 
-  /** Its reader may take its time: leaves out what has expired since the scan began, unless it has a newer version. */
+  /**
+   * Its reader may take its time: leaves out what has expired since the scan began, unless it has a
+   * newer version.
+   */
   #unexpired(found: Visited[]): Visited[] {
     const { records } = this.#context;
     const { hides } = records;
@@ -229,8 +237,8 @@ function columnsOf(
 const isMissing = eachPresent((_value, isPresent) => !isPresent);
 
 /**
- * Where a page starts: behind the document given as `after`, which may be of any origin. Values of the sort that it lacks
- * are those of the stored document.
+ * Where a page starts: behind the document given as `after`, which may be of any origin. Values of
+ * the sort that it lacks are those of the stored document.
  *
  * @throws {CriteriaError} `after_unknown`
  */

@@ -143,7 +143,8 @@ export class DocumentQuery implements ReadQuery {
     const { order } = this.compiled;
     const { kind, ordered } = this.plan;
     const { bodies, overlay } = this.#context.records;
-    // A scan of records that are not in memory comes segment by segment, what an index does not know of comes last.
+    // A scan of records that are not in memory comes segment by segment, what an index does not
+    // know of comes last.
     const inOrder =
       ordered &&
       (kind === 'scan' ? this.compiled.test === undefined || bodies.comeInOrder : !overlay);

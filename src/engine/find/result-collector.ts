@@ -130,8 +130,8 @@ export class SortedMatches implements ResultCollector {
 }
 
 /**
- * The least `limit` items of many: a top-N heap with the greatest kept item on top. No two items may be equal; compare
- * ranks last. A limit of Infinity keeps everything.
+ * The least `limit` items of many: a top-N heap with the greatest kept item on top. No two items
+ * may be equal; compare ranks last. A limit of Infinity keeps everything.
  */
 export class TopN<T> {
   readonly #limit: number;
@@ -139,8 +139,8 @@ export class TopN<T> {
   /** A heap once it is full; in order of arrival before. */
   readonly #items: T[] = [];
   /**
-   * The greatest kept item, `undefined` while there is room. An item that is not less need not be created:
-   * `if (top.worst && order.compare(key, top.worst.key) >= 0) continue`.
+   * The greatest kept item, `undefined` while there is room. An item that is not less need not be
+   * created: `if (top.worst && order.compare(key, top.worst.key) >= 0) continue`.
    */
   worst: T | undefined;
 

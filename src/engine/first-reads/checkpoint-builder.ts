@@ -38,10 +38,12 @@ interface Content {
 type SlotOf = (segment: number, row: number) => number | undefined;
 
 /**
- * Builds a checkpoint of what is in memory, slice by slice. It covers the segments that are live at the first slice.
+ * Builds a checkpoint of what is in memory, slice by slice. It covers the segments that are live at
+ * the first slice.
  *
- * Records may change meanwhile. A version that is in none of these segments is left out: it will be in a newer one, which
- * wins. So the directory must not be stored before all changes up to the last slice are.
+ * Records may change meanwhile. A version that is in none of these segments is left out: it will be
+ * in a newer one, which wins. So the directory must not be stored before all changes up to the last
+ * slice are.
  *
  * @param before The generation of the stored checkpoint, 0 for none.
  * @returns `undefined` where slots cannot address all records.

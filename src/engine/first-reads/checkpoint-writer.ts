@@ -9,7 +9,10 @@ import { WarmSetWriter } from './warm-set-writer.ts';
 /** How long a collection rests before its checkpoint is written. */
 const REST_MS = 2000;
 
-/** The same after a bulk insert: a page may end soon, and the next one would read all of it for its first answer. */
+/**
+ * The same after a bulk insert: a page may end soon, and the next one would read all of it for its
+ * first answer.
+ */
 const SHORT_REST_MS = 250;
 
 /** So many segments that no checkpoint covers, and half of all, are a bulk insert: about 12 MB. */
@@ -19,8 +22,8 @@ const MANY = 500;
 const AT_LATEST_MS = 30_000;
 
 /**
- * Bytes of segments that no checkpoint covers, below which none is written: opening reads so many in a few
- * milliseconds.
+ * Bytes of segments that no checkpoint covers, below which none is written: opening reads so many
+ * in a few milliseconds.
  */
 const FEW = 2 * 1024 * 1024;
 
@@ -28,8 +31,9 @@ const FEW = 2 * 1024 * 1024;
 const SHARE = 1 / 8;
 
 /**
- * Writes the checkpoint of a collection when too much was saved since the last one: when the collection rests, after a
- * while of changes, or when the database is closed. Changes may go on meanwhile.
+ * Writes the checkpoint of a collection when too much was saved since the last one: when the
+ * collection rests, after a while of changes, or when the database is closed. Changes may go on
+ * meanwhile.
  */
 export class CheckpointWriter {
   readonly #context: CollectionContext;
@@ -48,7 +52,10 @@ export class CheckpointWriter {
     context.events.whenSaved(() => this.look());
   }
 
-  /** Must be called with what opening has found: `undefined` for a damaged one, too, and when a swap of the manifest has removed it. */
+  /**
+   * Must be called with what opening has found: `undefined` for a damaged one, too, and when a swap
+   * of the manifest has removed it.
+   */
   found(checkpoint: Checkpoint | undefined): void {
     this.#stored = checkpoint;
     if (!checkpoint) this.#warm.removed();
@@ -72,7 +79,10 @@ export class CheckpointWriter {
     this.#cancel = clock.after(Math.min(rest, Math.max(0, left)), () => this.#start(), true);
   }
 
-  /** Writes what waits for a rest: nothing more will be saved. Resolves when nothing is being written. */
+  /**
+   * Writes what waits for a rest: nothing more will be saved. Resolves when nothing is being
+   * written.
+   */
   finish(): Promise<void> {
     if (this.#cancel) {
       this.#cancel();
@@ -161,7 +171,8 @@ export class CheckpointWriter {
   async #write(isValid: () => boolean): Promise<void> {
     const built = await this.#build(isValid);
     if (!built || !(await this.#areSaved())) return;
-    // A write that fails may be stored: then the next checkpoint begins with the removal of all pages.
+    // A write that fails may be stored: then the next checkpoint begins with the removal of all
+    // pages.
     this.#stored = undefined;
     for (const operations of built.writes) if (!(await this.#put(operations, isValid))) return;
     this.#stored = built.checkpoint;

@@ -14,8 +14,9 @@ export interface FirstAnswer {
 }
 
 /**
- * Answers reads while a collection is being opened, from its checkpoint: an opening reads all segments, a first read
- * only those that it needs. What it cannot answer waits for the opening, as all changes do; so no answer misses one.
+ * Answers reads while a collection is being opened, from its checkpoint: an opening reads all
+ * segments, a first read only those that it needs. What it cannot answer waits for the opening, as
+ * all changes do; so no answer misses one.
  */
 export class FirstReads {
   readonly #context: CollectionContext;
@@ -46,8 +47,8 @@ export class FirstReads {
   }
 
   /**
-   * Resolves when those in flight are answered, which would compete with the opening for storage. Lets others come: files
-   * are read without a turn of the event loop.
+   * Resolves when those in flight are answered, which would compete with the opening for storage.
+   * Lets others come: files are read without a turn of the event loop.
    *
    * @returns whether to make room for others: there were some since the last pause.
    */
@@ -64,7 +65,10 @@ export class FirstReads {
     return this.#foundDamage;
   }
 
-  /** No more are answered: the collection is open, or has failed to. Resolves when those in flight are. */
+  /**
+   * No more are answered: the collection is open, or has failed to. Resolves when those in flight
+   * are.
+   */
   async end(): Promise<void> {
     this.#isOver = true;
     this.#settle(undefined);
@@ -76,7 +80,8 @@ export class FirstReads {
   }
 
   /**
-   * Answers a read; `undefined` where it has to wait for the opening. Never rejects: opening meets the failure too.
+   * Answers a read; `undefined` where it has to wait for the opening. Never rejects: opening meets
+   * the failure too.
    *
    * @param version Of the documents, as the handle knows them.
    */

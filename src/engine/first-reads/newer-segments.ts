@@ -32,7 +32,10 @@ export class NewerSegments {
   /** By name, with the offsets of their keys in the records. */
   readonly #indexes: ReadonlyMap<string, readonly [index: StoredIndex, offset: number]>;
 
-  /** @returns `undefined` where there are too many, one is missing or damaged, or the manifest has older ones that are not covered. */
+  /**
+   * @returns `undefined` where there are too many, one is missing or damaged, or the manifest has
+   *   older ones that are not covered.
+   */
   static async read(
     { storage, records }: Pick<CollectionContext, 'storage' | 'records'>,
     manifest: Manifest,

@@ -2,8 +2,8 @@ import { WARM_MOST } from '../../storage/checkpoint/warm-set.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /**
- * The documents that the first reads of a visit look at. Apps begin with the same reads each time, so the next visit will
- * want them before all others.
+ * The documents that the first reads of a visit look at. Apps begin with the same reads each time,
+ * so the next visit will want them before all others.
  */
 export class RecentReads {
   readonly #keys = new Set<string>();
@@ -15,7 +15,10 @@ export class RecentReads {
     return this.#keys;
   }
 
-  /** Notes what a read by ids or by an index has found. Hot path: does nothing once there are enough. */
+  /**
+   * Notes what a read by ids or by an index has found. Hot path: does nothing once there are
+   * enough.
+   */
   note(found: readonly (Pick<StoredRecord, 'key'> | undefined)[]): void {
     const { size } = this.#keys;
     // What finds more waits for the opening in any case.

@@ -30,7 +30,10 @@ const MOST_KEYS = 16_384;
 /** How often an opening makes room for reads: about a second in all. */
 const ROOM = 100;
 
-/** The records of a collection that is not in memory: those of its checkpoint, and those in newer segments. */
+/**
+ * The records of a collection that is not in memory: those of its checkpoint, and those in newer
+ * segments.
+ */
 export class StoredRecords {
   /** Beside the opening. */
   readonly room: RoomForReads;
@@ -66,9 +69,11 @@ export class StoredRecords {
   }
 
   /**
-   * What a read needs: a context with all records that it may find, and perhaps others, each with its body.
+   * What a read needs: a context with all records that it may find, and perhaps others, each with
+   * its body.
    *
-   * @returns `undefined` where that would be too many, the checkpoint does not tell, or the opening will sooner.
+   * @returns `undefined` where that would be too many, the checkpoint does not tell, or the opening
+   *   will sooner.
    */
   async find(request: Request): Promise<OperationContext | undefined> {
     const plan = this.#planOf(request);
@@ -122,7 +127,10 @@ export class StoredRecords {
     return this.#indexes.get(index) as StoredIndex;
   }
 
-  /** The records at slots of segments that still count; `undefined` where the opening will have them sooner. */
+  /**
+   * The records at slots of segments that still count; `undefined` where the opening will have them
+   * sooner.
+   */
   async #recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[] | undefined> {
     const rows = new Map<number, number[]>();
     for (const slot of slots) {
@@ -174,7 +182,8 @@ function liveAmong({ segments }: Checkpoint, manifest: Manifest): ReadonlySet<nu
 }
 
 /**
- * Reads rows of segments. Bodies come with them, unless storage reads them one by one; only those of the rows are checked.
+ * Reads rows of segments. Bodies come with them, unless storage reads them one by one; only those
+ * of the rows are checked.
  *
  * @param rows By the number of their segment.
  * @throws {StorageError} `data_damaged`

@@ -11,7 +11,10 @@ const SHARE = 1 / 4;
 /** Documents that are read at once: each may lie in a segment of its own, about 100 kB. */
 const AT_ONCE = 16;
 
-/** Chooses the documents of the warm set: those that this visit has read first, then those of earlier ones. */
+/**
+ * Chooses the documents of the warm set: those that this visit has read first, then those of
+ * earlier ones.
+ */
 export class WarmSetWriter {
   readonly #context: Pick<CollectionContext, 'records' | 'recent' | 'storage' | 'settings'>;
   /** The newest one, once it was looked for. */
@@ -27,7 +30,10 @@ export class WarmSetWriter {
     this.#context = context;
   }
 
-  /** Must be called before the checkpoint is removed, with all that belongs to it: the next one has the same documents. */
+  /**
+   * Must be called before the checkpoint is removed, with all that belongs to it: the next one has
+   * the same documents.
+   */
   async keep(): Promise<void> {
     await this.#read();
     this.removed();
@@ -39,9 +45,11 @@ export class WarmSetWriter {
   }
 
   /**
-   * Makes the next one, if one is due. Documents that are gone are due at once: the user may have wanted that.
+   * Makes the next one, if one is due. Documents that are gone are due at once: the user may have
+   * wanted that.
    *
-   * @param covered The segments of the checkpoint: newer ones are read with the first answer anyway.
+   * @param covered The segments of the checkpoint: newer ones are read with the first answer
+   *   anyway.
    * @param isRenewed Whether it is a new checkpoint, so that records may have moved.
    */
   async next(covered: ReadonlySet<number>, isRenewed: boolean): Promise<WarmSet | undefined> {
@@ -92,7 +100,10 @@ export class WarmSetWriter {
     }
   }
 
-  /** Copies records, but for those whose document cannot be read: the read that wants it reports that. */
+  /**
+   * Copies records, but for those whose document cannot be read: the read that wants it reports
+   * that.
+   */
   async #copy(chosen: readonly StoredRecord[], before: WarmSet) {
     const { records } = this.#context;
     const read = async (record: StoredRecord) =>

@@ -18,7 +18,10 @@ export interface HostedEngine {
   readonly shared: boolean;
   /** What is stored of its key, where the storage is encrypted. */
   readonly keyRecord: (() => Promise<unknown>) | undefined;
-  /** @param deleting Whether the database is being deleted: what the next opening is faster by is not written. */
+  /**
+   * @param deleting Whether the database is being deleted: what the next opening is faster by is
+   *   not written.
+   */
   readonly stop: (deleting: boolean) => Promise<void>;
   /** Closes the engine to followers, and starts no further write: another page may lead. */
   readonly resign: () => void;
@@ -73,7 +76,8 @@ export async function hostEngine(
     shared,
     keyRecord: keyed?.keyRecord,
     stop: async (deleting) => {
-      // A follower that waits for the lock reads all anyway, and writes what the next opening is faster by.
+      // A follower that waits for the lock reads all anyway, and writes what the next opening is
+      // faster by.
       if (!deleting) await (server?.isFollowed ? server : engine).finish();
       // Before the save: followers replay unsaved changes to the next leader.
       server?.close();

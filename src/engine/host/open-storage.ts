@@ -72,7 +72,8 @@ async function openDriver(
     const storage = await driver.open(name, events);
     return { storage, kind: driver.kind, shared: driver === platform.storage };
   } catch (error) {
-    // Private modes have an IndexedDB that cannot be opened. An app that chose a storage counts on it.
+    // Private modes have an IndexedDB that cannot be opened. An app that chose a storage counts on
+    // it.
     if (!isUnavailable(error) || chosen !== undefined) throw error;
     warnAboutMemory(error.message);
     const memory = memoryDriver();
@@ -156,6 +157,9 @@ interface OpenedStorage {
   readonly why?: string | undefined;
   /** The same, where it is encrypted. */
   readonly keyed?: KeyedStorage | undefined;
-  /** Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable storage. */
+  /**
+   * Whether all tabs share it: not a driver of the caller's, nor the memory that replaces unusable
+   * storage.
+   */
   readonly shared: boolean;
 }

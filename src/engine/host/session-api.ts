@@ -25,14 +25,17 @@ import { versionNumber } from '../records/records.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
- * Microtasks that events wait for a reply to carry them. The reply to a save follows the events of the save within fewer, and
- * a reply becomes a message within fewer.
+ * Microtasks that events wait for a reply to carry them. The reply to a save follows the events of
+ * the save within fewer, and a reply becomes a message within fewer.
  */
 const REPLY_WITHIN = 32;
 
 /** A session, and its end. */
 interface ServedSession extends SessionApi {
-  /** Takes no further calls: the client retries them with the next engine. Calls back when it has sent all other answers. */
+  /**
+   * Takes no further calls: the client retries them with the next engine. Calls back when it has
+   * sent all other answers.
+   */
   finish(answered: () => void): void;
 }
 
@@ -97,8 +100,8 @@ export class SentDocuments {
 }
 
 /**
- * Starts a session whose client is in another thread or tab. Events of one turn share a message: a client shows the
- * results of all its live queries on a transaction together.
+ * Starts a session whose client is in another thread or tab. Events of one turn share a message: a
+ * client shows the results of all its live queries on a transaction together.
  *
  * @param send Sends events, with the sequence number of the message.
  * @param mayLose Whether the channel may lose messages.
@@ -125,7 +128,10 @@ export function remoteSession(
       if (--pending === 0) finished?.();
     }
   };
-  /** Behind a lost call none gets a reply: the client notices by a ping, and retries them all in order. */
+  /**
+   * Behind a lost call none gets a reply: the client notices by a ping, and retries them all in
+   * order.
+   */
   const inSequence = <T>(sequence: number, call: () => Promise<T>): Promise<T> =>
     !finished && (sequence === ++received || !mayLose)
       ? count(call)
@@ -141,8 +147,9 @@ export function remoteSession(
     if (outgoing.length > 0) send(takeEvents(), ++sent);
   };
   /**
-   * Sends events in a message of their own, unless a reply carries them before: that saves a message. Never sooner, as they must
-   * not overtake a reply with earlier events that is not a message yet.
+   * Sends events in a message of their own, unless a reply carries them before: that saves a
+   * message. Never sooner, as they must not overtake a reply with earlier events that is not a
+   * message yet.
    */
   const flushUnlessReply = async (events: readonly WireEvent[]): Promise<void> => {
     for (let turn = 0; turn < REPLY_WITHIN; turn++) {

@@ -72,7 +72,10 @@ export class TabServer {
     return this.#followers.size > 0;
   }
 
-  /** Answers the calls in flight, takes no further ones, and waits until the followers have the answers. */
+  /**
+   * Answers the calls in flight, takes no further ones, and waits until the followers have the
+   * answers.
+   */
   async finish(): Promise<void> {
     this.#end();
     await new Promise<void>((resolve) => {
@@ -109,7 +112,8 @@ export class TabServer {
       if (this.#closed) return;
       this.#announcements.say({ type: 'lead', leader: this.#leader, epoch, protocol: PROTOCOL });
     };
-    // If storage fails, followers join nevertheless: they get the error, and do not steal the lock in vain.
+    // If storage fails, followers join nevertheless: they get the error, and do not steal the lock
+    // in vain.
     this.#engine.epoch.then(announce, () => announce());
     this.#platform.clock.after(SOON_MS, () => {
       if (!isKnown && !this.#closed) this.#announcements.say({ type: 'begin' });
@@ -122,7 +126,8 @@ export class TabServer {
     const { clock, locks } = this.#platform;
     const joined = clock.elapsed();
     const stopWaiting = whenGone(this.#database, client, locks, () => {
-      // Once a user has cleared the site's data, a new worker of Chromium sees no locks of older pages.
+      // Once a user has cleared the site's data, a new worker of Chromium sees no locks of older
+      // pages.
       if (clock.elapsed() - joined < SOON_MS) return;
       follower.leave();
       this.#engine.takeOver();

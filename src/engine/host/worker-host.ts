@@ -35,8 +35,8 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     if (!hosted) throw new Error('The engine is not open.');
     return hosted.engine;
   };
-  // The page replaces a worker that has thrown, and retries with the next what this one has not answered: it must save
-  // nothing any more.
+  // The page replaces a worker that has thrown, and retries with the next what this one has not
+  // answered: it must save nothing any more.
   endpoint.addEventListener('error', async (event) => {
     await nextTurn();
     if (!(event as Event).defaultPrevented) hosted?.abandon();
@@ -82,8 +82,8 @@ function workerApi(endpoint: Endpoint): WorkerApi {
 }
 
 /**
- * Loads a module from its text. A worker is one script, as some bundlers allow no `import()` of a file in it; of a Blob they do
- * not know.
+ * Loads a module from its text. A worker is one script, as some bundlers allow no `import()` of a
+ * file in it; of a Blob they do not know.
  */
 async function loadModule<T>(script: string): Promise<T> {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));

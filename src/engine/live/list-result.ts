@@ -12,7 +12,9 @@ import { type CompiledSelection, compileSelection } from '../find/compiled-selec
 import { DocumentQuery } from '../find/query.ts';
 import type { BodyOf, MaintainedResult } from './live-result.ts';
 
-/** Most documents, and characters of them, in a part: decoding it must not block a page for long. */
+/**
+ * Most documents, and characters of them, in a part: decoding it must not block a page for long.
+ */
 const PART_LENGTH = 4096;
 const PART_SIZE = 1024 * 1024;
 
@@ -219,8 +221,8 @@ export interface Match {
 const MANY = 64;
 
 /**
- * Matches in order. With a bound only the first are kept, plus a reserve, so that a few may go before the query runs
- * again.
+ * Matches in order. With a bound only the first are kept, plus a reserve, so that a few may go
+ * before the query runs again.
  */
 export class OrderedMatches {
   readonly #compare: (a: Match, b: Match) => number;
@@ -257,7 +259,9 @@ export class OrderedMatches {
     return this.#compare(a, b) === 0;
   }
 
-  /** Starts anew with all matches in any order; with the first ones only where `complete` is false. */
+  /**
+   * Starts anew with all matches in any order; with the first ones only where `complete` is false.
+   */
   reset(matches: Match[], complete: boolean): void {
     this.#list = matches.sort(this.#compare);
     this.#complete = complete;

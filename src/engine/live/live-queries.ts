@@ -30,7 +30,10 @@ export class LiveQueries {
     return this.#readers.size;
   }
 
-  /** Executes a request about a live query; the reply to a mayHang request comes after its patterns have run. */
+  /**
+   * Executes a request about a live query; the reply to a mayHang request comes after its patterns
+   * have run.
+   */
   perform(request: LiveRequest, reader: LiveReader | undefined): Result<undefined> {
     if (!reader) return undefined;
     if (request.op === 'liveNext') reader.next(request.mayHang === true);

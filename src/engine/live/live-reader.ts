@@ -23,8 +23,9 @@ export interface Reading {
 }
 
 /**
- * A reader of a live query. It computes no result before its client has acknowledged the last one; until then it collects
- * the keys of changes. A mayHang reader announces a change first, and evaluates it once that is acknowledged.
+ * A reader of a live query. It computes no result before its client has acknowledged the last one;
+ * until then it collects the keys of changes. A mayHang reader announces a change first, and
+ * evaluates it once that is acknowledged.
  *
  * ```
  * new ──begin──▶ busy ◀──changed── idle
@@ -86,7 +87,8 @@ export class LiveReader {
   /**
    * Must be called when the client acknowledges the last news.
    *
-   * @param mayHang Whether patterns may run. If they would but may not, this acknowledges news of a lost engine.
+   * @param mayHang Whether patterns may run. If they would but may not, this acknowledges news of a
+   *   lost engine.
    */
   next(mayHang: boolean): void {
     if (!this.#taken || this.#ended || (this.#toldChange && !mayHang)) return;
@@ -106,8 +108,9 @@ export class LiveReader {
   }
 
   /**
-   * Resolves when the reader has sent every change so far; `undefined` if it has. Not for a query without a first result,
-   * with a throttle, or with a pattern, whose results come by requests of their own.
+   * Resolves when the reader has sent every change so far; `undefined` if it has. Not for a query
+   * without a first result, with a throttle, or with a pattern, whose results come by requests of
+   * their own.
    */
   catchUp(changed: ReadonlySet<RecordStore>): Promise<void> | undefined {
     if (!this.#reading || !this.#ready || this.#ended) return undefined;
@@ -206,7 +209,8 @@ export class LiveReader {
         if (!news || this.#ended) return false;
         if (!('more' in news && news.more)) break;
         yield this.#told(news);
-        // A reader in this thread acknowledges at once, so other requests would starve until the last part.
+        // A reader in this thread acknowledges at once, so other requests would starve until the
+        // last part.
         yield nextTurn();
         if (this.#ended) return false;
       }
@@ -244,8 +248,8 @@ export class LiveReader {
 }
 
 /**
- * Loads the bodies of changed records that are no longer in memory. Returns when all are loaded at the same moment: a
- * result must not mix states of different times.
+ * Loads the bodies of changed records that are no longer in memory. Returns when all are loaded at
+ * the same moment: a result must not mix states of different times.
  *
  * @param bodies Those loaded so far; the others are added.
  */

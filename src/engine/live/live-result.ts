@@ -17,13 +17,16 @@ export type BodyOf = (record: StoredRecord) => Body;
 
 /** The result of a live query, and the state that its reader has. */
 export interface MaintainedResult {
-  /** Updates the result from the records of these keys. @returns whether the reader may see a difference. */
+  /**
+   * Updates the result from the records of these keys. @returns whether the reader may see a
+   * difference.
+   */
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean;
   /** Must be called when all records were replaced. Keeps the reader's state, to compare with. */
   reload(): void;
   /**
-   * The next news; `undefined` if the reader's state is current. A computation that waits continues with the versions it
-   * began with: their segments must stay pinned.
+   * The next news; `undefined` if the reader's state is current. A computation that waits continues
+   * with the versions it began with: their segments must stay pinned.
    */
   next(): Coroutine<LiveNews | undefined>;
 }
@@ -78,7 +81,10 @@ export class ItemResult implements MaintainedResult {
   readonly #records: Records;
   readonly #key: string;
   readonly #path: ValuePath;
-  /** What the reader has, `undefined` before the first: the managed values and the body, where there is a value. */
+  /**
+   * What the reader has, `undefined` before the first: the managed values and the body, where there
+   * is a value.
+   */
   #told: { readonly managed: string; readonly body: Body | undefined } | undefined;
 
   constructor(records: Records, key: string, path: ValuePath) {

@@ -35,7 +35,10 @@ export class SessionLives {
     }
   }
 
-  /** Resolves when all queries of these collections have sent the changes so far; `undefined` if they have. */
+  /**
+   * Resolves when all queries of these collections have sent the changes so far; `undefined` if
+   * they have.
+   */
   catchUp(collections: Iterable<{ readonly records: RecordStore }>): Promise<unknown> | undefined {
     if (this.#readers.size === 0) return undefined;
     const changed = new Set(Array.from(collections, ({ records }) => records));

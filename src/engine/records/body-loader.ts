@@ -9,8 +9,8 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 const SLICE = 8;
 
 /**
- * Loads the bodies of a cached collection into memory, once for all readers that wait: a scan follows
- * it instead of reading the same segments again.
+ * Loads the bodies of a cached collection into memory, once for all readers that wait: a scan
+ * follows it instead of reading the same segments again.
  */
 export class BodyLoader {
   /** Settles when all are loaded; rejects with the first failure. */
@@ -119,7 +119,10 @@ export class BodyReader {
   }
 }
 
-/** Records by segment: by the one that has to be read for them, 0 for those in memory, if not told otherwise. */
+/**
+ * Records by segment: by the one that has to be read for them, 0 for those in memory, if not told
+ * otherwise.
+ */
 export function bySegment(
   records: Iterable<StoredRecord>,
   segmentOf = segmentToRead,

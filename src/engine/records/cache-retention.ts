@@ -15,13 +15,19 @@ export class CacheRetention {
     this.#clear = clear;
   }
 
-  /** To be called on activity. Cheap: the timer is not moved, it looks at the last use when it fires. */
+  /**
+   * To be called on activity. Cheap: the timer is not moved, it looks at the last use when it
+   * fires.
+   */
   touch(): void {
     this.#lastUse = this.#clock.elapsed();
     if (!this.#cancel && this.#idleMs !== Number.POSITIVE_INFINITY) this.#arm(this.#idleMs);
   }
 
-  /** Milliseconds until it calls back, if nothing happens; infinite for never, `undefined` if it has. */
+  /**
+   * Milliseconds until it calls back, if nothing happens; infinite for never, `undefined` if it
+   * has.
+   */
   get left(): number | undefined {
     if (this.#idleMs === Number.POSITIVE_INFINITY) return this.#idleMs;
     return this.#cancel && this.#lastUse + this.#idleMs - this.#clock.elapsed();

@@ -4,8 +4,9 @@ import { valueReader } from '../../query/path/own-property.ts';
 const MOST_COLUMNS = 16;
 
 /**
- * The decoded documents of a collection, in order, as of one moment. What a scan needs of them comes as
- * columns: going over one is ten times faster than fetching the same value from every document.
+ * The decoded documents of a collection, in order, as of one moment. What a scan needs of them
+ * comes as columns: going over one is ten times faster than fetching the same value from every
+ * document.
  */
 export class DecodedDocuments {
   readonly documents: readonly object[];
@@ -17,8 +18,8 @@ export class DecodedDocuments {
   }
 
   /**
-   * The values at a dotted path, `undefined` for a missing field; the first array on the path where there is
-   * one. Made at the second read: a change drops all columns.
+   * The values at a dotted path, `undefined` for a missing field; the first array on the path where
+   * there is one. Made at the second read: a change drops all columns.
    */
   column(path: string): readonly unknown[] | undefined {
     if (!this.#columns.has(path)) {

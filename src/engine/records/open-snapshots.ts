@@ -13,8 +13,8 @@ interface TrimmedHistory {
 }
 
 /**
- * The open snapshots of an engine. They copy nothing: while one is open, each collection notes the versions that are
- * replaced. Time is the number of changes.
+ * The open snapshots of an engine. They copy nothing: while one is open, each collection notes the
+ * versions that are replaced. Time is the number of changes.
  */
 export class OpenSnapshots {
   /** Oldest first. */
@@ -75,7 +75,10 @@ const FEW = 1024;
 /** One change: of a record, of many new records, or of all. */
 interface NotedChange {
   readonly at: number;
-  /** The records that were added, or the one that was replaced or deleted; left out where all records were replaced. */
+  /**
+   * The records that were added, or the one that was replaced or deleted; left out where all
+   * records were replaced.
+   */
   readonly records: readonly Pick<StoredRecord, 'key'>[] | undefined;
   /** The replaced or deleted version. */
   readonly before: StoredRecord | undefined;
@@ -90,7 +93,9 @@ interface ReplacedVersion extends Pick<NotedChange, 'at' | 'before'> {
   later: ReplacedVersion | undefined;
 }
 
-/** The changes of a collection since the oldest open snapshot, with the versions that they replaced. */
+/**
+ * The changes of a collection since the oldest open snapshot, with the versions that they replaced.
+ */
 export class VersionHistory {
   readonly #snapshots: OpenSnapshots;
   readonly #pin: () => () => void;
@@ -98,7 +103,10 @@ export class VersionHistory {
   readonly #changes: NotedChange[] = [];
   /** The versions that they replaced, in the same order. */
   readonly #versions: ReplacedVersion[] = [];
-  /** The version of each record that was replaced last: a read of one record does not go through all changes. */
+  /**
+   * The version of each record that was replaced last: a read of one record does not go through all
+   * changes.
+   */
   readonly #replaced = new Map<string, ReplacedVersion>();
   #trimAt = FEW;
   #lastReplacement = 0;

@@ -13,8 +13,8 @@ export class PendingChanges {
   /** New records that came together. */
   #parts: RecordPart[] = [];
   /**
-   * Deleted keys that storage holds or is about to hold, each with the newest version that may be stored.
-   * A key may be in both: deleted, then inserted again.
+   * Deleted keys that storage holds or is about to hold, each with the newest version that may be
+   * stored. A key may be in both: deleted, then inserted again.
    */
   readonly deletes = new Map<string, StoredRecord>();
   /** How many changes were made: several to one document leave one record, and each counts. */
@@ -95,8 +95,8 @@ type ChangedHandles = ReadonlySet<string>;
 const none: ChangedHandles = new Set();
 
 /**
- * The changes of clients that a collection has applied, saved or not. A change that a client replays or retries is
- * applied only if it is not in here.
+ * The changes of clients that a collection has applied, saved or not. A change that a client
+ * replays or retries is applied only if it is not in here.
  */
 export class AppliedChanges {
   readonly #clock: Clock;
@@ -128,7 +128,9 @@ export class AppliedChanges {
     this.#unsaved.add(handle);
   }
 
-  /** Notes a change that may have to wait, in the turn in which it ends: no save comes in between. */
+  /**
+   * Notes a change that may have to wait, in the turn in which it ends: no save comes in between.
+   */
   *noteAfter<T>(
     change: Coroutine<T>,
     key: IdempotencyKey,
@@ -177,7 +179,8 @@ export class AppliedChanges {
   /**
    * Watermarks of the changes that became durable since the last call.
    *
-   * @param nothingUnsaved Whether no record waits for a save: one inserted and deleted between two saves leaves none.
+   * @param nothingUnsaved Whether no record waits for a save: one inserted and deleted between two
+   *   saves leaves none.
    */
   takeReleased(nothingUnsaved: boolean): readonly Watermark[] {
     if (nothingUnsaved && this.#unsaved.size > 0)

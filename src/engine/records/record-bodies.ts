@@ -159,7 +159,10 @@ export class RecordBodies {
     return this.#loader.done;
   }
 
-  /** Whether a scan gets bodies in the order of the records: they are in memory, or are being loaded in order. */
+  /**
+   * Whether a scan gets bodies in the order of the records: they are in memory, or are being loaded
+   * in order.
+   */
   get comeInOrder(): boolean {
     return this.#resident || this.#loader !== undefined;
   }
@@ -182,7 +185,8 @@ export class RecordBodies {
     const body = yield* wait(this.#log.bodies.loadItem(segment, index));
     if (body === undefined && record.segment === segment && record.body === undefined)
       throw documentLost(this.#log.name, segment, record.key);
-    // A saved version never changes: that holds where compaction has moved the record meanwhile, too.
+    // A saved version never changes: that holds where compaction has moved the record meanwhile,
+    // too.
     if (body !== undefined && this.#caching) record.body = body;
     return body ?? record.body;
   }
@@ -194,8 +198,8 @@ export class RecordBodies {
 }
 
 /**
- * Keeps compaction and readers apart: a reader that waits remembers segments by their number, and compaction must not
- * remove them meanwhile.
+ * Keeps compaction and readers apart: a reader that waits remembers segments by their number, and
+ * compaction must not remove them meanwhile.
  */
 export class CompactionGuard {
   readonly #log: SegmentLog;

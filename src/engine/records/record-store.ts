@@ -17,8 +17,8 @@ import { RecordTable } from './table/record-table.ts';
 const FEW = 1000;
 
 /**
- * The newest version of each record, with the unsaved changes. Memory holds at least where a record is stored. Both
- * collection types are built on it.
+ * The newest version of each record, with the unsaved changes. Memory holds at least where a record
+ * is stored. Both collection types are built on it.
  *
  * Every read sees every change made before it, saved or not.
  */
@@ -110,8 +110,8 @@ export class RecordStore {
   }
 
   /**
-   * The decoded values of all records, in order, where nearly all are kept; scans run over them several
-   * times faster than over records.
+   * The decoded values of all records, in order, where nearly all are kept; scans run over them
+   * several times faster than over records.
    */
   decoded(): DecodedDocuments | undefined {
     if (!this.#caching || !this.bodies.resident) return undefined;
@@ -173,7 +173,8 @@ export class RecordStore {
     this.table.delete(key);
     this.#decoded = undefined;
     this.#pending.remove(record);
-    // A failed save may have been stored after all: then storage may hold any record that was ever pending.
+    // A failed save may have been stored after all: then storage may hold any record that was ever
+    // pending.
     const stored =
       this.#mayBeStored(record) || (this.log.inDoubt && !record.previous)
         ? record
@@ -183,7 +184,9 @@ export class RecordStore {
     this.#noteChange();
   }
 
-  /** Keeps compaction away while a reader remembers where records are stored. Returns the release. */
+  /**
+   * Keeps compaction away while a reader remembers where records are stored. Returns the release.
+   */
   pin(): () => void {
     return this.guard.pin();
   }
@@ -210,8 +213,8 @@ export class RecordStore {
   }
 
   /**
-   * Takes the pending changes, to write them as segments; `undefined` where there is nothing to write. Must not be
-   * called during a write. If the save fails, its changes are pending again.
+   * Takes the pending changes, to write them as segments; `undefined` where there is nothing to
+   * write. Must not be called during a write. If the save fails, its changes are pending again.
    */
   beginSave(attach?: Attachment): BegunSave | undefined {
     const saving = this.#pending;
@@ -249,8 +252,8 @@ export class RecordStore {
   }
 
   /**
-   * Collects garbage, and merges segments if that is due. Must not be called during a write, or while records are
-   * pinned.
+   * Collects garbage, and merges segments if that is due. Must not be called during a write, or
+   * while records are pinned.
    *
    * @returns whether there may be more to do.
    */

@@ -2,7 +2,10 @@ import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordStore } from './record-store.ts';
 
-/** Versions that count in the place of the newest ones, by key; `undefined` where the record does not exist. */
+/**
+ * Versions that count in the place of the newest ones, by key; `undefined` where the record does
+ * not exist.
+ */
 export type Overlay = ReadonlyMap<string, StoredRecord | undefined>;
 
 /** The version of each record that an operation sees: the newest, or that of a transaction. */
@@ -22,9 +25,14 @@ export interface Records
     | 'takeRank'
     | 'vacate'
   > {
-  /** Where the versions differ from the newest, which indexes know; `undefined` where they do not. */
+  /**
+   * Where the versions differ from the newest, which indexes know; `undefined` where they do not.
+   */
   readonly overlay: Overlay | undefined;
-  /** Tells which records of lists and indexes do not count: they have expired. `undefined` where all do. */
+  /**
+   * Tells which records of lists and indexes do not count: they have expired. `undefined` where all
+   * do.
+   */
   readonly hides: Hides | undefined;
 }
 
@@ -35,7 +43,10 @@ export type Hides = (record: StoredRecord) => boolean;
 export interface ExpiryRules {
   /** The index whose keys say when. */
   readonly definition: IndexDefinition;
-  /** Must be called with the version of each handle that has these rules: they are for documents of such versions. */
+  /**
+   * Must be called with the version of each handle that has these rules: they are for documents of
+   * such versions.
+   */
   countFor(version: number): void;
   /** The time that counts, in Unix milliseconds. */
   now(): number;
@@ -51,8 +62,8 @@ const numbers = new WeakMap<StoredRecord, number>();
 let last = Math.random();
 
 /**
- * The number of a version of a record, to notice a change in between. One table for all collections: each transaction would
- * need its own, and weak maps are dear.
+ * The number of a version of a record, to notice a change in between. One table for all
+ * collections: each transaction would need its own, and weak maps are dear.
  *
  * @returns 0 where there is no record.
  */

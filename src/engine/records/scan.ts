@@ -38,9 +38,9 @@ const UNBOUNDED = { worst: Number.POSITIVE_INFINITY };
 export type RecordTest = (record: StoredRecord, body: Body) => boolean;
 
 /**
- * Visits the records as they were when it began. Records in memory come in order; others come segment by segment, each
- * read once: a scan takes one pass over storage, in whatever order documents were changed. `floor` says up to which rank
- * the order is certain.
+ * Visits the records as they were when it began. Records in memory come in order; others come
+ * segment by segment, each read once: a scan takes one pass over storage, in whatever order
+ * documents were changed. `floor` says up to which rank the order is certain.
  */
 export class Scan {
   readonly #store: Records;
@@ -140,7 +140,10 @@ function blocksOf(records: readonly StoredRecord[]): Block[] {
   return blocks.sort((a, b) => a.floor - b.floor);
 }
 
-/** The body of a cached record for a reader in this thread: decoded, since copying is faster than parsing. */
+/**
+ * The body of a cached record for a reader in this thread: decoded, since copying is faster than
+ * parsing.
+ */
 export function bodyAtHand(record: StoredRecord, body: Body): Body | DecodedBody {
   return typeof body === 'string' ? { decoded: decodedValue(record, body, true) } : body;
 }

@@ -172,7 +172,8 @@ export class ReplicaRequests {
     replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
     if (conflicts.length === 0 && checkpoint !== undefined)
       replica.state = { ...replica.state, checkpoint };
-    // Local changes of these documents come later: another engine can reapply them, but not the rows.
+    // Local changes of these documents come later: another engine can reapply them, but not the
+    // rows.
     if (outcomes.length > 0) yield this.#context.saves.flush();
     return conflicts;
   }
@@ -195,7 +196,8 @@ export class ReplicaRequests {
         if (isAsSent) refused.push([id, reason]);
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
-      // Changes of the server that are not here yet: a push with the old version brings them as a conflict.
+      // Changes of the server that are not here yet: a push with the old version brings them as a
+      // conflict.
       else if (stored)
         replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
       else if (isAsSent && !this.#context.records.get(id)) replica.equals(id);

@@ -11,7 +11,8 @@ export interface ReplicaTracker {
   /**
    * Must be called before a document is removed that has expired.
    *
-   * @returns whether it may be removed: a change of it is pushed first, unless the server refuses it.
+   * @returns whether it may be removed: a change of it is pushed first, unless the server refuses
+   *   it.
    */
   expire(id: string): boolean;
   /** Must be called when all records were replaced, by a backup or a file. */

@@ -24,7 +24,10 @@ import { type ReplicaTracker, recordStateOf } from './replica-tracker.ts';
 /** Pushes of a document that are kept: a server remembers so many keys. */
 const MOST_PUSHES = 8;
 
-/** Characters of a replica's name that its versions begin with: those of an earlier replica do not count. */
+/**
+ * Characters of a replica's name that its versions begin with: those of an earlier replica do not
+ * count.
+ */
 const TAG_LENGTH = 6;
 
 /** The state as it is stored. */
@@ -36,12 +39,12 @@ interface KeptState extends ReplicaState {
 }
 
 /**
- * What a replicated collection knows of its server: which version each document derives from, and which documents
- * have changed since.
+ * What a replicated collection knows of its server: which version each document derives from, and
+ * which documents have changed since.
  *
- * A document that equals the server's has that version in its record, or in an entry of the log if the record was stored
- * before. A changed one has an entry with the version and the server's state, so that changes can be merged. A document
- * without either was never on the server.
+ * A document that equals the server's has that version in its record, or in an entry of the log if
+ * the record was stored before. A changed one has an entry with the version and the server's state,
+ * so that changes can be merged. A document without either was never on the server.
  */
 export class Replica implements ReplicaTracker {
   readonly log: ReplicaLog;
@@ -93,7 +96,9 @@ export class Replica implements ReplicaTracker {
     }
   }
 
-  /** A crash came between a replacement and its entry: every document is compared with the server's. */
+  /**
+   * A crash came between a replacement and its entry: every document is compared with the server's.
+   */
   #forget(replacement: number): void {
     for (const id of [...this.#context.records.keys(), ...this.log.ids()])
       this.enter(id, { version: undefined, isDirty: true, base: undefined });
@@ -202,7 +207,10 @@ export class Replica implements ReplicaTracker {
     this.state = { ...this.state, replacement: records.log.replicated };
   }
 
-  /** That is no local change, as each device migrates its documents by itself; what is gone stays on the server. */
+  /**
+   * That is no local change, as each device migrates its documents by itself; what is gone stays on
+   * the server.
+   */
   noteMigration(migrated: readonly StoredRecord[]): void {
     const { records } = this.#context;
     for (const id of [...this.#sent.keys()]) this.#keepSent(id);
@@ -232,7 +240,10 @@ export class Replica implements ReplicaTracker {
     this.#link();
   }
 
-  /** Notes that a document is pushed: the same state again has the same key. To be saved before it is sent. */
+  /**
+   * Notes that a document is pushed: the same state again has the same key. To be saved before it
+   * is sent.
+   */
   pushing(id: string, state: RecordState | undefined): void {
     if (this.#sent.has(id)) return;
     const pushes: Push[] = [...this.log.pushes(id), [this.#context.newId(12)]];
@@ -371,8 +382,8 @@ interface ReplicaLogEntry {
 }
 
 /**
- * The log of a replica, beside the one of its collection: entries of documents that differ from the server's, pushes
- * without an answer, and the replica's state. Both are saved together.
+ * The log of a replica, beside the one of its collection: entries of documents that differ from the
+ * server's, pushes without an answer, and the replica's state. Both are saved together.
  */
 export class ReplicaLog {
   readonly saves: SaveSchedule;

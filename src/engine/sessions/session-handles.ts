@@ -52,7 +52,10 @@ export class SessionHandles {
     return usable(isClosed ? this.open({ ...handle, handle: number }) : handle);
   }
 
-  /** Opens a handle, unless the same is open: a request that opens it may wait for the recovery meanwhile. */
+  /**
+   * Opens a handle, unless the same is open: a request that opens it may wait for the recovery
+   * meanwhile.
+   */
   open({ handle: number, settings }: Pick<Request<'open'>, 'handle' | 'settings'>): Handle {
     const before = this.#handles.get(number);
     const collection = this.#collections.open(settings);

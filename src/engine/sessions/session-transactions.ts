@@ -29,7 +29,10 @@ export class SessionTransactions implements Executor {
     this.importing = importing;
   }
 
-  /** Executes a request on the view of its transaction, which begins with its first; or ends the transaction. */
+  /**
+   * Executes a request on the view of its transaction, which begins with its first; or ends the
+   * transaction.
+   */
   execute(request: Request): unknown {
     if (request.op === 'rollback') return this.take(request)?.end();
     if (request.op === 'commit') return this.#commit(request);

@@ -72,7 +72,8 @@ export class Session implements EventReceiver, RecoverySession {
     this.client = client;
     this.emit = emit;
     this.context = context;
-    // Others may open the collection before the client's changes are recovered: its indexes must not refuse theirs.
+    // Others may open the collection before the client's changes are recovered: its indexes must
+    // not refuse theirs.
     this.handles = new SessionHandles(context.collections, isStandIn);
     this.#lives = new SessionLives(emit);
     this.transactions = new SessionTransactions(
@@ -87,8 +88,8 @@ export class Session implements EventReceiver, RecoverySession {
   /**
    * Executes a batch in order. The reply is a promise only if something has to be waited for.
    *
-   * @param first The sequence number of the first change through each handle; the others follow. A change without
-   *   a number is not recognised when it is replayed.
+   * @param first The sequence number of the first change through each handle; the others follow. A
+   *   change without a number is not recognised when it is replayed.
    */
   execute(
     batch: readonly Request[],
@@ -257,9 +258,9 @@ export class Session implements EventReceiver, RecoverySession {
 }
 
 /**
- * Keeps the answers to changes of a collection in the order of the changes. When an engine is lost, its client replays
- * the acknowledged changes and then retries the others: that is the original order only if no later change was
- * acknowledged before an earlier one.
+ * Keeps the answers to changes of a collection in the order of the changes. When an engine is lost,
+ * its client replays the acknowledged changes and then retries the others: that is the original
+ * order only if no later change was acknowledged before an earlier one.
  */
 class AnswerOrder {
   /** The last answer that is due, by collection. */
@@ -271,7 +272,8 @@ class AnswerOrder {
   }
 
   /**
-   * Answers once a batch is executed and the earlier answers of the collections it changes are given.
+   * Answers once a batch is executed and the earlier answers of the collections it changes are
+   * given.
    *
    * @param executing The requests of the batch that are still being executed.
    */
@@ -301,7 +303,8 @@ interface Resumed {
 }
 
 /**
- * Opens the client's handles, and applies its changes, unless they were made to a database that was deleted since.
+ * Opens the client's handles, and applies its changes, unless they were made to a database that was
+ * deleted since.
  *
  * @param known The id of the database that the client knows.
  * @throws {StorageError} `database_destroyed`

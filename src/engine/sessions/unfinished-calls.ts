@@ -2,9 +2,9 @@ import type { Request, ScanReply } from '../../protocol/requests.ts';
 import type { Executor, GiveUp } from '../executor.ts';
 
 /**
- * The calls of a session that take several requests and have not come to their end. The client may leave in between:
- * an unended scan or export keeps segments in storage for as long as the engine runs, an import keeps its collection
- * locked, an `insertMany` its documents in memory.
+ * The calls of a session that take several requests and have not come to their end. The client may
+ * leave in between: an unended scan or export keeps segments in storage for as long as the engine
+ * runs, an import keeps its collection locked, an `insertMany` its documents in memory.
  */
 export class UnfinishedCalls {
   /** What ends each, by its cursor or call. */
@@ -64,7 +64,10 @@ export class UnfinishedCalls {
     }
   }
 
-  /** @param isGone Whether the client has ended: else it goes on with an `insertMany` in another session. */
+  /**
+   * @param isGone Whether the client has ended: else it goes on with an `insertMany` in another
+   *   session.
+   */
   endAll(isGone: boolean): void {
     this.#ended = true;
     this.#isGone = isGone;

@@ -19,7 +19,8 @@ export interface CommitTarget {
 }
 
 /**
- * Commits a transaction: in one turn it compares what was read, and makes the staged changes, all or none.
+ * Commits a transaction: in one turn it compares what was read, and makes the staged changes, all
+ * or none.
  *
  * @param transaction Left out where this engine has not got it: it was begun in a lost engine.
  * @param mayHang Whether a pattern may have to be compared.
@@ -48,11 +49,11 @@ export function commit(
 }
 
 /**
- * Repeats a transaction that an earlier engine has committed: what it had read was compared then. Changes of collections that
- * were dropped since are left out.
+ * Repeats a transaction that an earlier engine has committed: what it had read was compared then.
+ * Changes of collections that were dropped since are left out.
  *
- * @throws {CollectionError} `answer_lost`, if it was saved; {TransactionError} `transaction_conflict`, if it changes a document
- *   that is gone: half of it would be left.
+ * @throws {CollectionError} `answer_lost`, if it was saved; {TransactionError}
+ *   `transaction_conflict`, if it changes a document that is gone: half of it would be left.
  */
 export async function recommit(
   targets: readonly CommitTarget[],
@@ -97,7 +98,10 @@ function* repeat(
   }
 }
 
-/** Whether a repeated change has no document to change: others have deleted it, or it was lost with the tab that made it. */
+/**
+ * Whether a repeated change has no document to change: others have deleted it, or it was lost with
+ * the tab that made it.
+ */
 function findsNothing(change: Request, reply: unknown, { collection }: CommitTarget): boolean {
   switch (change.op) {
     case 'update':
@@ -129,7 +133,10 @@ function apply(targets: readonly CommitTarget[], transaction: EngineTransaction)
   targets[0]?.collection.context.links.link(targets.map(({ collection }) => collection.saves));
 }
 
-/** @throws {CollectionError} `schema_newer`, `schema_older`, if documents were migrated since it began */
+/**
+ * @throws {CollectionError} `schema_newer`, `schema_older`, if documents were migrated since it
+ *   began
+ */
 function checkVersions(targets: readonly CommitTarget[]): void {
   for (const { collection, settings } of targets) {
     const { version } = collection.records.log;

@@ -17,12 +17,17 @@ interface StagedVersion {
   readonly kind: Change['kind'];
 }
 
-/** Whether the transaction has inserted the record, perhaps in the place of one that it has deleted. */
+/**
+ * Whether the transaction has inserted the record, perhaps in the place of one that it has deleted.
+ */
 export function isNew({ rank }: StoredRecord): boolean {
   return rank > STAGED_RANKS;
 }
 
-/** The records of a collection as one transaction sees them: a snapshot, and over it what the transaction has staged. */
+/**
+ * The records of a collection as one transaction sees them: a snapshot, and over it what the
+ * transaction has staged.
+ */
 export class RecordView implements Records {
   /** What had expired when the view was made: during a transaction nothing does. */
   readonly hides: Hides | undefined;
@@ -139,7 +144,10 @@ export class RecordView implements Records {
     this.#list = undefined;
   }
 
-  /** Whether the snapshot can still be read. @throws {TransactionError} `transaction_expired`, `transaction_conflict` */
+  /**
+   * Whether the snapshot can still be read. @throws {TransactionError} `transaction_expired`,
+   * `transaction_conflict`
+   */
   check(): void {
     this.#snapshot.check();
     if (this.#records.history.lastReplacement > this.#snapshot.at) throw this.#snapshot.lost();

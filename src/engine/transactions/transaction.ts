@@ -14,12 +14,15 @@ import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { ReadSet } from '../records/read-set.ts';
 import { isNew, RecordView, TransactionSnapshot } from './record-view.ts';
 
-/** Characters of documents that a transaction may stage: all of them are checked and entered in one turn. */
+/**
+ * Characters of documents that a transaction may stage: all of them are checked and entered in one
+ * turn.
+ */
 const MOST_STAGED = 64 * 1024 * 1024;
 
 /**
- * A transaction of a client: a snapshot, what was read of it, and what is staged. Until it is committed it blocks nobody, and
- * nobody sees it.
+ * A transaction of a client: a snapshot, what was read of it, and what is staged. Until it is
+ * committed it blocks nobody, and nobody sees it.
  */
 export class EngineTransaction {
   /** The order of its requests: one that waits for a document blocks the next. */
@@ -39,7 +42,8 @@ export class EngineTransaction {
   /**
    * Executes a request on the view of a collection.
    *
-   * @throws {TransactionError} `transaction_over`: the request had to wait, and the client has ended the transaction meanwhile.
+   * @throws {TransactionError} `transaction_over`: the request had to wait, and the client has
+   *   ended the transaction meanwhile.
    */
   execute(context: CollectionContext, request: Request): Result<unknown> {
     if (this.#isOver)
@@ -47,7 +51,10 @@ export class EngineTransaction {
     return this.#partOf(context).execute(request);
   }
 
-  /** Whether a read would differ by now. Nothing changes between the answer and what its caller does next. */
+  /**
+   * Whether a read would differ by now. Nothing changes between the answer and what its caller does
+   * next.
+   */
   *isOutdated(): Coroutine<boolean> {
     const parts = this.#parts;
     do {
@@ -80,8 +87,9 @@ export class EngineTransaction {
   }
 
   /**
-   * Saves what it may have read of other clients. Must be called when it is committed, and awaited before the answer: if their tab
-   * ended together with this engine, their changes would be gone, while its own client would replay changes that were computed from them.
+   * Saves what it may have read of other clients. Must be called when it is committed, and awaited
+   * before the answer: if their tab ended together with this engine, their changes would be gone,
+   * while its own client would replay changes that were computed from them.
    *
    * @returns `undefined` where nothing of others is unsaved.
    */
@@ -126,7 +134,9 @@ export class EngineTransaction {
   }
 }
 
-/** One collection in a transaction: executes requests on a view of it, and stages what they change. */
+/**
+ * One collection in a transaction: executes requests on a view of it, and stages what they change.
+ */
 export class TransactionPart implements VersionSink {
   readonly context: CollectionContext;
   readonly #view: RecordView;

@@ -93,7 +93,10 @@ export function pullMatching(path: UpdatedPath, operand: unknown): UpdateStep {
   }
 }
 
-/** As in MongoDB: operators and patterns match an item as they would a field, other criteria the fields of objects. */
+/**
+ * As in MongoDB: operators and patterns match an item as they would a field, other criteria the
+ * fields of objects.
+ */
 function pullTest(operand: unknown): ItemTest {
   if (isRegExp(operand) || (isPlainObject(operand) && isForValues(operand))) {
     const { test } = compileCriteria({ item: operand });
@@ -115,8 +118,9 @@ function placedIn(
 }
 
 /**
- * A set of values that are equal as queries compare them: objects by content, a bigint and its number alike. Objects are
- * sorted: comparing each with all others takes seconds where an array has thousands.
+ * A set of values that are equal as queries compare them: objects by content, a bigint and its
+ * number alike. Objects are sorted: comparing each with all others takes seconds where an array has
+ * thousands.
  */
 class ValueSet {
   readonly #scalars = new Set<unknown>();

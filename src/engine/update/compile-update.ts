@@ -60,8 +60,8 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
 };
 
 /**
- * Compiles the changes of a patch: fields to set, by dotted path, or update operators with MongoDB's semantics. The client
- * has checked them (`collection/update/check-update.ts`).
+ * Compiles the changes of a patch: fields to set, by dotted path, or update operators with
+ * MongoDB's semantics. The client has checked them (`collection/update/check-update.ts`).
  *
  * @param isJson Whether JSON preserves the changes.
  * @throws {CriteriaError} of `$pull`, naming the place.

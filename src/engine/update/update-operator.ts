@@ -12,12 +12,15 @@ export type UpdateStep = (fields: object, now: number) => void;
 /** Compiles an operator on one path. Its client has checked the operand. */
 export type UpdateOperator = (path: UpdatedPath, operand: never) => UpdateStep;
 
-/** What a change returns to leave the path as it is. Missing parents are not made, but values in the way are refused. */
+/**
+ * What a change returns to leave the path as it is. Missing parents are not made, but values in the
+ * way are refused.
+ */
 export const UNCHANGED = Symbol('unchanged');
 
 /**
- * A step that replaces the value at a path. A missing value is `undefined`, as is a stored one: operators that count from
- * nothing treat both alike.
+ * A step that replaces the value at a path. A missing value is `undefined`, as is a stored one:
+ * operators that count from nothing treat both alike.
  */
 export function replacing(
   { path, segments }: UpdatedPath,

@@ -27,12 +27,12 @@ export const operandChecks: ReadonlyMap<string, OperandCheck> = new Map([
 ]);
 
 /**
- * Checks the changes of a patch: fields to set, by dotted path, or update operators. Managed fields are left out among fields
- * and under `$set`, so that a found document can be passed back.
+ * Checks the changes of a patch: fields to set, by dotted path, or update operators. Managed fields
+ * are left out among fields and under `$set`, so that a found document can be passed back.
  *
  * @returns the changes, for the engine.
- * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`, `paths_conflict`. Each names the place,
- *   such as `changes.$inc.count`.
+ * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`,
+ *   `paths_conflict`. Each names the place, such as `changes.$inc.count`.
  */
 export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>> {
   if (!isPlainObject(changes)) {
@@ -53,7 +53,8 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
 }
 
 /**
- * Operators as a field's new value are a mistake: they would be stored. Under `$set` they are values.
+ * Operators as a field's new value are a mistake: they would be stored. Under `$set` they are
+ * values.
  *
  * @throws {ValueError} `update_invalid`
  */
@@ -147,10 +148,14 @@ function parseUpdatePath(path: string, place: string): ParsedUpdatePath {
   return { path, segments, isManaged: isManaged(path) };
 }
 
-/** @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order would decide. */
+/**
+ * @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order
+ *   would decide.
+ */
 function checkConflicts(paths: readonly ParsedUpdatePath[]): void {
   if (paths.length < 2) return;
-  // In the order of segments a path stands directly before a path inside it, or before another one inside it.
+  // In the order of segments a path stands directly before a path inside it, or before another one
+  // inside it.
   const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));
   for (const [index, { path, segments }] of sorted.entries()) {
     const outer = sorted[index - 1];

@@ -129,7 +129,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return (yield* request(sender, ask)).count;
   }
 
-  /** Replaces a document by what a function makes of it, which runs again when somebody was quicker. */
+  /**
+   * Replaces a document by what a function makes of it, which runs again when somebody was quicker.
+   */
   *modify(
     sender: Sender,
     id: unknown,

@@ -9,21 +9,24 @@ export type FileSource = ReadableStream<Uint8Array> | Blob;
 /** Options of `importBackup` and `importAll`. */
 export interface ImportOptions {
   /**
-   * `replace`: replaces all documents by those of the file. `merge`: replaces documents with the same id, adds the
-   * others, and keeps the rest.
+   * `replace`: replaces all documents by those of the file. `merge`: replaces documents with the
+   * same id, adds the others, and keeps the rest.
    * @default 'replace'
    */
   mode?: 'replace' | 'merge' | undefined;
   /**
-   * Called during the import with the documents and bytes read so far, and once at the end. If it throws, the import
-   * is aborted, unless its result is already in place.
+   * Called during the import with the documents and bytes read so far, and once at the end. If it
+   * throws, the import is aborted, unless its result is already in place.
    */
   progress?: ((progress: ImportProgress) => void) | undefined;
   /** Aborts the import: nothing changes, unless its result is already in place. */
   signal?: AbortSignal | undefined;
 }
 
-/** A stream without bytes for this long counts as dead: the import blocks other calls of the collection. */
+/**
+ * A stream without bytes for this long counts as dead: the import blocks other calls of the
+ * collection.
+ */
 const SILENCE_MS = 60_000;
 
 /** The bytes of a file, chunk by chunk. */
@@ -54,7 +57,10 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     this.#add(ended);
   }
 
-  /** The output of a codec; rejects at once when further reads are pointless, even while the codec works. */
+  /**
+   * The output of a codec; rejects at once when further reads are pointless, even while the codec
+   * works.
+   */
   unlessEnded<T>(output: Promise<T>): Promise<T> {
     return Promise.race([output, ...this.#ends]);
   }

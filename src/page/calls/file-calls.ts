@@ -86,8 +86,8 @@ async function passOf(path: ImportPath | undefined, header: FileHeader): Promise
 }
 
 /**
- * Writes the pinned snapshot of a cursor to a file while it is read. Its requests never queue: an import that runs
- * exclusively may be reading this very file.
+ * Writes the pinned snapshot of a cursor to a file while it is read. Its requests never queue: an
+ * import that runs exclusively may be reading this very file.
  */
 export function exportedFile(channel: HandleChannel, cursor: number): ReadableStream<Uint8Array> {
   let bytes: FileOutput<Uint8Array> | undefined;

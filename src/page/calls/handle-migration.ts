@@ -2,7 +2,10 @@ import { type FileHeader, type FilePart, versionIn } from '../../backup/file/fil
 import { loadFailed } from '../../errors/errors.ts';
 import type { MigrationParts } from './run-migration.ts';
 
-/** Migrates the documents of a collection before a handle uses them. Its code loads when there are any to migrate. */
+/**
+ * Migrates the documents of a collection before a handle uses them. Its code loads when there are
+ * any to migrate.
+ */
 export class HandleMigration {
   readonly #parts: MigrationParts;
   #waiting: Promise<void> | undefined;
@@ -15,7 +18,10 @@ export class HandleMigration {
     this.#start(opened.catch(() => false).then((isOlder) => (isOlder ? this.run() : undefined)));
   }
 
-  /** `undefined` once the documents are migrated. Rejects where they cannot be; what may work later is tried again. */
+  /**
+   * `undefined` once the documents are migrated. Rejects where they cannot be; what may work later
+   * is tried again.
+   */
   get waiting(): Promise<void> | undefined {
     if (this.#failed) this.#start(this.run());
     return this.#waiting;

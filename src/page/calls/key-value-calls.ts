@@ -83,7 +83,10 @@ export class KeyValueCalls extends CommonCalls {
     }
   }
 
-  /** Replaces the value at a key by what a function makes of it, which runs again when somebody was quicker. */
+  /**
+   * Replaces the value at a key by what a function makes of it, which runs again when somebody was
+   * quicker.
+   */
   *modify(sender: Sender, key: unknown, change: unknown, options?: unknown): Coroutine<unknown> {
     const path = checkKey(key);
     const attempts = new ModifyAttempts(sender, change, options, String(path));
@@ -102,7 +105,10 @@ export class KeyValueCalls extends CommonCalls {
     }
   }
 
-  /** Replaces the value at a key. @returns it, `undefined` if its record has another version than the given. */
+  /**
+   * Replaces the value at a key. @returns it, `undefined` if its record has another version than
+   * the given.
+   */
   *#replaceAt(
     sender: Sender,
     key: Key,

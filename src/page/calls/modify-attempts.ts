@@ -14,12 +14,17 @@ import type { Sender } from '../sending/sender.ts';
 /** With each conflict another call has made progress. */
 const RETRIES = 1000;
 
-/** Longer than most functions take, and short for one that modifies its own document, and so waits for itself. */
+/**
+ * Longer than most functions take, and short for one that modifies its own document, and so waits
+ * for itself.
+ */
 const LONGEST_WAIT_MS = 1000;
 
 const byOrder = new WeakMap<CallOrder, CallTurns>();
 
-/** The turns of `modify` in a collection, which all handles of a client share, as they do the order. */
+/**
+ * The turns of `modify` in a collection, which all handles of a client share, as they do the order.
+ */
 export function modifyTurnsOf(order: CallOrder): CallTurns {
   let turns = byOrder.get(order);
   if (!turns) {
@@ -38,7 +43,10 @@ const checks: Readonly<Record<string, Check>> = {
 export interface ModifyOptions {
   /** How often the function runs again because of a conflict. @default 1000 */
   retries?: number | undefined;
-  /** Aborts the call: the promise rejects with the signal's reason. A change in flight may still be made. */
+  /**
+   * Aborts the call: the promise rejects with the signal's reason. A change in flight may still be
+   * made.
+   */
   signal?: AbortSignal | undefined;
 }
 
@@ -66,7 +74,10 @@ export class ModifyAttempts {
     this.#place = place;
   }
 
-  /** Starts a call when it is its turn: n calls at the same time would else run their functions n²/2 times. */
+  /**
+   * Starts a call when it is its turn: n calls at the same time would else run their functions n²/2
+   * times.
+   */
   *inTurn<T>(turns: CallTurns, key: string, start: () => Coroutine<T>): Coroutine<T> {
     if (this.sender.isSync) return yield* start();
     const { begun, end } = turns.take(key, this.#signal);
@@ -78,7 +89,10 @@ export class ModifyAttempts {
     }
   }
 
-  /** Runs the function, and awaits it. @throws {TransactionError} `transaction_conflict` when it has run too often. */
+  /**
+   * Runs the function, and awaits it. @throws {TransactionError} `transaction_conflict` when it has
+   * run too often.
+   */
   *run(value: unknown): Coroutine<unknown> {
     if (this.#runs++ > this.#retries) throw this.#conflict();
     const changed = this.#change(value);

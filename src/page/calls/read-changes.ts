@@ -61,8 +61,8 @@ export interface ChangeSource {
 }
 
 /**
- * The paths at which two values differ. Objects are compared key by key, in any order, arrays of one length item by item, all
- * others as a whole; so is what holds a key that no path can name.
+ * The paths at which two values differ. Objects are compared key by key, in any order, arrays of
+ * one length item by item, all others as a whole; so is what holds a key that no path can name.
  */
 async function fieldChanges(before: unknown, after: unknown): Promise<FieldChange[]> {
   const changes: FieldChange[] = [];

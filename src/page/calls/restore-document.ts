@@ -6,14 +6,19 @@ import { type EncodedDocument, ownFields, toDocument } from '../sending/document
 import { request, type Sender } from '../sending/sender.ts';
 import { checkName } from './common-calls.ts';
 
-/** One reader for all, which reads a minute long: of many documents that are restored the first opens the backup. */
+/**
+ * One reader for all, which reads a minute long: of many documents that are restored the first
+ * opens the backup.
+ */
 const READER = 0;
 
 /**
- * Puts a document of a backup back by an `upsert` that keeps its managed values. Later calls must wait meanwhile.
+ * Puts a document of a backup back by an `upsert` that keeps its managed values. Later calls must
+ * wait meanwhile.
  *
  * @param encode Passes it through the schema, if there is one.
- * @throws {BackupError} `document_unknown`, `backup_unknown`; {ValueError} `unique_violation`, `schema_violation`
+ * @throws {BackupError} `document_unknown`, `backup_unknown`; {ValueError} `unique_violation`,
+ *   `schema_violation`
  */
 export function* restoreDocument(
   sender: Sender,

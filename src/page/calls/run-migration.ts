@@ -22,7 +22,10 @@ import type { CollectionSchema } from '../sending/collection-schema.ts';
 import { ownFields } from '../sending/documents.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 
-/** An engine that is lost takes the migration along. What ends every engine must not be retried for ever. */
+/**
+ * An engine that is lost takes the migration along. What ends every engine must not be retried for
+ * ever.
+ */
 const ATTEMPTS = 4;
 
 /** After this long in one turn the page gets a chance to paint. */
@@ -115,8 +118,9 @@ class RecordMigration {
 }
 
 /**
- * Migrates the documents of a collection to the version of its handle: the engine hands them out, part by part, the steps
- * run here, and the engine makes the result live at once. Does nothing where another tab has done it.
+ * Migrates the documents of a collection to the version of its handle: the engine hands them out,
+ * part by part, the steps run here, and the engine makes the result live at once. Does nothing
+ * where another tab has done it.
  *
  * @param backup Its documents are migrated, and take the place of the present ones.
  * @throws {MigrationError} `migration_failed`; {OptionError} `migration_gap`

@@ -90,7 +90,10 @@ export class Runtime {
     return this.#open(new KeyValueCalls(order), settings, order, collection);
   }
 
-  /** Loads the code of all schemas. @returns what a file passes through: that of the newest handle which has any. */
+  /**
+   * Loads the code of all schemas. @returns what a file passes through: that of the newest handle
+   * which has any.
+   */
   async importPaths(): Promise<(collection: string) => ImportPath | undefined> {
     await Promise.all(Array.from(this.#passed.values(), ({ schema }) => schema?.loading));
     return (collection) => this.#passed.get(collection)?.calls;
@@ -160,12 +163,18 @@ export class HandleCalls<Calls extends CommonCalls> {
     this.opened = this.channel.send({ op: 'open', settings });
   }
 
-  /** The handle, once its calls can run: they need the code of a schema, and documents of their version. */
+  /**
+   * The handle, once its calls can run: they need the code of a schema, and documents of their
+   * version.
+   */
   get loaded(): this | undefined {
     return this.#schema?.loading || this.calls.migration?.waiting ? undefined : this;
   }
 
-  /** Resolves with the handle when its calls can run. @throws {CairnError} `load_failed`, `migration_failed` … */
+  /**
+   * Resolves with the handle when its calls can run. @throws {CairnError} `load_failed`,
+   * `migration_failed` …
+   */
   async load(): Promise<this> {
     await this.#schema?.loading;
     const migrated = this.calls.migration?.waiting;

@@ -32,7 +32,9 @@ export class SchemaLoading {
     return this.#calls.schema;
   }
 
-  /** `undefined` once it is loaded. @throws {CairnError} `load_failed`; the next call tries again. */
+  /**
+   * `undefined` once it is loaded. @throws {CairnError} `load_failed`; the next call tries again.
+   */
   get loading(): Promise<void> | undefined {
     if (this.schema) return undefined;
     this.#loading ??= this.#load().finally(() => {

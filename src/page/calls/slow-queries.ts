@@ -15,7 +15,9 @@ const QUERIES: Readonly<Record<string, readonly [params: number, options: number
   patchMany: [0, 2],
 };
 
-/** Queries that are explained at a time: an explanation runs the query again, so it costs as much. */
+/**
+ * Queries that are explained at a time: an explanation runs the query again, so it costs as much.
+ */
 const MOST_WAITING = 5;
 
 /** Reports queries that take too long, one after the other, each with its plan. */

@@ -57,7 +57,9 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   readonly #emitter = new Emitter<EventMap>(EVENT_NAMES);
   readonly #types = new Map<string, CollectionSettings['type']>();
   readonly #orders = new Map<string, CallOrder>();
-  /** Handles that open with the first call; on a server that never calls, those that the app has. */
+  /**
+   * Handles that open with the first call; on a server that never calls, those that the app has.
+   */
   #unopened: WeakRef<AnyHandle>[] = [];
   #runtime: Runtime | undefined;
   #loading: Promise<Runtime> | undefined;
@@ -182,7 +184,10 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return order;
   }
 
-  /** A server that renders pages constructs collections and never calls them: memory is empty, so no engine starts. */
+  /**
+   * A server that renders pages constructs collections and never calls them: memory is empty, so no
+   * engine starts.
+   */
   get opensEarly(): boolean {
     const { storage } = this.#settings;
     const isEmpty = storage === 'memory' || (!storage && !('indexedDB' in globalThis));
@@ -204,16 +209,20 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     this.#types.delete(name);
   }
 
-  /** Requests the code in pages, where each request is a round trip; a server that renders pages may never call. */
+  /**
+   * Requests the code in pages, where each request is a round trip; a server that renders pages may
+   * never call.
+   */
   #loadEarly(): void {
     if (serverRuntime()) return;
-    // In a microtask: the constructor may touch no global of a browser. The first call tries again, and reports.
+    // In a microtask: the constructor may touch no global of a browser. The first call tries again,
+    // and reports.
     inMicrotask(() => void (this.#refusing || this.loadRuntime().catch(() => undefined)));
   }
 
   async #load(): Promise<Runtime> {
-    // At the same time, which saves a round trip. In a microtask: constructors load early, and may touch no global of a
-    // browser. A failure is reported where the code is used.
+    // At the same time, which saves a round trip. In a microtask: constructors load early, and may
+    // touch no global of a browser. A failure is reported where the code is used.
     Promise.resolve()
       .then(this.#preload)
       .catch(() => undefined);
@@ -232,12 +241,16 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     return this.#runtime;
   }
 
-  /** Runs a call about the whole database, after all earlier calls; one that `opens` nothing waits for none. */
+  /**
+   * Runs a call about the whole database, after all earlier calls; one that `opens` nothing waits
+   * for none.
+   */
   async #call<T>(start: (calls: DatabaseCalls) => Promise<T>, opens = true): Promise<T> {
     if (this.refusal) throw this.refusal;
     if (opens) for (const { busy } of this.#orders.values()) if (busy) await this.#earlierCalls();
     const Calls = loadedDatabaseCalls();
-    // Nothing is awaited that is there: a transaction is often shorter than the turns that it would take.
+    // Nothing is awaited that is there: a transaction is often shorter than the turns that it would
+    // take.
     if (Calls && this.#runtime?.channel.state === 'open') return start(new Calls(this.#runtime));
     const [Loaded, runtime] = await Promise.all([loadDatabaseCalls(), this.loadRuntime()]);
     if (opens) await runtime.channel.open();

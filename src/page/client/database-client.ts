@@ -6,7 +6,10 @@ import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
 import type { CollectionConstructor } from '../collections/collection-constructor.ts';
 import type { Transaction } from '../transactions/transaction-types.ts';
 
-/** A client of a database: {@link Database} with the engine in this thread, or `connect()` with it in a worker. */
+/**
+ * A client of a database: {@link Database} with the engine in this thread, or `connect()` with it
+ * in a worker.
+ */
 export interface DatabaseClient {
   readonly name: string;
   /**
@@ -23,17 +26,19 @@ export interface DatabaseClient {
   /** Listens to an event. @returns a function that removes the listener. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
   /**
-   * Changes several documents, in several collections, all or none. Reads see one snapshot of all collections and the
-   * transaction's own changes. The function may await anything: nobody waits for it.
+   * Changes several documents, in several collections, all or none. Reads see one snapshot of all
+   * collections and the transaction's own changes. The function may await anything: nobody waits
+   * for it.
    *
-   * If others have changed what it read, the function runs again, so its side effects must bear repetition. If it throws,
-   * nothing is changed.
+   * If others have changed what it read, the function runs again, so its side effects must bear
+   * repetition. If it throws, nothing is changed.
    *
-   * @param run Makes the changes by `tx(collection)`; not by the collection, whose calls are outside of the transaction. It
-   *   must await every call.
+   * @param run Makes the changes by `tx(collection)`; not by the collection, whose calls are
+   *   outside of the transaction. It must await every call.
    * @returns what the function returns.
-   * @throws {TransactionError} `transaction_conflict` after too many conflicts; `transaction_too_large`,
-   *   `transaction_expired`, `transaction_misused`; {ValueError} `unique_violation`; or what the function throws.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts;
+   *   `transaction_too_large`, `transaction_expired`, `transaction_misused`; {ValueError}
+   *   `unique_violation`; or what the function throws.
    *
    * @example
    * ```ts
@@ -51,22 +56,23 @@ export interface DatabaseClient {
     options?: TransactionOptions,
   ): Promise<T>;
   /**
-   * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The stream is lazy, at
-   * any size.
+   * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The
+   * stream is lazy, at any size.
    *
    * @throws {StorageError} if a collection cannot be read.
    */
   exportAll(): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Imports a file of `exportAll()` or `exportBackup()` into the collections that it names, all or nothing. Their old
-   * content becomes a backup of each; other collections stay unchanged.
+   * Imports a file of `exportAll()` or `exportBackup()` into the collections that it names, all or
+   * nothing. Their old content becomes a backup of each; other collections stay unchanged.
    *
    * @returns the number of imported documents.
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importAll(file: FileSource, options?: ImportOptions): Promise<number>;
   /**
-   * Lists all collections, by name: those that nobody has opened, too. Counts the latter by reading their keys.
+   * Lists all collections, by name: those that nobody has opened, too. Counts the latter by reading
+   * their keys.
    *
    * @throws {StorageError} if storage cannot be read.
    *
@@ -77,22 +83,26 @@ export interface DatabaseClient {
    */
   collections(): Promise<readonly CollectionInfo[]>;
   /**
-   * Gives a collection another name, with its backups and what replication knows of it. All or nothing, also if the tab
-   * ends meanwhile. Handles and live queries of the old name, in all tabs, then reject with `collection_renamed`:
-   * construct it by the new name. Takes as long as copying its data.
+   * Gives a collection another name, with its backups and what replication knows of it. All or
+   * nothing, also if the tab ends meanwhile. Handles and live queries of the old name, in all tabs,
+   * then reject with `collection_renamed`: construct it by the new name. Takes as long as copying
+   * its data.
    *
    * @param to A name that no collection has, and that nothing has constructed yet.
-   * @throws {OptionError} for a name that none can have, or the same one; {CollectionError} `collection_missing`,
-   *   `name_taken`, `answer_lost` where the tab that leads ended meanwhile; {StorageError} if storage fails.
+   * @throws {OptionError} for a name that none can have, or the same one; {CollectionError}
+   *   `collection_missing`, `name_taken`, `answer_lost` where the tab that leads ended meanwhile;
+   *   {StorageError} if storage fails.
    */
   renameCollection(from: string, to: string): Promise<void>;
   /**
-   * Deletes the whole database, in storage and in all tabs, with backups, unsaved changes and unload journals: one call to
-   * wipe on logout. It needs no option, and saves nothing. This client and those of other tabs are at their end: calls and
-   * live queries reject with `database_destroyed`. Connect again to start with an empty database. May be repeated.
+   * Deletes the whole database, in storage and in all tabs, with backups, unsaved changes and
+   * unload journals: one call to wipe on logout. It needs no option, and saves nothing. This client
+   * and those of other tabs are at their end: calls and live queries reject with
+   * `database_destroyed`. Connect again to start with an empty database. May be repeated.
    *
-   * @throws {StorageError} `database_busy` where something outside of Cairn has the database open: all data is deleted,
-   *   and the empty database goes when that closes it. Other codes where storage fails: then call it again.
+   * @throws {StorageError} `database_busy` where something outside of Cairn has the database open:
+   *   all data is deleted, and the empty database goes when that closes it. Other codes where
+   *   storage fails: then call it again.
    *
    * @example
    * ```ts no-run
@@ -104,9 +114,9 @@ export interface DatabaseClient {
   /** Resolves when all changes so far, in all collections, are in storage. */
   save(): Promise<void>;
   /**
-   * Saves, then releases everything; later calls reject. If the save fails, `close()` rejects and the client stays open,
-   * so that nothing is lost. Closing soon after a bulk insert writes index pages too, for the next visit's first answers: some
-   * 0.3 s for 100,000 documents.
+   * Saves, then releases everything; later calls reject. If the save fails, `close()` rejects and
+   * the client stays open, so that nothing is lost. Closing soon after a bulk insert writes index
+   * pages too, for the next visit's first answers: some 0.3 s for 100,000 documents.
    */
   close(): Promise<void>;
 }

@@ -20,7 +20,8 @@ async function loadParts(): Promise<ThreadParts> {
   const [thread, sync] = await Promise.all([
     import('../connection/thread-engine.ts'),
     import('../transactions/run-transaction-sync.ts'),
-    // Its file has code that the thread shares: requested after it, it would be one more round trip.
+    // Its file has code that the thread shares: requested after it, it would be one more round
+    // trip.
     loadDatabaseCalls(),
   ]).catch(loadFailed);
   return { ...thread, ...sync };
@@ -39,12 +40,13 @@ export class ThreadClient extends BaseClient {
   }
 
   /**
-   * The {@link transaction} without promises, for collections with `caching: true` after `await collection.ready`. Nobody
-   * else can change something meanwhile, so the function runs once.
+   * The {@link transaction} without promises, for collections with `caching: true` after
+   * `await collection.ready`. Nobody else can change something meanwhile, so the function runs
+   * once.
    *
-   * @throws {CollectionError} `sync_unavailable` with the reason; {TransactionError} `transaction_misused` for an async
-   *   function, `transaction_conflict` if it changes beside `tx` what it has read; or what the function throws. Nothing is
-   *   changed then.
+   * @throws {CollectionError} `sync_unavailable` with the reason; {TransactionError}
+   *   `transaction_misused` for an async function, `transaction_conflict` if it changes beside `tx`
+   *   what it has read; or what the function throws. Nothing is changed then.
    *
    * @example
    * ```ts

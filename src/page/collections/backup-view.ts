@@ -8,8 +8,8 @@ export interface OpenView {
   /** Name of the backup. */
   readonly backup: string;
   /**
-   * Lets go of the backup; later calls of the view reject. Without it, Cairn keeps the backup's keys in memory and its data in
-   * storage until a minute has passed without a read.
+   * Lets go of the backup; later calls of the view reject. Without it, Cairn keeps the backup's
+   * keys in memory and its data in storage until a minute has passed without a read.
    */
   close(): Promise<void>;
 }

@@ -17,9 +17,9 @@ import type { KeyValueCollection } from './key-value-collection.ts';
 /**
  * Makes a collection, or opens it if it exists. A client has it as `db.Collection`.
  *
- * Documents have the stamps whose options are `true`: there is one signature for each set of stamps, and TypeScript
- * picks the first that fits. An option of type `boolean`, known only at run time, makes every stamp optional.
- * docs/decisions/010-types.md has the reasons.
+ * Documents have the stamps whose options are `true`: there is one signature for each set of
+ * stamps, and TypeScript picks the first that fits. An option of type `boolean`, known only at run
+ * time, makes every stamp optional. docs/decisions/010-types.md has the reasons.
  */
 export interface CollectionConstructor
   extends WithSchema,

@@ -24,7 +24,8 @@ export interface BackupOptions {
 /** Options of {@link CollectionHandle.Drop}. */
 export interface DropOptions {
   /**
-   * Makes a backup that outlives the collection: construct the name again and load it with `loadBackup()`.
+   * Makes a backup that outlives the collection: construct the name again and load it with
+   * `loadBackup()`.
    * @default false
    */
   backup?: boolean | undefined;
@@ -70,8 +71,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   protected abstract loadSync(calls: HandleCalls<Calls>): Promise<Sync>;
 
   /**
-   * Resolves when the collection is open and, with `caching: true`, in memory. Awaiting it is optional: calls wait by
-   * themselves.
+   * Resolves when the collection is open and, with `caching: true`, in memory. Awaiting it is
+   * optional: calls wait by themselves.
    *
    * @throws {StorageError} if it cannot be opened; {CollectionError} `type_mismatch`.
    */
@@ -80,7 +81,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * The same methods without promises, for {@link Database} with `caching: true`, after `await collection.ready`.
+   * The same methods without promises, for {@link Database} with `caching: true`, after
+   * `await collection.ready`.
    *
    * @throws {CollectionError} `sync_unavailable` in all other cases, with the reason.
    */
@@ -103,14 +105,17 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
       this.#sync ??= await this.loadSync(await this.#open());
   }
 
-  /** Resolves when all changes so far are in storage. Rejects if the save fails, which is retried later. */
+  /**
+   * Resolves when all changes so far are in storage. Rejects if the save fails, which is retried
+   * later.
+   */
   save(): Promise<void> {
     return this.call([], (calls, sender) => calls.save(sender));
   }
 
   /**
-   * Makes a backup of the collection, with all earlier changes. One small write at any size, as a backup shares the
-   * stored segments. It expires after `backup_retention_time`.
+   * Makes a backup of the collection, with all earlier changes. One small write at any size, as a
+   * backup shares the stored segments. It expires after `backup_retention_time`.
    *
    * @returns the name of the backup.
    * @throws {StorageError} if it cannot be stored.
@@ -125,8 +130,9 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Replaces the content of the collection by a backup, all or nothing. The old content becomes a backup too, so this
-   * can be undone. Live queries show the new content; the event `restore` reports it.
+   * Replaces the content of the collection by a backup, all or nothing. The old content becomes a
+   * backup too, so this can be undone. Live queries show the new content; the event `restore`
+   * reports it.
    *
    * Works for a collection that cannot be opened because its data is damaged, too.
    *
@@ -139,14 +145,16 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     });
   }
 
-  /** Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown` */
+  /**
+   * Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown`
+   */
   deleteBackup(name: string): Promise<true> {
     return this.call([name], (calls, sender, given) => calls.deleteBackup(sender, given));
   }
 
   /**
-   * Exports a backup as a file: gzip, one line of JSON per document, a checksum at the end. The stream is lazy, at any
-   * size; until it is read or cancelled the backup is not deleted.
+   * Exports a backup as a file: gzip, one line of JSON per document, a checksum at the end. The
+   * stream is lazy, at any size; until it is read or cancelled the backup is not deleted.
    *
    * @throws {BackupError} `backup_unknown`
    *
@@ -164,8 +172,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Imports a file of {@link exportBackup}, all or nothing, with ids and managed fields. The old content becomes a
-   * backup, so this can be undone.
+   * Imports a file of {@link exportBackup}, all or nothing, with ids and managed fields. The old
+   * content becomes a backup, so this can be undone.
    *
    * @returns the number of imported documents.
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
@@ -179,18 +187,19 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   /**
-   * Reads all stored data of the collection and its backups, and reports defects. Works for a collection that cannot
-   * be opened because its data is damaged, too.
+   * Reads all stored data of the collection and its backups, and reports defects. Works for a
+   * collection that cannot be opened because its data is damaged, too.
    */
   verify(): Promise<Verification> {
     return this.call([], (calls, sender) => calls.verify(sender));
   }
 
   /**
-   * Removes the collection and all its stored data, backups included. Later calls of this handle reject; constructing
-   * the name again starts empty.
+   * Removes the collection and all its stored data, backups included. Later calls of this handle
+   * reject; constructing the name again starts empty.
    *
-   * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is touched.
+   * @throws {CollectionError} `drop_disabled` without `activate_drop_method: true`; nothing is
+   *   touched.
    */
   Drop(options?: DropOptions): Promise<true> {
     const { activate_drop_method: enabled } = this.settings;
@@ -279,7 +288,10 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     });
   }
 
-  /** @internal For transactions: the calls of a collection of this owner, `false` for one of another; the runtime must be loaded. */
+  /**
+   * @internal For transactions: the calls of a collection of this owner, `false` for one of
+   *   another; the runtime must be loaded.
+   */
   static openedBy<Calls extends CommonCalls>(
     owner: CollectionOwner,
     runtime: Runtime,

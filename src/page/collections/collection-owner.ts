@@ -10,9 +10,14 @@ export interface CollectionOwner {
   readonly refusal: Error | undefined;
   /** `undefined` until it is loaded. */
   readonly runtime: Runtime | undefined;
-  /** Whether constructing a collection loads the runtime; else the first call of the client does. */
+  /**
+   * Whether constructing a collection loads the runtime; else the first call of the client does.
+   */
   readonly opensEarly: boolean;
-  /** Opens a collection once the runtime is loaded, in the order of construction, if the app still has it. */
+  /**
+   * Opens a collection once the runtime is loaded, in the order of construction, if the app still
+   * has it.
+   */
   whenLoaded(collection: object): void;
   /** Loads the runtime. @throws {CairnError} `load_failed`; the next call tries again. */
   loadRuntime(): Promise<Runtime>;

@@ -19,11 +19,13 @@ import type { SyncDocuments } from './sync-documents.ts';
 /**
  * A collection of documents.
  *
- * Calls take effect in the order in which they are made, awaited or not. Arguments are copied; results belong to the
- * caller. A call resolves when the engine has executed it; `save()` resolves when it is in storage.
+ * Calls take effect in the order in which they are made, awaited or not. Arguments are copied;
+ * results belong to the caller. A call resolves when the engine has executed it; `save()` resolves
+ * when it is in storage.
  *
- * `T` is the type of the documents, `S` their stamps, such as `'_created_at'` with `indicate_created_at: true`, and `I` the type
- * of what goes in, which a schema may turn into another.
+ * `T` is the type of the documents, `S` their stamps, such as `'_created_at'` with
+ * `indicate_created_at: true`, and `I` the type of what goes in, which a schema may turn into
+ * another.
  *
  * @example
  * ```ts
@@ -53,8 +55,8 @@ export class DocumentCollection<
   }
 
   /**
-   * Inserts many documents, all or none. A large list is encoded in slices, which keeps the page responsive: do not
-   * change its documents until the promise settles.
+   * Inserts many documents, all or none. A large list is encoded in slices, which keeps the page
+   * responsive: do not change its documents until the promise settles.
    *
    * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
    */
@@ -70,7 +72,10 @@ export class DocumentCollection<
     return this.call([document], (calls, sender, given) => calls.upsert(sender, given));
   }
 
-  /** Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the later counts. */
+  /**
+   * Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the
+   * later counts.
+   */
   upsertMany(documents: readonly Given<I, S>[]): Promise<Stored<T, S>[]> {
     return this.call([documents], (calls, sender, list) => calls.upsertMany(sender, list), {
       exclusive: true,
@@ -79,7 +84,8 @@ export class DocumentCollection<
   }
 
   /**
-   * Replaces the caller's fields of a document. There are no operators: `{ $set: … }` is a field of that name.
+   * Replaces the caller's fields of a document. There are no operators: `{ $set: … }` is a field of
+   * that name.
    *
    * @returns the document; `undefined` if no document has this id.
    */
@@ -90,12 +96,13 @@ export class DocumentCollection<
   }
 
   /**
-   * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies update operators.
-   * `undefined` as a new value is stored, it does not remove the field.
+   * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies
+   * update operators. `undefined` as a new value is stored, it does not remove the field.
    *
    * @returns the document; `undefined` if no document has this id.
-   * @throws {ValueError} `update_invalid` with the path in the changes; {KeyError} `kind_mismatch` if the stored value is
-   *   of another kind than the change needs, `paths_conflict` if a path begins with another; {CriteriaError} in `$pull`.
+   * @throws {ValueError} `update_invalid` with the path in the changes; {KeyError} `kind_mismatch`
+   *   if the stored value is of another kind than the change needs, `paths_conflict` if a path
+   *   begins with another; {CriteriaError} in `$pull`.
    *
    * @example
    * ```ts
@@ -130,12 +137,14 @@ export class DocumentCollection<
   }
 
   /**
-   * Replaces a document by what a function makes of it. The function gets a copy and may be async. It runs again if somebody
-   * changed the document meanwhile, so its side effects must bear repetition. Where update operators suffice, they are faster.
+   * Replaces a document by what a function makes of it. The function gets a copy and may be async.
+   * It runs again if somebody changed the document meanwhile, so its side effects must bear
+   * repetition. Where update operators suffice, they are faster.
    *
    * @param change Returns the new content; `undefined` changes nothing.
    * @returns the document; `undefined` if no document has this id.
-   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the function throws.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the
+   *   function throws.
    *
    * @example
    * ```ts
@@ -157,12 +166,14 @@ export class DocumentCollection<
   }
 
   /**
-   * Puts a document back as a backup has it, managed fields included. One that exists keeps its place in insertion order, another
-   * comes last. An ordinary change: it is saved, replicated and shown by live queries as any.
+   * Puts a document back as a backup has it, managed fields included. One that exists keeps its
+   * place in insertion order, another comes last. An ordinary change: it is saved, replicated and
+   * shown by live queries as any.
    *
    * @returns the document.
-   * @throws {BackupError} `document_unknown` if the backup does not have it, `backup_unknown`, `backup_damaged`; {ValueError}
-   *   `unique_violation`, `schema_violation`. Nothing is changed then.
+   * @throws {BackupError} `document_unknown` if the backup does not have it, `backup_unknown`,
+   *   `backup_damaged`; {ValueError} `unique_violation`, `schema_violation`. Nothing is changed
+   *   then.
    *
    * @example
    * ```ts
@@ -178,12 +189,17 @@ export class DocumentCollection<
     );
   }
 
-  /** Archives a document. Resolves with `false` if no document has this id, or it is archived already. */
+  /**
+   * Archives a document. Resolves with `false` if no document has this id, or it is archived
+   * already.
+   */
   archive(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.archive(sender, key));
   }
 
-  /** Unarchives a document. Resolves with `false` if no document has this id, or it is not archived. */
+  /**
+   * Unarchives a document. Resolves with `false` if no document has this id, or it is not archived.
+   */
   unarchive(id: string): Promise<boolean> {
     return this.call([id], (calls, sender, key) => calls.unarchive(sender, key));
   }
@@ -215,7 +231,10 @@ export class DocumentCollection<
   }
 }
 
-/** Whether a function of the caller chooses the documents: it runs in this thread, between two requests. */
+/**
+ * Whether a function of the caller chooses the documents: it runs in this thread, between two
+ * requests.
+ */
 function hasFunction(params: unknown, options: { readonly where?: unknown } | undefined): boolean {
   return typeof params === 'function' || options?.where !== undefined;
 }

@@ -21,8 +21,8 @@ import { CollectionHandle } from './collection-handle.ts';
 import type { SyncDocuments } from './sync-documents.ts';
 
 /**
- * A collection as a backup has it, to be read. Methods, options and types are those of the collection; nothing is copied or
- * restored.
+ * A collection as a backup has it, to be read. Methods, options and types are those of the
+ * collection; nothing is copied or restored.
  *
  * @example
  * ```ts
@@ -63,8 +63,8 @@ export abstract class DocumentQueries<
   /**
    * Finds the first matching document, in insertion order; `undefined` if there is none.
    *
-   * @param params Criteria in MongoDB's query language, or a function of a document. The function runs in the calling
-   *   thread, with its closure; documents reach it in chunks.
+   * @param params Criteria in MongoDB's query language, or a function of a document. The function
+   *   runs in the calling thread, with its closure; documents reach it in chunks.
    * @throws {CriteriaError} with the path in the criteria.
    */
   find<const L extends SelectOption<T, S> = undefined>(
@@ -109,8 +109,8 @@ export abstract class DocumentQueries<
   }
 
   /**
-   * Explains how `filter` finds its documents: the index, the keys and documents examined, the engine and the time. Runs
-   * the query, without its functions, and returns no documents.
+   * Explains how `filter` finds its documents: the index, the keys and documents examined, the
+   * engine and the time. Runs the query, without its functions, and returns no documents.
    *
    * @example
    * ```ts
@@ -133,9 +133,11 @@ export abstract class DocumentQueries<
   }
 
   /**
-   * Iterates over the matching documents, one chunk in memory. Leaves out documents inserted meanwhile.
+   * Iterates over the matching documents, one chunk in memory. Leaves out documents inserted
+   * meanwhile.
    *
-   * @throws {WorkerError} `scan_lost` if the worker was replaced meanwhile, because another call hung.
+   * @throws {WorkerError} `scan_lost` if the worker was replaced meanwhile, because another call
+   *   hung.
    *
    * @example
    * ```ts
@@ -176,11 +178,12 @@ export abstract class DocumentQueries<
   }
 
   /**
-   * Shows the collection as a backup has it, without restoring it. The backup is opened by the first call, and cannot be deleted or
-   * expire while it is read.
+   * Shows the collection as a backup has it, without restoring it. The backup is opened by the
+   * first call, and cannot be deleted or expire while it is read.
    *
-   * @param backup Name of the backup. Calls reject with {BackupError} `backup_unknown`, `backup_damaged`, and with
-   *   {CollectionError} `schema_older`, `schema_newer` if its documents have another version.
+   * @param backup Name of the backup. Calls reject with {BackupError} `backup_unknown`,
+   *   `backup_damaged`, and with {CollectionError} `schema_older`, `schema_newer` if its documents
+   *   have another version.
    *
    * @example
    * ```ts
@@ -194,11 +197,13 @@ export abstract class DocumentQueries<
   }
 
   /**
-   * Compares a backup with a later one, or with now: the documents that were added, changed and removed, in insertion order, part by
-   * part. Reads little more than what differs.
+   * Compares a backup with a later one, or with now: the documents that were added, changed and
+   * removed, in insertion order, part by part. Reads little more than what differs.
    *
-   * @param to Name of the other backup. @default the collection at the time of the call, which is saved
-   * @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_older`, `schema_newer`
+   * @param to Name of the other backup. @default the collection at the time of the call, which is
+   *   saved
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_older`,
+   *   `schema_newer`
    *
    * @example
    * ```ts
@@ -216,7 +221,8 @@ export abstract class DocumentQueries<
    * Makes a {@link LiveQuery} of the matching documents.
    *
    * @param params As for {@link filter}. A function runs for new and changed documents.
-   * @throws {OptionError} with the option; {CriteriaError}. Errors that the engine finds are the snapshot's `error`.
+   * @throws {OptionError} with the option; {CriteriaError}. Errors that the engine finds are the
+   *   snapshot's `error`.
    *
    * @example
    * ```ts
@@ -240,7 +246,8 @@ export abstract class DocumentQueries<
   }
 
   /**
-   * Makes a {@link LiveQuery} of the document with this id, archived or not; `undefined` while there is none.
+   * Makes a {@link LiveQuery} of the document with this id, archived or not; `undefined` while
+   * there is none.
    *
    * @throws {ValueError} `id_invalid`
    */

@@ -19,8 +19,9 @@ export interface KeyValueBackupView<V = unknown>
 /**
  * A collection of keys and values.
  *
- * A key is a path such as `'USER_1.friends[0].name'`, a number, or an array of segments; `\.` is a literal dot. The
- * first segment names the stored record, the rest is the path inside its value. Missing parents are created.
+ * A key is a path such as `'USER_1.friends[0].name'`, a number, or an array of segments; `\.` is a
+ * literal dot. The first segment names the stored record, the rest is the path inside its value.
+ * Missing parents are created.
  *
  * @example
  * ```ts
@@ -37,7 +38,8 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
   /**
    * Sets the value at a key.
    *
-   * @throws {KeyError} `key_invalid`; `kind_mismatch` if the path leads through a string or another scalar.
+   * @throws {KeyError} `key_invalid`; `kind_mismatch` if the path leads through a string or another
+   *   scalar.
    */
   set<T = V>(key: Key, value: T): Promise<T> {
     return this.call(
@@ -59,12 +61,17 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     return this.call([key, params], (calls, sender, at, given) => calls.has(sender, at, given));
   }
 
-  /** Deletes the value at a key; an item of an array is removed without a hole. Resolves with whether it existed. */
+  /**
+   * Deletes the value at a key; an item of an array is removed without a hole. Resolves with
+   * whether it existed.
+   */
   delete(key: Key): Promise<boolean> {
     return this.call([key], (calls, sender, at) => calls.delete(sender, at));
   }
 
-  /** Appends an item to the array at a key, which is created if missing. Resolves with the array. */
+  /**
+   * Appends an item to the array at a key, which is created if missing. Resolves with the array.
+   */
   push<I = unknown>(key: Key, item: I): Promise<I[]> {
     return this.call(
       [key, item],
@@ -82,12 +89,14 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
   }
 
   /**
-   * Replaces the value at a key by what a function makes of it. The function gets a copy, `undefined` if there is none, and
-   * may be async. It runs again if somebody changed the value meanwhile.
+   * Replaces the value at a key by what a function makes of it. The function gets a copy,
+   * `undefined` if there is none, and may be async. It runs again if somebody changed the value
+   * meanwhile.
    *
    * @param change Returns the new value; `undefined` changes nothing.
    * @returns the value.
-   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the function throws.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the
+   *   function throws.
    *
    * @example
    * ```ts
@@ -128,7 +137,9 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     return this.call([key, number], (calls, sender, at, by) => calls.increase(sender, at, by));
   }
 
-  /** Subtracts from the number at a key; a missing one starts at 0. Resolves with the difference. */
+  /**
+   * Subtracts from the number at a key; a missing one starts at 0. Resolves with the difference.
+   */
   decrease(key: Key, number: number): Promise<number> {
     return this.call([key, number], (calls, sender, at, by) => calls.decrease(sender, at, by));
   }
@@ -148,12 +159,18 @@ export class KeyValueCollection<V = unknown> extends CollectionHandle<
     return this.call([], (calls, sender) => calls.count(sender));
   }
 
-  /** Shows the collection as a backup has it, without restoring it, as `at` of a document collection does. */
+  /**
+   * Shows the collection as a backup has it, without restoring it, as `at` of a document collection
+   * does.
+   */
   at(backup: string): KeyValueBackupView<V> {
     return viewOf(this, KeyValueCollection.prototype, backup);
   }
 
-  /** Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths lie in the value. */
+  /**
+   * Compares a backup with a later one, or with now, as `diff` of a document collection does. Paths
+   * lie in the value.
+   */
   async *diff(from: string, to?: string): AsyncGenerator<ValueChange<V>, void, undefined> {
     yield* await this.call([from, to], (calls, sender, one, other) =>
       calls.diff<ValueChange<V>>(sender, this.liveBase, one, other),

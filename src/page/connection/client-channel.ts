@@ -19,8 +19,8 @@ import type { Connect, DestroyDatabase, EngineAccess } from './leadership.ts';
 const isNoOpening = ({ request }: PendingCall) => request.op !== 'open';
 
 /**
- * A client's channel to the engine. The requests of one microtask travel as one batch. The first request starts the
- * engine. Every request settles, also when the engine dies.
+ * A client's channel to the engine. The requests of one microtask travel as one batch. The first
+ * request starts the engine. Every request settles, also when the engine dies.
  */
 export class ClientChannel {
   /** The link to the engine, from the first request on. */
@@ -84,7 +84,8 @@ export class ClientChannel {
   }
 
   /**
-   * Listens to a live query. When the client closes or fails, the last news is the error of every later call.
+   * Listens to a live query. When the client closes or fails, the last news is the error of every
+   * later call.
    *
    * @returns the number of the live query in requests.
    */
@@ -127,7 +128,10 @@ export class ClientChannel {
     return link.requests.executeSync(request, link.inThread(request.handle));
   }
 
-  /** What reads of a handle look into, after all requests sent before. @throws as {@link ClientChannel.sendSync} */
+  /**
+   * What reads of a handle look into, after all requests sent before. @throws as
+   * {@link ClientChannel.sendSync}
+   */
   near(handle: number): object {
     return this.#atHand().inThread(handle).context(handle);
   }
@@ -158,7 +162,10 @@ export class ClientChannel {
     await link.save();
   }
 
-  /** Saves, then releases everything; refuses requests meanwhile. If the save fails, the channel stays open. */
+  /**
+   * Saves, then releases everything; refuses requests meanwhile. If the save fails, the channel
+   * stays open.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close().finally(() => {
       this.#closing = undefined;

@@ -39,14 +39,16 @@ const UNSHARED = { stolen: false, release: () => undefined };
  *
  * 1. All clients fail, here and in other tabs; their engine saves nothing any more.
  * 2. This page takes the lead, from a frozen leader by a steal.
- * 3. One write empties the database, with a new id and the next epoch: from now on nothing is left, even if this page
- *    ends here, and what earlier leaders and clients still write is refused.
+ * 3. One write empties the database, with a new id and the next epoch: from now on nothing is left,
+ *   even if this page ends here, and what earlier leaders and clients still write is refused.
  * 4. The unload journals and the database files go; files that a frozen tab has open count no more.
- * 5. The empty database goes, unless a frozen tab has it open. A deletion that waits for such a tab would block the
- *    next opening of the database.
+ * 5. The empty database goes, unless a frozen tab has it open. A deletion that waits for such a tab
+ *   would block the next opening of the database.
  *
- * @param database The id of the database. One that has another id is left alone: somebody else has deleted this one.
- * @throws {StorageError} `database_busy` where something blocks the deletion, or why the database cannot be emptied.
+ * @param database The id of the database. One that has another id is left alone: somebody else has
+ *   deleted this one.
+ * @throws {StorageError} `database_busy` where something blocks the deletion, or why the database
+ *   cannot be emptied.
  */
 export async function destroyDatabase(
   settings: DatabaseSettings,
@@ -101,8 +103,8 @@ function driverOf(
 /**
  * Empties a database in one write.
  *
- * @returns `gone` where the name has another database by now, or nothing can be stored here; the error where it cannot
- *   be emptied.
+ * @returns `gone` where the name has another database by now, or nothing can be stored here; the
+ *   error where it cannot be emptied.
  */
 async function empty(
   driver: StorageDriver,
@@ -175,7 +177,8 @@ function takeLead(
           return new Promise<void>((release) => resolve({ stolen: steal, release }));
         },
       );
-      // Aborted here, or stolen by another tab that deletes the database, too: that changes nothing.
+      // Aborted here, or stolen by another tab that deletes the database, too: that changes
+      // nothing.
       held.catch((error: { name?: string }) => {
         if (error.name !== 'AbortError') reject(error);
       });

@@ -5,8 +5,9 @@ import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import type { Replayer } from './replay.ts';
 
 /**
- * Notices that the browser has evicted a database: a mark outside of IndexedDB has the id of the database that held data,
- * and the one of this opening has another. `destroy()` removes the mark, and private windows forget it with the data.
+ * Notices that the browser has evicted a database: a mark outside of IndexedDB has the id of the
+ * database that held data, and the one of this opening has another. `destroy()` removes the mark,
+ * and private windows forget it with the data.
  */
 export class EvictionWatch {
   readonly #name: string;

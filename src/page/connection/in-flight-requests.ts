@@ -46,11 +46,11 @@ interface InFlight {
 }
 
 /**
- * A client's requests without a reply. When the engine is lost, the client retries them with the next; sequence numbers
- * keep changes from being applied twice.
+ * A client's requests without a reply. When the engine is lost, the client retries them with the
+ * next; sequence numbers keep changes from being applied twice.
  *
- * Only the end of its worker stops a pattern that hangs. At most one request that may hang is in flight, so a hang is
- * attributed to it; the requests behind it keep their order.
+ * Only the end of its worker stops a pattern that hangs. At most one request that may hang is in
+ * flight, so a hang is attributed to it; the requests behind it keep their order.
  */
 export class InFlightRequests {
   readonly #handles: OpenHandles;

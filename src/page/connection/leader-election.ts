@@ -15,9 +15,10 @@ export interface ElectionEvents {
 }
 
 /**
- * Elects the leader of a database by a Web Lock: one engine per name and origin may write. The page that holds the lock
- * is the leader; the others queue for it. When a page closes or crashes, the browser grants the lock to the next within
- * 15 to 120 ms. A frozen page keeps the lock, so another one has to steal it.
+ * Elects the leader of a database by a Web Lock: one engine per name and origin may write. The page
+ * that holds the lock is the leader; the others queue for it. When a page closes or crashes, the
+ * browser grants the lock to the next within 15 to 120 ms. A frozen page keeps the lock, so another
+ * one has to steal it.
  */
 export class LeaderElection {
   readonly #lock: string;
@@ -99,7 +100,9 @@ export class LeaderElection {
   }
 }
 
-/** Stands for the clients that live where the browser grants locks and does not tell who holds them. */
+/**
+ * Stands for the clients that live where the browser grants locks and does not tell who holds them.
+ */
 const UNKNOWN_CLIENT = '';
 
 /** The clients of a database that are alive. */

@@ -19,12 +19,16 @@ import type {
 import type { Route, RouteEvents } from './route.ts';
 import { tabRoute } from './tab-route.ts';
 
-/** A leader that was silent before and does not announce itself within this time is frozen: the lock is stolen. */
+/**
+ * A leader that was silent before and does not announce itself within this time is frozen: the lock
+ * is stolen.
+ */
 const SILENT_MS = 1000;
 
 /**
- * The same for a leader that was not silent before: after a reload the browser takes half a second to free the old
- * page's lock, and a leader that was silent for less than two seconds does not know that it may have been replaced.
+ * The same for a leader that was not silent before: after a reload the browser takes half a second
+ * to free the old page's lock, and a leader that was silent for less than two seconds does not know
+ * that it may have been replaced.
  */
 const FIRST_SILENT_MS = 5000;
 
@@ -57,7 +61,10 @@ export class LeaderFinder implements LeadershipMember {
   readonly #platform: Platform;
   readonly #events: FinderEvents;
   readonly #presence: Presence;
-  /** Resolves when the presence lock is held. Locks are granted in the order of requests: this one before the leader's. */
+  /**
+   * Resolves when the presence lock is held. Locks are granted in the order of requests: this one
+   * before the leader's.
+   */
   #present = Promise.resolve();
   #announcements: Announcements | undefined;
   /** The leader in another tab; `undefined` while this page leads or no leader is known. */
@@ -114,8 +121,8 @@ export class LeaderFinder implements LeadershipMember {
   }
 
   /**
-   * Resigns, as the page ends or is frozen. Stops listening, too: Chromium evicts a page from the back/forward cache
-   * when a message arrives for it.
+   * Resigns, as the page ends or is frozen. Stops listening, too: Chromium evicts a page from the
+   * back/forward cache when a message arrives for it.
    *
    * @param mayReturn As for {@link Leadership.resign}.
    */

@@ -23,8 +23,8 @@ import { hasCompleteChange, OpenHandles, ReplayBuffer, Replayer } from './replay
 import type { EngineInThread, Route, RouteEvents } from './route.ts';
 
 /**
- * A client's link to the leader's engine. When that engine is lost, the link finds the next, opens the client's handles
- * with it, replays the unsaved changes and retries the requests in flight.
+ * A client's link to the leader's engine. When that engine is lost, the link finds the next, opens
+ * the client's handles with it, replays the unsaved changes and retries the requests in flight.
  */
 export class LeaderLink {
   readonly handles = new OpenHandles();
@@ -39,7 +39,9 @@ export class LeaderLink {
   #route: Route | undefined;
   /** The next route, until its engine has answered the replay. */
   #joining: Route | undefined;
-  /** Counts attempts to take a route: only the latest counts, and an earlier one has left its route. */
+  /**
+   * Counts attempts to take a route: only the latest counts, and an earlier one has left its route.
+   */
   #attempt = 0;
   #started: Started = 'thread';
   #watching = false;
@@ -82,7 +84,10 @@ export class LeaderLink {
     return placeOf(this.#started, this.#route?.own === true);
   }
 
-  /** The engine in this thread. @throws {CollectionError} `sync_unavailable` while another tab is the leader. */
+  /**
+   * The engine in this thread. @throws {CollectionError} `sync_unavailable` while another tab is
+   * the leader.
+   */
   inThread(handle: number): EngineInThread {
     const engine = this.#route?.inThread;
     if (engine) return engine;
@@ -177,7 +182,10 @@ export class LeaderLink {
     this.requests.start(route);
   }
 
-  /** Replays the unsaved changes, unless the database is another and the client is to start again with that. */
+  /**
+   * Replays the unsaved changes, unless the database is another and the client is to start again
+   * with that.
+   */
   async #replay(route: Route, isCurrent: () => boolean): Promise<void> {
     try {
       await this.replayer.replay(route);
@@ -262,8 +270,8 @@ export class LeaderLink {
   }
 
   /**
-   * Ends the client for good. What is acknowledged and not saved is written first, except to a database that is gone: the next
-   * client that opens the database applies it.
+   * Ends the client for good. What is acknowledged and not saved is written first, except to a
+   * database that is gone: the next client that opens the database applies it.
    */
   fail(error: CairnError): void {
     if (this.#ended) return;

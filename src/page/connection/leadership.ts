@@ -67,8 +67,8 @@ export interface LeadershipMember {
 const STOP_MS = 1000;
 
 /**
- * Restarts in a row of an engine that fails before its first reply. More than the retries of a request, so that a
- * request that ends every engine is refused first, alone.
+ * Restarts in a row of an engine that fails before its first reply. More than the retries of a
+ * request, so that a request that ends every engine is refused first, alone.
  */
 const ATTEMPTS = 5;
 
@@ -76,8 +76,8 @@ const ATTEMPTS = 5;
 const OF_KEY = ['key_wrong', 'key_not_derived', 'not_encrypted'];
 
 /**
- * A page's part in the leadership of a database: the page queues for the lock, and runs the engine while it holds it.
- * All clients of the page that can share an engine share one.
+ * A page's part in the leadership of a database: the page queues for the lock, and runs the engine
+ * while it holds it. All clients of the page that can share an engine share one.
  */
 export class Leadership {
   readonly #name: string;
@@ -132,13 +132,16 @@ export class Leadership {
 
   /** Queues for the lock of the leader. */
   campaign(): void {
-    // Two engines would damage their common storage. One that keeps its data in memory runs without the lock.
+    // Two engines would damage their common storage. One that keeps its data in memory runs without
+    // the lock.
     if (this.#engine || this.#stopping || this.#destroying > 0) return;
     if (this.#shared && !this.#election.holds) this.#election.campaign();
     else this.#lead(false);
   }
 
-  /** The engine has replied, or the request that ended it is refused: the next failure is a new one. */
+  /**
+   * The engine has replied, or the request that ended it is refused: the next failure is a new one.
+   */
   confirm(): void {
     this.#attempts = 0;
   }
@@ -149,10 +152,11 @@ export class Leadership {
   }
 
   /**
-   * Runs a task that deletes the database, while no engine runs or starts here. The clients of the page fail; the engine
-   * saves nothing any more.
+   * Runs a task that deletes the database, while no engine runs or starts here. The clients of the
+   * page fail; the engine saves nothing any more.
    *
-   * @param database The id of the database. Where clients have another one already, there is nothing to do.
+   * @param database The id of the database. Where clients have another one already, there is
+   *   nothing to do.
    */
   async destroy(database: string | undefined, task: () => Promise<void>): Promise<void> {
     this.#destroying++;
@@ -218,8 +222,8 @@ export class Leadership {
   /**
    * Resigns at once, as the page ends or is frozen.
    *
-   * @param mayReturn Whether the page may return: its engine must not write then. Otherwise a save that has begun may
-   *   finish.
+   * @param mayReturn Whether the page may return: its engine must not write then. Otherwise a save
+   *   that has begun may finish.
    */
   resign(mayReturn: boolean): void {
     const engine = this.#engine;
@@ -259,7 +263,8 @@ export class Leadership {
       recovered: (keys) => journals.forget(this.#name, keys),
       bring: (address, port) => switchboard?.bring(address, port),
     };
-    // In a microtask: the first access to localStorage takes milliseconds, in which the engine starts.
+    // In a microtask: the first access to localStorage takes milliseconds, in which the engine
+    // starts.
     const pending = Promise.resolve().then(() => (this.#shared ? journals.read(this.#name) : []));
     const [starter] = this.#members;
     const engine: Promise<LeaderEngine> = (starter?.start ?? this.#startEngine)(
@@ -347,13 +352,19 @@ export type DestroyDatabase = (
   database: string | undefined,
 ) => Promise<void>;
 
-/** Wait before the second attempt; a browser that has just started often opens a database some milliseconds later. */
+/**
+ * Wait before the second attempt; a browser that has just started often opens a database some
+ * milliseconds later.
+ */
 const FIRST_MS = 100;
 
 /** No attempt begins later. */
 const PATIENCE_MS = 15_000;
 
-/** Codes of failures that may pass. Others need somebody to do something: free space, update the app, give another key. */
+/**
+ * Codes of failures that may pass. Others need somebody to do something: free space, update the
+ * app, give another key.
+ */
 const PASSING = ['storage_failed', 'storage_lost', 'storage_timeout'];
 
 /** Opens storage, again after a while where that fails for a reason that may pass. */

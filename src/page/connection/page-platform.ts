@@ -45,7 +45,9 @@ export const pagePlatform: Platform = {
   newClient: () => `${PAGE}.${++clients}`,
 };
 
-/** In Chromium only: a port is no faster than a BroadcastChannel in Firefox, and slower in WebKit. */
+/**
+ * In Chromium only: a port is no faster than a BroadcastChannel in Firefox, and slower in WebKit.
+ */
 function hasFastPorts(): boolean {
   const { userAgentData } = (platformObject('navigator') ?? {}) as { userAgentData?: unknown };
   return platformObject('SharedWorker') !== undefined && userAgentData !== undefined;
@@ -83,8 +85,8 @@ function pageLife(): PageLifecycle {
     onLeft: (listener) => {
       const left = (event: Event) => listener((event as PageTransitionEvent).persisted);
       return all([
-        // Twice: when Firefox closes the last tab of a site, it ends the running script anywhere, then calls the next
-        // listener.
+        // Twice: when Firefox closes the last tab of a site, it ends the running script anywhere,
+        // then calls the next listener.
         on(scope, 'pagehide', left, true),
         on(scope, 'pagehide', left),
         // In Chromium a frozen page still answers messages, while its storage hangs.

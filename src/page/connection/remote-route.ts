@@ -21,7 +21,9 @@ interface RemoteRouteOptions {
   readonly clock: Clock;
   /** Called when the session counts as dead. */
   readonly silent: () => void;
-  /** Compares the progress of the session with the number of calls that it cannot have answered yet. */
+  /**
+   * Compares the progress of the session with the number of calls that it cannot have answered yet.
+   */
   readonly compare?: (progress: SessionProgress, waiting: number) => void;
   readonly events: RouteEvents;
   /** Rejects when the other thread or tab is gone; never resolves. */
@@ -104,7 +106,10 @@ export function remoteRoute(api: RemoteSession, options: RemoteRouteOptions): Ro
   };
 }
 
-/** An engine that executes a commit has staged its changes already; only another, which replays it, needs them. */
+/**
+ * An engine that executes a commit has staged its changes already; only another, which replays it,
+ * needs them.
+ */
 function withoutStaged(batch: readonly Request[]): readonly Request[] {
   if (!batch.some(({ op }) => op === 'commit')) return batch;
   return batch.map((request) => (request.op === 'commit' ? { ...request, changes: [] } : request));
@@ -126,9 +131,10 @@ type RemoteSession = RemoteMethods<SessionApi, keyof SessionApi>;
 export const SESSION_METHODS = ['replay', 'execute', 'watch', 'save', 'leave', 'ping'] as const;
 
 /**
- * The methods that the other end exposes. Comlink makes a proxy at each access to one, with a finalizer, and Chromium
- * evicts a page from the back/forward cache for a finalizer that runs, which the garbage of the next page of the site
- * brings about. So each method has one proxy, which is released.
+ * The methods that the other end exposes. Comlink makes a proxy at each access to one, with a
+ * finalizer, and Chromium evicts a page from the back/forward cache for a finalizer that runs,
+ * which the garbage of the next page of the site brings about. So each method has one proxy, which
+ * is released.
  */
 export function remoteMethods<Api, Name extends keyof Api & string>(
   endpoint: Endpoint,

@@ -16,8 +16,8 @@ import { JOURNAL_ROOM, journalSize } from '../unload/unload-journal.ts';
 import type { Route } from './route.ts';
 
 /**
- * A client's acknowledged changes that are not released yet. When their engine is lost, the client replays them to the
- * next.
+ * A client's acknowledged changes that are not released yet. When their engine is lost, the client
+ * replays them to the next.
  */
 export class ReplayBuffer {
   /** In the order of execution, across handles: several may lead to one collection. */
@@ -33,7 +33,10 @@ export class ReplayBuffer {
     return this.#changes.length;
   }
 
-  /** Whether an unload journal has room for all changes. Measures no more of them than it takes to know. */
+  /**
+   * Whether an unload journal has room for all changes. Measures no more of them than it takes to
+   * know.
+   */
   get fitsJournal(): boolean {
     for (; this.#size <= JOURNAL_ROOM; this.#measured++) {
       const next = this.#changes[this.#measured];
@@ -113,7 +116,9 @@ export class ReplayBuffer {
   }
 }
 
-/** Whether a caller waits for one of the changes: that of an `insertMany` waits for its last part. */
+/**
+ * Whether a caller waits for one of the changes: that of an `insertMany` waits for its last part.
+ */
 export function hasCompleteChange(changes: readonly AcknowledgedChange[]): boolean {
   return changes.some(({ request }) => !isIncompletePart(request));
 }
@@ -179,7 +184,10 @@ export function asAcknowledged(request: Request, reply: unknown): Request | unde
   }
 }
 
-/** The request without the version that it names: that belongs to the lost engine, which has compared it. */
+/**
+ * The request without the version that it names: that belongs to the lost engine, which has
+ * compared it.
+ */
 function uncompared(request: Request): Request {
   if (!isCompared(request)) return request;
   const { handle, body } = request;
@@ -188,7 +196,10 @@ function uncompared(request: Request): Request {
     : { op: 'kvSet', handle, key: request.key, body };
 }
 
-/** The time of the change: `updated` counts, though a clock set back may make it earlier than `created`. */
+/**
+ * The time of the change: `updated` counts, though a clock set back may make it earlier than
+ * `created`.
+ */
 function acknowledgedTime(stamps: Stamps | undefined): number | undefined {
   return stamps && (stamps[1] || stamps[0]);
 }
@@ -196,18 +207,24 @@ function acknowledgedTime(stamps: Stamps | undefined): number | undefined {
 const none: FirstSequenceNumbers = [];
 
 /**
- * A client's open handles, with the sequence number of the last change of each. Client, handle and number are a change's
- * idempotency key: an engine recognises a change that was applied before.
+ * A client's open handles, with the sequence number of the last change of each. Client, handle and
+ * number are a change's idempotency key: an engine recognises a change that was applied before.
  */
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
   readonly #lastNumbers = new Map<number, number>();
-  /** By handle, the drop in flight of its collection. A handle constructed later belongs to a new collection. */
+  /**
+   * By handle, the drop in flight of its collection. A handle constructed later belongs to a new
+   * collection.
+   */
   readonly #leaving = new Map<number, Request>();
   /** By settings, handles that nobody has any more. The engine keeps what they declared. */
   readonly #free = new Map<string, number[]>();
 
-  /** Notes the opens and drops of a batch, and numbers its changes. Must be called once, before the batch is sent. */
+  /**
+   * Notes the opens and drops of a batch, and numbers its changes. Must be called once, before the
+   * batch is sent.
+   */
   number(batch: readonly Request[]): FirstSequenceNumbers {
     let first: [number, number][] | undefined;
     for (const request of batch) {
@@ -237,7 +254,9 @@ export class OpenHandles {
     return number;
   }
 
-  /** Forgets the handles of dropped and renamed collections: no later engine may make these anew. */
+  /**
+   * Forgets the handles of dropped and renamed collections: no later engine may make these anew.
+   */
   noteReplies(batch: readonly Request[], { failures }: BatchReply): void {
     for (const [index, request] of batch.entries()) {
       const { code } = (failures?.get(index) ?? {}) as { code?: string };
@@ -256,7 +275,9 @@ export class OpenHandles {
     return [...this.#settings];
   }
 
-  /** Nobody has the handle any more: the next with its settings takes its place, in the engine too. */
+  /**
+   * Nobody has the handle any more: the next with its settings takes its place, in the engine too.
+   */
   free(handle: number): void {
     const settings = this.#settings.get(handle);
     // Its collection was dropped.
@@ -303,7 +324,10 @@ function withFirst(
   return first;
 }
 
-/** The changes of a batch, with their indexes and sequence numbers: 0 for a commit, which has several. */
+/**
+ * The changes of a batch, with their indexes and sequence numbers: 0 for a commit, which has
+ * several.
+ */
 export function* numberedChanges(
   batch: readonly Request[],
   first: FirstSequenceNumbers,
@@ -325,7 +349,10 @@ export function* numberedChanges(
 /** First delay before changes are replayed again after a failure of storage. */
 const RETRY_MS = 500;
 
-/** Replays a client's unsaved changes to an engine, and retries for as long as the engine's storage fails. */
+/**
+ * Replays a client's unsaved changes to an engine, and retries for as long as the engine's storage
+ * fails.
+ */
 export class Replayer {
   readonly #unsaved: ReplayBuffer;
   readonly #handles: OpenHandles;
@@ -359,7 +386,10 @@ export class Replayer {
     return this.#database;
   }
 
-  /** Settles once the first engine has told the id of its database: until then no change is acknowledged. */
+  /**
+   * Settles once the first engine has told the id of its database: until then no change is
+   * acknowledged.
+   */
   get joining(): Promise<void> | undefined {
     return this.#joining;
   }
@@ -370,7 +400,10 @@ export class Replayer {
     this.#unsaved.drop(new Set(this.#unsaved.all()));
   }
 
-  /** Must be called when the engine is lost: what it has answered may be acknowledged, the next tells the id. */
+  /**
+   * Must be called when the engine is lost: what it has answered may be acknowledged, the next
+   * tells the id.
+   */
   joined(): void {
     this.#joining = undefined;
     this.#joined();

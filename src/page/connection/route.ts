@@ -11,8 +11,8 @@ import type {
 } from '../../protocol/requests.ts';
 
 /**
- * A client's route to the leader's engine: in this thread, in a worker or in another tab. When it ends, its calls may
- * never settle; the client retries them on the next route.
+ * A client's route to the leader's engine: in this thread, in a worker or in another tab. When it
+ * ends, its calls may never settle; the client retries them on the next route.
  */
 export interface Route {
   readonly started: Started;
@@ -41,7 +41,10 @@ export interface Route {
 
 /** The calls without promises of an engine in this thread. */
 export interface EngineInThread {
-  /** What reads of a handle look into now, which the engine's own reads know. Throws if it is not at hand. */
+  /**
+   * What reads of a handle look into now, which the engine's own reads know. Throws if it is not at
+   * hand.
+   */
   context(handle: number): object;
   /** Executes one request now, or throws. */
   execute(request: Request, first?: FirstSequenceNumbers): BatchReply;

@@ -5,15 +5,16 @@ import type { RecoveryRecord } from '../../protocol/recovery-records.ts';
 import { Leadership, type StartEngine, type StartingAccess } from './leadership.ts';
 
 /**
- * The leaderships of a page. Clients of one database share one, and so its engine, if they run it in the same place: in
- * this thread, or in a worker.
+ * The leaderships of a page. Clients of one database share one, and so its engine, if they run it
+ * in the same place: in this thread, or in a worker.
  */
 export class SharedLeaderships {
   /** By driver or platform, then by name. */
   readonly #all = new WeakMap<object, Map<string, Leadership>>();
 
   /**
-   * Access of a client. While another has the database open, the engine is that one's, with its options.
+   * Access of a client. While another has the database open, the engine is that one's, with its
+   * options.
    *
    * @param usesPorts Whether a port may replace the BroadcastChannel to another tab.
    */
@@ -61,7 +62,10 @@ export class SharedLeaderships {
   }
 }
 
-/** As `start`, for an encrypted database: the journals of pages that ended are sealed. Others do not count. */
+/**
+ * As `start`, for an encrypted database: the journals of pages that ended are sealed. Others do not
+ * count.
+ */
 export function openingJournals(
   start: StartEngine,
   name: string,

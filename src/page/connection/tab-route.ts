@@ -16,7 +16,8 @@ import { remoteMethods, remoteRoute, SESSION_METHODS } from './remote-route.ts';
 import type { Route, RouteEvents } from './route.ts';
 
 /**
- * Seconds after which a silent leader is replaced. A leader that is not frozen answers within milliseconds.
+ * Seconds after which a silent leader is replaced. A leader that is not frozen answers within
+ * milliseconds.
  */
 const SILENCE_S = 5;
 
@@ -87,7 +88,8 @@ export async function tabRoute(
     lost: new Promise(() => undefined),
     end: () => {
       stopWaiting?.();
-      // No reply comes: the channel closes at once, as a page in the back/forward cache must not receive messages.
+      // No reply comes: the channel closes at once, as a page in the back/forward cache must not
+      // receive messages.
       api.leave().catch(() => undefined);
       api.release();
       end();

@@ -16,8 +16,9 @@ import type { Route } from './route.ts';
 import { SharedLeaderships } from './shared-leaderships.ts';
 
 /**
- * Gives the event loop its turns. An engine in this thread replies in microtasks, so a caller that awaits one call after another would keep
- * timers, signals and the saves of the engine waiting for ever.
+ * Gives the event loop its turns. An engine in this thread replies in microtasks, so a caller that
+ * awaits one call after another would keep timers, signals and the saves of the engine waiting for
+ * ever.
  */
 export class LoopTurns {
   readonly #clock: Pick<Clock, 'elapsed'>;
@@ -36,8 +37,8 @@ export class LoopTurns {
   }
 
   /**
-   * Passes on a reply, behind a turn where one is due. A turn is requested a slice before: callers that leave the loop turns of their own wait
-   * for none.
+   * Passes on a reply, behind a turn where one is due. A turn is requested a slice before: callers
+   * that leave the loop turns of their own wait for none.
    */
   pass<T>(reply: T | Promise<T>): T | Promise<T> {
     if (!this.#isDue) {
@@ -107,7 +108,9 @@ export async function threadEngine(
 /** How long replies may come in microtasks alone. */
 const SLICE_MS = 4;
 
-/** Replies between two looks at the clock, where they come fast: a look takes a fiftieth of a read. */
+/**
+ * Replies between two looks at the clock, where they come fast: a look takes a fiftieth of a read.
+ */
 const UNLOOKED = 8;
 const FAST_MS = 0.5;
 

@@ -5,13 +5,18 @@ import { Watchdog } from '../../platform/watchdog.ts';
 import { fromWire } from '../../protocol/wire-error.ts';
 import type { FileReply, FileRequest } from '../../protocol/wire-protocol.ts';
 
-/** Seconds of silence after which the worker counts as dead: parsing the longest line takes about one. */
+/**
+ * Seconds of silence after which the worker counts as dead: parsing the longest line takes about
+ * one.
+ */
 const SILENCE_S = 30;
 
 /** Most bytes of one message. */
 const PIECE = 256 * 1024;
 
-/** A worker that writes or reads one file. It pulls its input from this thread, with backpressure. */
+/**
+ * A worker that writes or reads one file. It pulls its input from this thread, with backpressure.
+ */
 export class WorkerCodec implements FileCodec {
   readonly #worker: Worker;
   readonly #watchdog: Watchdog;
@@ -83,7 +88,10 @@ export class WorkerCodec implements FileCodec {
     });
   }
 
-  /** Ends the worker at once, whatever it and the input are doing. A pending request for output finds the end. */
+  /**
+   * Ends the worker at once, whatever it and the input are doing. A pending request for output
+   * finds the end.
+   */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -125,7 +125,10 @@ export class DocumentStream<T extends object, S extends Stamp> {
   }
 }
 
-/** Restores insertion rank among items that arrive segment by segment: holds back items until their rank is certain. */
+/**
+ * Restores insertion rank among items that arrive segment by segment: holds back items until their
+ * rank is certain.
+ */
 class Sequence<T extends { readonly rank: number }> {
   #held: T[] = [];
 

@@ -36,7 +36,10 @@ export function parseFindQuery(params: unknown, options: unknown, most?: number)
   return findQuery(checkSearch(params, options), most);
 }
 
-/** Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part of it. */
+/**
+ * Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part
+ * of it.
+ */
 export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
   return findQuery(checkSearch(params, options, matchChecks));
 }
@@ -118,11 +121,15 @@ export function passesPredicate<T>(predicate: (item: T) => unknown, item: T): bo
   return Boolean(result);
 }
 
-/** What is syntax in PCRE, and letters in JavaScript: a pattern with it finds nothing, or the wrong things. */
+/**
+ * What is syntax in PCRE, and letters in JavaScript: a pattern with it finds nothing, or the wrong
+ * things.
+ */
 const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
 /**
- * Refuses criteria that are nested too deeply or have holes, and patterns in the syntax of PCRE, which MongoDB's are.
+ * Refuses criteria that are nested too deeply or have holes, and patterns in the syntax of PCRE,
+ * which MongoDB's are.
  *
  * @param criteria Copied criteria.
  * @throws {CriteriaError} `criteria_invalid`, `operand_invalid`
@@ -159,7 +166,10 @@ function checkPattern(source: string, flags: unknown, place: string): void {
   throw operandInvalid(place || 'params', expected, new RegExp(source));
 }
 
-/** Whether copied criteria may contain a pattern that hangs. A literal prefix such as `/^abc/` cannot. */
+/**
+ * Whether copied criteria may contain a pattern that hangs. A literal prefix such as `/^abc/`
+ * cannot.
+ */
 export function holdsPattern(criteria: unknown): boolean {
   if (Array.isArray(criteria)) return criteria.some(holdsPattern);
   if (criteria instanceof RegExp) return !LITERAL_PREFIX.test(criteria.source);

@@ -14,8 +14,8 @@ interface HeldHandle extends Pick<OpenHandle, 'settings' | 'handle'> {
 }
 
 /**
- * What a client shows of itself: its handles, its live queries, and the calls while there is an observer. Without one
- * a call costs the same as ever: observing replaces the calls of each handle.
+ * What a client shows of itself: its handles, its live queries, and the calls while there is an
+ * observer. Without one a call costs the same as ever: observing replaces the calls of each handle.
  */
 export class Inspection implements LiveRegistry {
   readonly #handles = new Set<HeldHandle>();
@@ -42,7 +42,9 @@ export class Inspection implements LiveRegistry {
     return () => void this.#handles.delete(held);
   }
 
-  /** Notes that the calls of a collection are printed. @returns whether they are printed already. */
+  /**
+   * Notes that the calls of a collection are printed. @returns whether they are printed already.
+   */
   noteLogged(collection: string): boolean {
     const isLogged = this.#logged.has(collection);
     this.#logged.add(collection);

@@ -9,7 +9,10 @@ interface EventSource {
 
 const LOGGED: readonly LoggedEvent[] = ['save', 'index', 'restore', 'error', 'slow_query'];
 
-/** Prints the calls and events of a collection: the option `detailed_debugger_logs`. The printing loads meanwhile. */
+/**
+ * Prints the calls and events of a collection: the option `detailed_debugger_logs`. The printing
+ * loads meanwhile.
+ */
 export function logHandle(inspection: Inspection, { settings, collection }: OpenHandle): void {
   const loading = import('./log-lines.ts').catch((error: unknown) => {
     console.warn('cairndb: the code of detailed_debugger_logs did not load.', error);

@@ -11,8 +11,9 @@ import { LiveList, LiveRecord } from './live-list.ts';
 import type { LiveSource } from './live-source.ts';
 
 /**
- * Keeps the snapshot of a live query up to date with news from the engine. After a failover it registers with the
- * new engine under a new number, so late messages of the old engine match no query.
+ * Keeps the snapshot of a live query up to date with news from the engine. After a failover it
+ * registers with the new engine under a new number, so late messages of the old engine match no
+ * query.
  */
 export class LiveFeed {
   readonly #source: LiveSource;
@@ -73,10 +74,12 @@ export class LiveFeed {
     this.#list.restart();
     this.#begun = false;
     const live = this.#channel.listen((signal) => {
-      // An engine in this thread sends news in the middle of its work; listeners must not reenter it.
+      // An engine in this thread sends news in the middle of its work; listeners must not reenter
+      // it.
       inMicrotask(() => {
         if (this.#live === live) this.#take(signal);
-        // The engine has not got the `liveEnd`, which may wait for a change, whose reply waits for this.
+        // The engine has not got the `liveEnd`, which may wait for a change, whose reply waits for
+        // this.
         else this.#channel.send({ op: 'liveNext', live }).catch(() => undefined);
       });
     });
@@ -151,7 +154,8 @@ export class LiveFeed {
   /** Sends a request about the current live query. */
   #send(request: HandleRequest<'live' | 'liveNext'>, answered?: () => void): void {
     const live = this.#live;
-    // `liveNext` must not queue behind an exclusive call, which may wait for the news that it acknowledges.
+    // `liveNext` must not queue behind an exclusive call, which may wait for the news that it
+    // acknowledges.
     const sent =
       request.op === 'live' ? this.#channel.sendInOrder(request) : this.#channel.send(request);
     sent.then(

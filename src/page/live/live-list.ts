@@ -118,7 +118,8 @@ function slotReader(
 ): SlotReader {
   const build = documentBuilder(settings);
   const project = find?.select && compileSelect(find.select);
-  // A value at a key has no managed fields; a document that the engine projected has its selected ones.
+  // A value at a key has no managed fields; a document that the engine projected has its selected
+  // ones.
   const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;

@@ -17,20 +17,20 @@ const loadReading = () => import('./live-reading.ts');
 /**
  * A result that stays up to date: documents, one document, a count, a value.
  *
- * It starts with its first reader, who subscribes, iterates, awaits `ready` or calls `getSnapshot()`, and stops
- * after its last. Documents that did not change stay the same objects. All readers share them, so they are deeply
- * frozen: changing one throws a TypeError. Maps, Sets, Dates, Blobs and binary values cannot be frozen; leave them
- * as they are.
+ * It starts with its first reader, who subscribes, iterates, awaits `ready` or calls
+ * `getSnapshot()`, and stops after its last. Documents that did not change stay the same objects.
+ * All readers share them, so they are deeply frozen: changing one throws a TypeError. Maps, Sets,
+ * Dates, Blobs and binary values cannot be frozen; leave them as they are.
  *
- * Once a change is acknowledged, the live queries of the same client that are `ready` show it: after
- * `await orders.insert(…)`, `getSnapshot()` has the new document. Not with `throttle` or a pattern among the
- * criteria, whose results come later.
+ * Once a change is acknowledged, the live queries of the same client that are `ready` show it:
+ * after `await orders.insert(…)`, `getSnapshot()` has the new document. Not with `throttle` or a
+ * pattern among the criteria, whose results come later.
  *
- * A function among the params runs for each new or changed document. It does not run again when a variable of its
- * closure changes: make a new live query then.
+ * A function among the params runs for each new or changed document. It does not run again when a
+ * variable of its closure changes: make a new live query then.
  *
- * `subscribe`, `getSnapshot` and `getServerSnapshot` need no `this`: they are the arguments of React's
- * `useSyncExternalStore`.
+ * `subscribe`, `getSnapshot` and `getServerSnapshot` need no `this`: they are the arguments of
+ * React's `useSyncExternalStore`.
  *
  * @example
  * ```ts
@@ -57,8 +57,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Calls the listener with each new snapshot, not with the current one. After an error the next subscription tries
-   * again, unless others are still subscribed.
+   * Calls the listener with each new snapshot, not with the current one. After an error the next
+   * subscription tries again, unless others are still subscribed.
    *
    * @returns a function that ends the subscription.
    */
@@ -83,8 +83,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   };
 
   /**
-   * Always the same `pending` snapshot: the third argument of React's `useSyncExternalStore`, for rendering on a
-   * server and for hydrating that page. Starts nothing.
+   * Always the same `pending` snapshot: the third argument of React's `useSyncExternalStore`, for
+   * rendering on a server and for hydrating that page. Starts nothing.
    */
   readonly getServerSnapshot = (): LiveSnapshot<T> => UNREAD;
 
@@ -103,8 +103,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Iterates over the data, starting with the current. A slow loop skips results and gets the newest. Ends after
-   * `close()`; throws the error of the query.
+   * Iterates over the data, starting with the current. A slow loop skips results and gets the
+   * newest. Ends after `close()`; throws the error of the query.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
     let loop: Promise<LiveIteration<T>> | undefined;
@@ -158,7 +158,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
 
   async #loadFeed(): Promise<LiveFeed | undefined> {
     const { LiveFeed } = await import('./live-feed.ts');
-    // If the reader has left, as Svelte's does on a server, no channel opens: that would start the engine.
+    // If the reader has left, as Svelte's does on a server, no channel opens: that would start the
+    // engine.
     if (!this.#running) {
       this.#feed = undefined;
       return undefined;

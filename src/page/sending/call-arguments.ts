@@ -5,8 +5,8 @@ import { KeyError, ValueError } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 
 /**
- * Copies an argument of a call that waits for the runtime to load. Values that cannot be copied, such as functions, stay
- * as they are: the call accepts or refuses them.
+ * Copies an argument of a call that waits for the runtime to load. Values that cannot be copied,
+ * such as functions, stay as they are: the call accepts or refuses them.
  */
 export function copyArgument(value: unknown): unknown {
   const copied = tryCopy(value);
@@ -48,9 +48,10 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefine
 const framed = new WeakSet<object>();
 
 /**
- * Adds the caller's frames to the stack of a rejected call: the stack of an error from the engine ends inside Cairn.
- * Must be called by the async function whose promise the caller awaits: engines that trace `await` (V8:
- * https://v8.dev/docs/stack-trace-api#async-stack-traces) then know the caller, at no cost before the failure.
+ * Adds the caller's frames to the stack of a rejected call: the stack of an error from the engine
+ * ends inside Cairn. Must be called by the async function whose promise the caller awaits: engines
+ * that trace `await` (V8: https://v8.dev/docs/stack-trace-api#async-stack-traces) then know the
+ * caller, at no cost before the failure.
  */
 export function withCallerFrames(error: unknown): unknown {
   if (!(error instanceof Error) || framed.has(error)) return error;

@@ -1,6 +1,6 @@
 /**
- * The order of the calls to one collection, shared by a client's handles to it. While a call of several requests
- * runs exclusively, later calls queue.
+ * The order of the calls to one collection, shared by a client's handles to it. While a call of
+ * several requests runs exclusively, later calls queue.
  */
 export class CallOrder {
   /** Queued calls; `undefined` while no call runs exclusively. */
@@ -27,8 +27,8 @@ export class CallOrder {
       this.#waiting = waiting;
       return start().finally(() => {
         this.#waiting = undefined;
-        // All at once: a new call must not overtake queued ones. If one of them runs exclusively, the rest queue behind
-        // it in the same order.
+        // All at once: a new call must not overtake queued ones. If one of them runs exclusively,
+        // the rest queue behind it in the same order.
         for (const go of waiting) go();
       });
     });

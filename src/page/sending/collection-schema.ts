@@ -31,7 +31,10 @@ class SchemaCheck {
     return output;
   }
 
-  /** @throws {OptionError} `schema_failed`, also where its result or issues are not as Standard Schema has them */
+  /**
+   * @throws {OptionError} `schema_failed`, also where its result or issues are not as Standard
+   *   Schema has them
+   */
   #run(value: unknown): Validated {
     try {
       const result = this.#standard.validate(value) as Partial<PromiseLike<unknown>> | undefined;
@@ -59,7 +62,10 @@ export abstract class CollectionSchema extends SchemaCheck {
   /** Passes a document as it travels through the schema. */
   protected abstract passReplicated(document: object): void;
 
-  /** Why the schema refuses a document that replication has stored all the same; `undefined` if it does not. */
+  /**
+   * Why the schema refuses a document that replication has stored all the same; `undefined` if it
+   * does not.
+   */
   refusalOf(document: object): CairnError | undefined {
     try {
       this.passReplicated(document);
@@ -69,7 +75,10 @@ export abstract class CollectionSchema extends SchemaCheck {
     }
   }
 
-  /** Passes the records of a file through the schema. @throws {ValueError} `schema_violation` naming the id or key */
+  /**
+   * Passes the records of a file through the schema. @throws {ValueError} `schema_violation` naming
+   * the id or key
+   */
   importedPart({ records, ...part }: Records): Records {
     const checked = records.map((record) => ({
       ...record,

@@ -9,8 +9,8 @@ import type { EncodedDocument } from './documents.ts';
 import { pause, post, replyOf, type Sender } from './sender.ts';
 
 /**
- * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of work. Browsers reuse
- * message buffers up to this size.
+ * Characters of documents that `insertMany` encodes in one turn of the event loop: about 5 ms of
+ * work. Browsers reuse message buffers up to this size.
  */
 const SLICE_SIZE = 384 * 1024;
 
@@ -128,10 +128,11 @@ function encodeListed(list: readonly unknown[], index: number, encode: Encode): 
 export type ReadKeys = (bodies: readonly Body[], fields: readonly object[]) => KeyColumns;
 
 /**
- * Compiles the reader of the keys of a collection's indexes. The client has the fields while it encodes; the engine
- * would have to decode each body.
+ * Compiles the reader of the keys of a collection's indexes. The client has the fields while it
+ * encodes; the engine would have to decode each body.
  *
- * @returns `undefined` without indexes. An index over managed fields has no column: the engine makes these.
+ * @returns `undefined` without indexes. An index over managed fields has no column: the engine
+ *   makes these.
  */
 export function indexKeysReader({ indexes }: CollectionSettings): ReadKeys | undefined {
   const readers = indexes

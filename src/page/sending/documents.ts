@@ -23,7 +23,8 @@ export interface EncodedDocument {
 }
 
 /**
- * Encodes a document without its managed fields, so that callers can change a found document and store it.
+ * Encodes a document without its managed fields, so that callers can change a found document and
+ * store it.
  *
  * @param place Name of the document in errors.
  * @throws {ValueError} with the path of a value that cannot be stored.

@@ -61,7 +61,10 @@ export class HandleChannel {
     return this.#channel.place?.started;
   }
 
-  /** Runs a call that may be exclusive or abortable. Sends its first request synchronously, so that calls keep their order. */
+  /**
+   * Runs a call that may be exclusive or abortable. Sends its first request synchronously, so that
+   * calls keep their order.
+   */
   run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
     if (!exclusive && !signal) return this.#drive(start, this.sender);
     const begin = (send: Send): Promise<T> =>
@@ -70,7 +73,10 @@ export class HandleChannel {
     return signal ? this.#runUntil(signal, begin) : begin(send);
   }
 
-  /** Waits for the result of a call over a sender. Not async, which would cost two more turns of the microtask queue. */
+  /**
+   * Waits for the result of a call over a sender. Not async, which would cost two more turns of the
+   * microtask queue.
+   */
   settle<T>(call: Result<T>): Promise<T> {
     const result = isCoroutine(call) ? run(call) : call;
     return isPromise(result) ? result : Promise.resolve(result);
@@ -86,12 +92,18 @@ export class HandleChannel {
     return this.order.enter(() => this.send(request));
   }
 
-  /** Executes a request at once. @throws {CollectionError} `sync_unavailable` where the engine is not in this thread. */
+  /**
+   * Executes a request at once. @throws {CollectionError} `sync_unavailable` where the engine is
+   * not in this thread.
+   */
   sendSync<Name extends OperationName>(request: HandleRequest<Name>): ReplyTo<Name> {
     return this.#channel.sendSync(this.#addressed(request)) as ReplyTo<Name>;
   }
 
-  /** What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it cannot be read. */
+  /**
+   * What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it
+   * cannot be read.
+   */
   near(): object {
     return this.#channel.near(this.handle);
   }

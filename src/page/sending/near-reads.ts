@@ -22,8 +22,9 @@ interface NearChannel {
 }
 
 /**
- * Reads without promises, of an engine in this thread: they look into its records, and no request is made of them. What
- * they cannot read, such as queries with functions or patterns, goes the way of other calls.
+ * Reads without promises, of an engine in this thread: they look into its records, and no request
+ * is made of them. What they cannot read, such as queries with functions or patterns, goes the way
+ * of other calls.
  */
 export class NearReads {
   readonly #channel: NearChannel;
@@ -37,8 +38,8 @@ export class NearReads {
   }
 
   /**
-   * Makes the shared documents of all records, between the tasks of the page: to decode one takes ten times as long as to
-   * find it. Ends early with the engine; a read makes what is missing.
+   * Makes the shared documents of all records, between the tasks of the page: to decode one takes
+   * ten times as long as to find it. Ends early with the engine; a read makes what is missing.
    */
   async prepare(): Promise<void> {
     const { shared } = this.#channel;

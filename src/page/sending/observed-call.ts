@@ -59,7 +59,10 @@ export interface LiveRegistry {
   report(call: ObservedCall): void;
 }
 
-/** Registered: `cairndb/devtools` imports no code of the library, so it works with whichever copy made the database. */
+/**
+ * Registered: `cairndb/devtools` imports no code of the library, so it works with whichever copy
+ * made the database.
+ */
 export const INSPECTION: unique symbol = Symbol.for('cairndb.inspection');
 
 /** A handle of this page. */

@@ -12,8 +12,9 @@ export type HandleRequest<Name extends OperationName = OperationName> = {
 }[Name];
 
 /**
- * Sends the requests of a call to the engine. Calls are coroutines over a sender, written once: over a sender with
- * promises they run asynchronously, over a synchronous one without a turn of the event loop.
+ * Sends the requests of a call to the engine. Calls are coroutines over a sender, written once:
+ * over a sender with promises they run asynchronously, over a synchronous one without a turn of the
+ * event loop.
  */
 export interface Sender {
   /** How the engine started; `undefined` before it runs. */
@@ -28,7 +29,9 @@ export interface Sender {
   send<Name extends OperationName>(
     request: HandleRequest<Name>,
   ): ReplyTo<Name> | Promise<ReplyTo<Name>>;
-  /** Runs a call of several requests without later calls in between. Left out where none can come. */
+  /**
+   * Runs a call of several requests without later calls in between. Left out where none can come.
+   */
   readonly exclusively?: (<T>(start: (alone: Sender) => Coroutine<T>) => Promise<T>) | undefined;
   /** Where a transaction of its own can begin. Left out where requests are atomic already. */
   readonly client?: { readonly channel: ClientChannel; readonly handle: number };

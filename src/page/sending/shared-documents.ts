@@ -16,9 +16,11 @@ interface SharedReading {
 }
 
 /**
- * The documents that all readers of a collection share: deeply frozen, the same object until the document changes.
+ * The documents that all readers of a collection share: deeply frozen, the same object until the
+ * document changes.
  *
- * An engine in this thread answers with its records, and each record keeps its document. Otherwise they are in a cache here.
+ * An engine in this thread answers with its records, and each record keeps its document. Otherwise
+ * they are in a cache here.
  */
 export class SharedDocuments {
   readonly #build: DocumentBuilder;
@@ -106,7 +108,10 @@ export const CACHE_SIZE = 8 * 1024 * 1024;
 /** Counted for a document beside its body: its managed fields, and its place in maps. */
 const OVERHEAD = 100;
 
-/** Numbered in the page: the cache of a handle that takes the place of another is not taken for that one's. */
+/**
+ * Numbered in the page: the cache of a handle that takes the place of another is not taken for that
+ * one's.
+ */
 let caches = 0;
 
 interface Versions {
@@ -116,8 +121,9 @@ interface Versions {
 }
 
 /**
- * The frozen documents that a client has of an engine elsewhere, by version. It only grows: a full cache is replaced by an
- * empty one, and a request under way finds in its own what the reply leaves out.
+ * The frozen documents that a client has of an engine elsewhere, by version. It only grows: a full
+ * cache is replaced by an empty one, and a request under way finds in its own what the reply leaves
+ * out.
  */
 class DocumentCache {
   readonly number: number;

@@ -71,7 +71,8 @@ export class ActiveTransaction {
   /**
    * Commits what is staged; later calls reject.
    *
-   * @throws {TransactionError} `transaction_misused` while a call runs: what it changes may depend on its outcome.
+   * @throws {TransactionError} `transaction_misused` while a call runs: what it changes may depend
+   *   on its outcome.
    */
   async commit(): Promise<CommitReply> {
     // The function knows of the abort; the engine goes on with the call.
@@ -94,8 +95,8 @@ export class ActiveTransaction {
   end(): void {
     this.#isOver = true;
     if (!this.#isOpen) return;
-    // A lost engine took the transaction along, but calls that were retried have begun it anew. If the channel has ended, so has
-    // the session of the engine.
+    // A lost engine took the transaction along, but calls that were retried have begun it anew. If
+    // the channel has ended, so has the session of the engine.
     this.#channel.send(this.#requests.rollback()).catch(() => undefined);
   }
 
@@ -131,7 +132,10 @@ export class ActiveTransaction {
     throw error;
   };
 
-  /** An engine that was lost took along the snapshot and what was staged: replies of the next, also errors, show another. */
+  /**
+   * An engine that was lost took along the snapshot and what was staged: replies of the next, also
+   * errors, show another.
+   */
   #compareEngine(): void {
     if (this.#engine === this.#channel.engines) return;
     this.#refused(

@@ -15,8 +15,8 @@ import type { SyncTransaction } from './transaction-types.ts';
 /**
  * Runs a transaction in one turn: only its own function can change something meanwhile.
  *
- * @throws {TransactionError} `transaction_misused` for an async function, `transaction_conflict`; {CollectionError}
- *   `sync_unavailable`; what the function throws.
+ * @throws {TransactionError} `transaction_misused` for an async function, `transaction_conflict`;
+ *   {CollectionError} `sync_unavailable`; what the function throws.
  */
 export function runTransactionSync<T>(
   owner: CollectionOwner,

@@ -11,10 +11,16 @@ import type { Sender } from '../sending/sender.ts';
 import { ActiveTransaction } from './active-transaction.ts';
 import { exhausted } from './transaction-errors.ts';
 
-/** The first wait before the function runs again; each is twice as long, and of it a random part is taken. */
+/**
+ * The first wait before the function runs again; each is twice as long, and of it a random part is
+ * taken.
+ */
 const BACKOFF_MS = 8;
 
-/** The running functions of a client's transactions. One listener and one timer serve all: most functions end soon. */
+/**
+ * The running functions of a client's transactions. One listener and one timer serve all: most
+ * functions end soon.
+ */
 class OpenTransactions {
   /** Of functions that run again: one at a time. */
   readonly reruns = new CallTurns(LONGEST_BACKOFF_MS);
@@ -90,7 +96,8 @@ const LONGEST_BACKOFF_MS = 250;
  *
  * @param channel The channel to the engine, which is open.
  * @param body Runs the caller's function in a transaction.
- * @throws {TransactionError} `transaction_conflict` after too many conflicts; what the function throws.
+ * @throws {TransactionError} `transaction_conflict` after too many conflicts; what the function
+ *   throws.
  */
 export async function runTransaction<T>(
   channel: ClientChannel,
@@ -142,8 +149,8 @@ interface AtomicCall<T> {
 }
 
 /**
- * Runs one call of a collection as a transaction, until nobody was quicker. The caller keeps later calls of the collection
- * waiting.
+ * Runs one call of a collection as a transaction, until nobody was quicker. The caller keeps later
+ * calls of the collection waiting.
  */
 export async function runCallAtomically<T>({
   channel,
@@ -161,7 +168,9 @@ export async function runCallAtomically<T>({
   return runTransaction(channel, body, { retries: RETRIES, durable: false, signal: undefined });
 }
 
-/** A function that neither calls `tx` nor ends for this long never ends: its snapshot is given up. */
+/**
+ * A function that neither calls `tx` nor ends for this long never ends: its snapshot is given up.
+ */
 const IDLE_MS = 60 * 60 * 1000;
 
 interface Open {

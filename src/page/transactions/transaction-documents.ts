@@ -13,9 +13,10 @@ import type { DocumentCalls } from '../calls/document-calls.ts';
 import { TransactionCalls } from './transaction-calls.ts';
 
 /**
- * A collection of documents in a transaction. Reads see the snapshot of the transaction and its own changes. The methods are
- * those of {@link DocumentCollection}, without `modify`, `each`, `explain`, live queries, backups, `verify`, `save` and `Drop`. In
- * place of `modify` use `get` and `update`. Unique indexes are checked by the commit.
+ * A collection of documents in a transaction. Reads see the snapshot of the transaction and its own
+ * changes. The methods are those of {@link DocumentCollection}, without `modify`, `each`,
+ * `explain`, live queries, backups, `verify`, `save` and `Drop`. In place of `modify` use `get` and
+ * `update`. Unique indexes are checked by the commit.
  */
 export class TransactionDocuments<
   T extends object,

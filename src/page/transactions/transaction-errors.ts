@@ -46,7 +46,10 @@ export function notAwaited({ collection, method, id }: TransactionCall): Transac
   );
 }
 
-/** The error of a `transactionSync` whose commit was refused: in one turn nobody else can have changed what it read. */
+/**
+ * The error of a `transactionSync` whose commit was refused: in one turn nobody else can have
+ * changed what it read.
+ */
 export function conflictInside(collections: ReadonlySet<string>): TransactionError {
   const message =
     `A call of ${named(collections)} itself, or another transaction, inside of the function changed what it had read; ` +

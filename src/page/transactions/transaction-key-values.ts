@@ -5,9 +5,9 @@ import type { KeyValueCalls } from '../calls/key-value-calls.ts';
 import { TransactionCalls } from './transaction-calls.ts';
 
 /**
- * A collection of keys and values in a transaction. Reads see the snapshot of the transaction and its own changes. The
- * methods are those of {@link KeyValueCollection}, without `modify`, backups, `verify`, `save` and `Drop`. In place of `modify`
- * use `get` and `set`.
+ * A collection of keys and values in a transaction. Reads see the snapshot of the transaction and
+ * its own changes. The methods are those of {@link KeyValueCollection}, without `modify`, backups,
+ * `verify`, `save` and `Drop`. In place of `modify` use `get` and `set`.
  */
 export class TransactionKeyValues<V = unknown> extends TransactionCalls<KeyValueCalls> {
   set<T = V>(key: Key, value: T): Promise<T> {

@@ -7,8 +7,9 @@ import type { TransactionDocuments } from './transaction-documents.ts';
 import type { TransactionKeyValues } from './transaction-key-values.ts';
 
 /**
- * A running transaction: a function that takes a collection, and has its methods as the transaction sees it. Calls on the
- * collection itself are outside of the transaction. What it returns are copies, with `shared_documents` too.
+ * A running transaction: a function that takes a collection, and has its methods as the transaction
+ * sees it. Calls on the collection itself are outside of the transaction. What it returns are
+ * copies, with `shared_documents` too.
  *
  * @throws {TransactionError} `transaction_misused` for a collection of another client.
  */

@@ -20,7 +20,9 @@ export interface RecordForm {
 /** An unload journal that may still be in `localStorage`. */
 interface Journal {
   readonly key: RecoveryKey;
-  /** Its changes; left out for a page that seemed to end, whose journal may have calls in flight. */
+  /**
+   * Its changes; left out for a page that seemed to end, whose journal may have calls in flight.
+   */
   changes?: readonly AcknowledgedChange[];
 }
 
@@ -37,12 +39,14 @@ export interface RecordSealing {
 }
 
 /**
- * Writes the unsaved changes of a page that is hidden or ends; the next leader replays them. A worker is too late for
- * this: 500 documents were saved by the worker in 0 of 12 pages, by the page itself in 18 of 18.
+ * Writes the unsaved changes of a page that is hidden or ends; the next leader replays them. A
+ * worker is too late for this: 500 documents were saved by the worker in 0 of 12 pages, by the page
+ * itself in 18 of 18.
  *
- * Neither store is reliable alone. A record in IndexedDB, over a connection that is open already, holds any number of
- * changes, but WebKit aborts its transaction with the page, Chromium when it quits, and in Firefox and WebKit it waits
- * for the worker's write. A journal in `localStorage` always arrives, but has little room.
+ * Neither store is reliable alone. A record in IndexedDB, over a connection that is open already,
+ * holds any number of changes, but WebKit aborts its transaction with the page, Chromium when it
+ * quits, and in Firefox and WebKit it waits for the worker's write. A journal in `localStorage`
+ * always arrives, but has little room.
  */
 export class PageUnloadWriter implements UnloadWriter {
   readonly seal: UnloadWriter['seal'];
@@ -50,7 +54,10 @@ export class PageUnloadWriter implements UnloadWriter {
   readonly #sealing: RecordSealing | undefined;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
-  /** Counts attempts to open it: the connection of an earlier one is not kept, and must not stay open. */
+  /**
+   * Counts attempts to open it: the connection of an earlier one is not kept, and must not stay
+   * open.
+   */
   #attempt = 0;
   /** Written records that may still be in storage. */
   #stored: RecoveryKey[] = [];
@@ -84,7 +91,8 @@ export class PageUnloadWriter implements UnloadWriter {
       const store = () => this.#store(key, form);
       const journal = () => form.journal(this.#database) === record.changes.length;
       if (prefersJournal) isWritten = journal();
-      // The faster first: Firefox may end this script anywhere, and the journal goes to another process.
+      // The faster first: Firefox may end this script anywhere, and the journal goes to another
+      // process.
       else isWritten = (form.isText ? [journal(), store()] : [store(), journal()]).includes(true);
       last = form;
     }
@@ -111,8 +119,8 @@ export class PageUnloadWriter implements UnloadWriter {
   }
 
   /**
-   * Removes the earlier journals whose unsaved changes the newest has, too: while saves fail, a page that is hidden again
-   * and again would fill `localStorage`.
+   * Removes the earlier journals whose unsaved changes the newest has, too: while saves fail, a
+   * page that is hidden again and again would fill `localStorage`.
    *
    * @param missing The unsaved changes that the newest journal does not have.
    */

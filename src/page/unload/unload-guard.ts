@@ -33,8 +33,9 @@ export interface GuardedClient {
   /**
    * Leaves the engine and resigns.
    *
-   * @param mayReturn Whether the page is frozen or in the back/forward cache, and may return: its engine ends at once then,
-   *   without a save, and must not write. Otherwise a save that has begun may finish.
+   * @param mayReturn Whether the page is frozen or in the back/forward cache, and may return: its
+   *   engine ends at once then, without a save, and must not write. Otherwise a save that has begun
+   *   may finish.
    */
   suspend(mayReturn: boolean): void;
   /** Looks for an engine again. */
@@ -42,8 +43,8 @@ export interface GuardedClient {
 }
 
 /**
- * Keeps a client's acknowledged changes across the end of its page: each change is saved, or fits into the unload
- * journal, which the page writes when it is hidden or ends.
+ * Keeps a client's acknowledged changes across the end of its page: each change is saved, or fits
+ * into the unload journal, which the page writes when it is hidden or ends.
  */
 export class UnloadGuard {
   readonly #client: GuardedClient;
@@ -60,7 +61,9 @@ export class UnloadGuard {
   #endings = 0;
   /** Whether the page is frozen or in the back/forward cache. */
   #suspended = false;
-  /** Why the client has ended, where its record has not all that was acknowledged or waits for that. */
+  /**
+   * Why the client has ended, where its record has not all that was acknowledged or waits for that.
+   */
   #lost: CairnError | undefined;
 
   constructor(client: GuardedClient, page: PageLifecycle, writer: UnloadWriter) {
@@ -82,8 +85,8 @@ export class UnloadGuard {
   /**
    * Must be called before changes are acknowledged to the caller.
    *
-   * @returns resolves when the journal can have the changes, or when they are saved; `undefined` where the caller need
-   *   not wait.
+   * @returns resolves when the journal can have the changes, or when they are saved; `undefined`
+   *   where the caller need not wait.
    */
   secure(changes: readonly AcknowledgedChange[]): Promise<void> | undefined {
     if (this.#lost) return Promise.reject(this.#lost);
@@ -91,7 +94,8 @@ export class UnloadGuard {
     if (!this.#suspended) this.#writer.prepare();
     if (!this.#client.fitsJournal) return this.#save();
     const { pending } = this.#writer;
-    // A hidden page may end without an event. It saves at once, but does not wait: long imports run in hidden pages.
+    // A hidden page may end without an event. It saves at once, but does not wait: long imports run
+    // in hidden pages.
     const saved = pending || this.#page.isHidden ? this.#save() : undefined;
     if (!pending) return this.#seal(changes);
     const sealed = pending.then(() => (this.#writer.pending ? saved : this.#seal(changes)));
@@ -107,8 +111,9 @@ export class UnloadGuard {
   }
 
   /**
-   * Must be called before the client ends for a reason that only another client can do without, such as a wrong key: writes
-   * what it leaves behind. A change that then is in no record is not acknowledged any more.
+   * Must be called before the client ends for a reason that only another client can do without,
+   * such as a wrong key: writes what it leaves behind. A change that then is in no record is not
+   * acknowledged any more.
    */
   giveUp(error: CairnError): void {
     const changes = withoutBegunCalls(this.#client.unsaved);
@@ -134,8 +139,9 @@ export class UnloadGuard {
   }
 
   /**
-   * The changes, with the earlier parts of an `insertMany` whose last part is among them. Its caller waits for all of them,
-   * and most that have parts are too large for a journal: to seal these would be in vain.
+   * The changes, with the earlier parts of an `insertMany` whose last part is among them. Its
+   * caller waits for all of them, and most that have parts are too large for a journal: to seal
+   * these would be in vain.
    */
   #withBegunParts(changes: readonly AcknowledgedChange[]): readonly AcknowledgedChange[] {
     if (!changes.some(({ request }) => request.op === 'insertPart')) return changes;
@@ -148,7 +154,10 @@ export class UnloadGuard {
     );
   }
 
-  /** One save at a time; changes acknowledged meanwhile go with the next. The engine reports failures. */
+  /**
+   * One save at a time; changes acknowledged meanwhile go with the next. The engine reports
+   * failures.
+   */
   #save(): Promise<void> {
     this.#nextSave ??= this.#saving.then(() => {
       this.#nextSave = undefined;
@@ -169,8 +178,8 @@ export class UnloadGuard {
       const record = this.#record(withoutBegunCalls(unsaved));
       // Synchronously: when Chromium quits, 2 to 15 ms remain on a busy machine.
       this.#writer.journal(record);
-      // Before the save: in Firefox a record that waits for a save is lost with the page. A follower's changes are safe
-      // in the leader's engine.
+      // Before the save: in Firefox a record that waits for a save is lost with the page. A
+      // follower's changes are safe in the leader's engine.
       if (isLeader) this.#writer.store(record);
       this.#written = new Set([...(this.#written ?? []), ...record.changes]);
     }
@@ -188,13 +197,14 @@ export class UnloadGuard {
     // Not a commit: no engine has said that what it read is still true.
     for (const [request, , number] of this.#client.inFlight)
       if (request.op !== 'commit') changes.push({ request, number, turn: UNACKNOWLEDGED });
-    // The leader reads the recovery records as this page leaves. If it waits for a transaction of a page in the
-    // back/forward cache, Chromium evicts that page.
+    // The leader reads the recovery records as this page leaves. If it waits for a transaction of a
+    // page in the back/forward cache, Chromium evicts that page.
     const prefersJournal = mayReturn && this.#client.isFollower;
     const isWritten =
       changes.length > 0 && this.#writer.write(this.#record(changes), prefersJournal);
-    // A save in this thread may finish, unless another is running. An unfinished one would block the next leader while
-    // the page is in the back/forward cache, and Chromium evicts the page for that.
+    // A save in this thread may finish, unless another is running. An unfinished one would block
+    // the next leader while the page is in the back/forward cache, and Chromium evicts the page for
+    // that.
     if (this.#client.isInThread && !(mayReturn && isWritten)) this.#client.save();
     this.#client.suspend(mayReturn);
     // A page that is frozen, or in the back/forward cache, would block a deletion of the database.
@@ -224,7 +234,10 @@ function callOf(request: Request, isLast: boolean): number[] {
   return request.op === 'insertPart' && (!isLast || request.last) ? [request.call] : [];
 }
 
-/** The changes without the parts of an unfinished `insertMany`, which continues while the page lives. */
+/**
+ * The changes without the parts of an unfinished `insertMany`, which continues while the page
+ * lives.
+ */
 function withoutBegunCalls(changes: readonly AcknowledgedChange[]): AcknowledgedChange[] {
   const complete = new Set<number>();
   for (const { request } of changes)

@@ -22,8 +22,8 @@ const MAX_ENCODED_LENGTH = 32 * 1024 * 1024;
 export const SEALED_JOURNAL = 'sealed ';
 
 /**
- * Unload journals are lines of text in `localStorage`, whose writes are synchronous and never wait for IndexedDB. The
- * next page, or the leader, reads them.
+ * Unload journals are lines of text in `localStorage`, whose writes are synchronous and never wait
+ * for IndexedDB. The next page, or the leader, reads them.
  */
 export const unloadJournals: UnloadJournals = {
   write(database, { changes, ...head }, isGapless = false) {
@@ -90,7 +90,8 @@ export function journalKeys(database: string): string[] {
 }
 
 /**
- * Stores as many lines as there is room for, the first ones; none where the user forbids `localStorage`.
+ * Stores as many lines as there is room for, the first ones; none where the user forbids
+ * `localStorage`.
  *
  * @param worthless How many lines are not worth a write.
  * @returns how many lines are stored, `worthless` if none.
@@ -111,7 +112,10 @@ export function storeLines(
   return fitting;
 }
 
-/** @throws {TypeError} where the text is no journal: an engine that crashed over it would get it again. */
+/**
+ * @throws {TypeError} where the text is no journal: an engine that crashed over it would get it
+ *   again.
+ */
 function readJournal(text: string): RecoveryRecord {
   const [head = '', ...lines] = text.split('\n');
   const { opened, ...rest } = decodeLine(head) as RecoveryRecord;
@@ -135,7 +139,8 @@ function isChange({ turn, number, request }: AcknowledgedChange): boolean {
 /**
  * JSON, then its binary values in base64, separated by tabs, which JSON text never contains.
  *
- * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for a change that is too long.
+ * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for a
+ *   change that is too long.
  */
 function encodeLine(value: unknown): string | undefined {
   let encoded: ExactJson;
@@ -171,15 +176,18 @@ export function journalKey(database: string, left: RecoveryKey): string {
   return `cairn:${JSON.stringify([database, ...left])}`;
 }
 
-/** Characters of an unload journal at most: browsers give an origin five million, which the app needs too. */
+/**
+ * Characters of an unload journal at most: browsers give an origin five million, which the app
+ * needs too.
+ */
 export const JOURNAL_ROOM = 1024 * 1024;
 
 /** Characters of a journaled change beside its request. */
 const OVERHEAD = 80;
 
 /**
- * An upper bound of the characters that a change takes in the unload journal; infinite for a Blob, which cannot be
- * read synchronously.
+ * An upper bound of the characters that a change takes in the unload journal; infinite for a Blob,
+ * which cannot be read synchronously.
  */
 export function journalSize(request: Request): number {
   return OVERHEAD + sizeOf(request);

@@ -41,12 +41,13 @@ export interface CompiledCriteria {
  *
  * Paths never reach a prototype.
  *
- * A pattern (`/…/`, `$regex`) can take exponential time, and its thread cannot stop it: never build one from untrusted
- * input.
+ * A pattern (`/…/`, `$regex`) can take exponential time, and its thread cannot stop it: never build
+ * one from untrusted input.
  *
  * @param criteria A copy of the caller's, of plain data alone, at most 100 levels deep.
- * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test throws
- *   `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some millions of characters.
+ * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test
+ *   throws `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some
+ *   millions of characters.
  *
  * @example
  * ```ts
@@ -62,8 +63,8 @@ export function compileCriteria(criteria: unknown): CompiledCriteria {
 }
 
 /**
- * Compiles criteria for the items of an array. An object matches as in `$elemMatch`: operators test the item, field
- * criteria its fields. A RegExp is a pattern. Any other value matches equal items.
+ * Compiles criteria for the items of an array. An object matches as in `$elemMatch`: operators test
+ * the item, field criteria its fields. A RegExp is a pattern. Any other value matches equal items.
  *
  * @throws {CriteriaError} as {@link compileCriteria}.
  */

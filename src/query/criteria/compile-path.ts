@@ -11,8 +11,9 @@ export type Root = 'document' | 'item';
 /**
  * Binds a condition to a dotted path.
  *
- * Nearly all documents have no array on a path: then there is one candidate, and the whole condition runs as one test.
- * With an array on the path, each part of the condition tests every candidate.
+ * Nearly all documents have no array on a path: then there is one candidate, and the whole
+ * condition runs as one test. With an array on the path, each part of the condition tests every
+ * candidate.
  */
 export function compilePath(
   segments: readonly string[],
@@ -152,9 +153,10 @@ function visitLeaves(test: ValueTest, items: readonly unknown[]): boolean {
 /**
  * Tests the candidates below an array that is not the end of the path.
  *
- * As in MongoDB, a numeric segment is both a field of the objects in the array and a position in the array. The item
- * at the position is one candidate, even if it is an array. Other items that are no objects are no candidates, not
- * even as missing: `{ 'a.b': null }` does not match `{ a: [1, 2] }`.
+ * As in MongoDB, a numeric segment is both a field of the objects in the array and a position in
+ * the array. The item at the position is one candidate, even if it is an array. Other items that
+ * are no objects are no candidates, not even as missing: `{ 'a.b': null }` does not match
+ * `{ a: [1, 2] }`.
  */
 function visitItems(walk: Walk, items: readonly unknown[], level: number): boolean {
   const position = walk.positions[level] as number;

@@ -1,6 +1,6 @@
 /**
- * Tests one candidate value. `value` is `undefined` for a missing field; `present` tells a stored `undefined` from a
- * missing field.
+ * Tests one candidate value. `value` is `undefined` for a missing field; `present` tells a stored
+ * `undefined` from a missing field.
  */
 export type ValueTest = (value: unknown, present: boolean) => boolean;
 
@@ -9,8 +9,8 @@ export type ValueTest = (value: unknown, present: boolean) => boolean;
  *
  * - `each`: some candidate passes the test; the candidates of an array are its items and itself.
  * - `whole`: the same, but the only candidate of an array is itself (`$size`, `$elemMatch`).
- * - `all`, `not`: logic over conditions of the same field. A different candidate may pass each part: `[0, 9]` matches
- *   `{ $gt: 1, $lt: 5 }`, as in MongoDB.
+ * - `all`, `not`: logic over conditions of the same field. A different candidate may pass each
+ *   part: `[0, 9]` matches `{ $gt: 1, $lt: 5 }`, as in MongoDB.
  */
 export type Condition =
   | {
@@ -25,7 +25,10 @@ export type Condition =
   | { readonly kind: 'all'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'not'; readonly condition: Condition };
 
-/** Cost of a test with a pattern or a loop, against 1 for a comparison; cheaper tests of a query run first. */
+/**
+ * Cost of a test with a pattern or a loop, against 1 for a comparison; cheaper tests of a query run
+ * first.
+ */
 export const EXPENSIVE = 20;
 
 export function each(test: ValueTest, cost = 1): Condition {

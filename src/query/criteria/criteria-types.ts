@@ -28,8 +28,8 @@ type TypeAlias =
 /**
  * Criteria for documents of type `T`, in the object form of MongoDB.
  *
- * TypeScript checks field names, dotted {@link Path}s, operators and operands against `T`. Fields that `T` does not
- * declare are accepted only where it has an index signature.
+ * TypeScript checks field names, dotted {@link Path}s, operators and operands against `T`. Fields
+ * that `T` does not declare are accepted only where it has an index signature.
  *
  * @example
  * ```ts
@@ -96,7 +96,10 @@ interface ValueOperators<V> {
   $not?: FieldOperators<V> | IfHolds<Item<V>, string, RegExp>;
   /** Whether the field exists; null and `undefined` count as existing. */
   $exists?: boolean;
-  /** The type of the value, or of an item of the array: a name, BSON's number for it, or a list of them. */
+  /**
+   * The type of the value, or of an item of the array: a name, BSON's number for it, or a list of
+   * them.
+   */
   $type?: TypeAlias | number | readonly (TypeAlias | number)[];
   /** All of these are in the array, or equal to the value. */
   $all?: readonly (Literal<V> | { readonly $elemMatch: ItemCriteria<Item<V>> })[];
@@ -105,8 +108,8 @@ interface ValueOperators<V> {
 interface PatternOperators {
   /**
    * A pattern of JavaScript, of at most 1,000 characters. It runs in the engine's thread and cannot
-   * be stopped there: never build one from untrusted input. With `connect()`, a worker that hangs in a pattern is
-   * replaced, and only this call rejects; with `Database` the page hangs.
+   * be stopped there: never build one from untrusted input. With `connect()`, a worker that hangs
+   * in a pattern is replaced, and only this call rejects; with `Database` the page hangs.
    */
   $regex?: RegExp | string;
   /** Flags for `$regex`: any of `i`, `m`, `s`, `u`. */
@@ -125,7 +128,9 @@ interface ArrayOperators<V> {
   $elemMatch?: ItemCriteria<Item<V>>;
 }
 
-/** Criteria for an item of an array: operators on the item, or criteria for the fields inside it. */
+/**
+ * Criteria for an item of an array: operators on the item, or criteria for the fields inside it.
+ */
 export type ItemCriteria<I> = unknown extends I
   ? unknown
   : FieldOperators<I> | (I extends object ? Criteria<I> : never);

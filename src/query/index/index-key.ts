@@ -9,14 +9,18 @@ import type { IndexDefinition } from './index-definition.ts';
 export type Scalar = string | number | bigint | boolean | null | Date;
 
 /**
- * The key of one document in an index: a scalar for an index of one field, a tuple for one of several, and for a
- * multi index a scalar or the list of its distinct items. `undefined` says that the document is unkeyed: it holds an
- * array on the path of an index without `multi`, or an object, a RegExp or the like, and every query has to test it.
- * A list that ends in `undefined` has items and is unkeyed as well. Survives a structured clone.
+ * The key of one document in an index: a scalar for an index of one field, a tuple for one of
+ * several, and for a multi index a scalar or the list of its distinct items. `undefined` says that
+ * the document is unkeyed: it holds an array on the path of an index without `multi`, or an object,
+ * a RegExp or the like, and every query has to test it. A list that ends in `undefined` has items
+ * and is unkeyed as well. Survives a structured clone.
  */
 export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
 
-/** Names what an index reads of a document: indexes of the same name have the same keys, regardless of `unique`. */
+/**
+ * Names what an index reads of a document: indexes of the same name have the same keys, regardless
+ * of `unique`.
+ */
 export function keyName({ multi, fields }: IndexDefinition): string {
   return JSON.stringify([multi, ...fields]);
 }
@@ -63,8 +67,9 @@ export function scalarOf(value: unknown): Scalar | undefined {
 }
 
 /**
- * The items are the candidates of criteria. Objects, and arrays as a whole, are left out: no criteria that an index
- * answers match them. A RegExp has no key, but a pattern that equals it matches it, so it makes the document unkeyed.
+ * The items are the candidates of criteria. Objects, and arrays as a whole, are left out: no
+ * criteria that an index answers match them. A RegExp has no key, but a pattern that equals it
+ * matches it, so it makes the document unkeyed.
  */
 function itemsReader(path: string): (document: object) => IndexKey {
   let items: (Scalar | undefined)[] = [];

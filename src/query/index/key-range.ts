@@ -2,8 +2,9 @@ import { compareScalars } from '../value/compare-values.ts';
 import type { Scalar } from './index-key.ts';
 
 /**
- * A range of keys; plain data. A bound names as many leading fields as it needs: `from: ['eu']` begins before every
- * key of `eu`, or behind all of them when it is open. A bound without fields is the beginning or end of the index.
+ * A range of keys; plain data. A bound names as many leading fields as it needs: `from: ['eu']`
+ * begins before every key of `eu`, or behind all of them when it is open. A bound without fields is
+ * the beginning or end of the index.
  */
 export interface KeyRange {
   readonly from: readonly Scalar[];
@@ -35,7 +36,10 @@ export function boundOf(
   return (key) => compareScalars(key, value) >= least;
 }
 
-/** Compares two keys by the fields that both have: leading fields equal every key that begins with them. */
+/**
+ * Compares two keys by the fields that both have: leading fields equal every key that begins with
+ * them.
+ */
 export function compareTuples(a: readonly unknown[], b: readonly unknown[]): number {
   const length = Math.min(a.length, b.length);
   for (let field = 0; field < length; field++) {

@@ -8,8 +8,8 @@ interface Position {
 }
 
 /**
- * Leaves in order, as the lowest level of a B+ tree. A leaf may be unsorted until a read needs its order; sorting
- * splits it where it is too long.
+ * Leaves in order, as the lowest level of a B+ tree. A leaf may be unsorted until a read needs its
+ * order; sorting splits it where it is too long.
  */
 export class LeafList<K, E extends Ranked> {
   readonly #compare: (a: K, b: K) => number;
@@ -108,7 +108,9 @@ export class LeafList<K, E extends Ranked> {
     return low - 1;
   }
 
-  /** Sorts a leaf, unless it is sorted, and splits it if it is too long: later leaves then move up. */
+  /**
+   * Sorts a leaf, unless it is sorted, and splits it if it is too long: later leaves then move up.
+   */
   sorted(number: number): Leaf<K, E> {
     const leaf = this.#leaves[number] as Leaf<K, E>;
     if (leaf.sorted) return leaf;
@@ -177,9 +179,14 @@ export interface EntrySlice<E> {
   readonly to: number;
 }
 
-/** Pairs in a range of the order, as in a leaf of a B+ tree. Parallel arrays take half the memory of objects. */
+/**
+ * Pairs in a range of the order, as in a leaf of a B+ tree. Parallel arrays take half the memory of
+ * objects.
+ */
 export interface Leaf<K, E> {
-  /** The least pair that belongs here, by key and rank; the first leaf also takes everything before. */
+  /**
+   * The least pair that belongs here, by key and rank; the first leaf also takes everything before.
+   */
   readonly low: K;
   readonly lowRank: number;
   readonly keys: K[];

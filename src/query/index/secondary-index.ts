@@ -8,17 +8,22 @@ import { SortedPairs } from './sorted-pairs.ts';
 /** A scalar, or a tuple of them for an index of several fields. */
 type Key = Scalar | readonly Scalar[];
 
-/** Where a read continues: behind the entry with this key, of all fields of the index, and this rank. */
+/**
+ * Where a read continues: behind the entry with this key, of all fields of the index, and this
+ * rank.
+ */
 export interface IndexPosition {
   readonly key: readonly unknown[];
   readonly rank: number;
 }
 
 /**
- * A secondary index in memory: entries by key, equal keys by rank. A rank belongs to one entry at a time.
+ * A secondary index in memory: entries by key, equal keys by rank. A rank belongs to one entry at a
+ * time.
  *
- * A `unique` index tells the owner of a key; the caller refuses another one. As NULL in SQL, a key takes no part
- * where any of its fields is null, `undefined` or missing. Neither does a value without a key, such as a RegExp.
+ * A `unique` index tells the owner of a key; the caller refuses another one. As NULL in SQL, a key
+ * takes no part where any of its fields is null, `undefined` or missing. Neither does a value
+ * without a key, such as a RegExp.
  *
  * @see IndexKey for documents without a key.
  */
@@ -48,8 +53,8 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /**
-   * Loads entries into an empty index, in any order, with their keys in a parallel array. Cheap: {@link sorting} sorts
-   * them later. The lists must not change afterwards.
+   * Loads entries into an empty index, in any order, with their keys in a parallel array. Cheap:
+   * {@link sorting} sorts them later. The lists must not change afterwards.
    */
   load(entries: EntryList<E>, keys: readonly IndexKey[]): void {
     this.#size = keys.length;
@@ -159,8 +164,8 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /**
-   * All keyed entries, in order, with their keys; sorts them on the way. The index may change between batches: entries
-   * that were there all the time are visited once.
+   * All keyed entries, in order, with their keys; sorts them on the way. The index may change
+   * between batches: entries that were there all the time are visited once.
    */
   batches(): Generator<Pick<Leaf<unknown, E>, 'keys' | 'entries'>> {
     return this.#pairs.batches();
@@ -171,7 +176,10 @@ export class SecondaryIndex<E extends Ranked> {
     return this.#compare(a as Key, b as Key) === 0;
   }
 
-  /** Sorts loaded entries in slices of a few milliseconds; reads and changes may happen between them. */
+  /**
+   * Sorts loaded entries in slices of a few milliseconds; reads and changes may happen between
+   * them.
+   */
   sorting(): Generator<void> {
     return this.#pairs.sorting();
   }

@@ -14,7 +14,9 @@ const LOADED = 1024;
 const MAX_LEAVES = 256;
 /** Loaded pairs that `sorting` distributes at a time. */
 const SLICE = 2048;
-/** Reads of a single key that scan the loaded pairs before these are distributed; see `matching`. */
+/**
+ * Reads of a single key that scan the loaded pairs before these are distributed; see `matching`.
+ */
 const MAX_SCANS = 16;
 /** Entries of distinct keys that a descending read reverses at a time. */
 const BATCH = 64;
@@ -22,9 +24,9 @@ const BATCH = 64;
 /**
  * Pairs of key and entry, ordered by key and then by rank: a B+ tree of two levels.
  *
- * Loading sorts nothing: it chooses the bounds of leaves from a sample. The first read that needs order distributes
- * the pairs to unsorted leaves (about 20 ms for 100,000; a scan over them takes 1). A leaf is sorted by the first
- * read of it, or in the background by `sorting`.
+ * Loading sorts nothing: it chooses the bounds of leaves from a sample. The first read that needs
+ * order distributes the pairs to unsorted leaves (about 20 ms for 100,000; a scan over them takes
+ * 1). A leaf is sorted by the first read of it, or in the background by `sorting`.
  *
  * A slice of entries is valid until the next change.
  */
@@ -100,7 +102,9 @@ export class SortedPairs<K, E extends Ranked> {
     }
   }
 
-  /** The same by descending key, equal keys by ascending rank. The bounds must not look at ranks. */
+  /**
+   * The same by descending key, equal keys by ascending rank. The bounds must not look at ranks.
+   */
   *descending(low: Bound<K>, high: Bound<K>): Generator<EntrySlice<E>> {
     this.#distribute(Number.POSITIVE_INFINITY);
     const leaves = this.#leaves;
@@ -133,8 +137,8 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /**
-   * The entries of a key by rank, while most loaded pairs are not distributed yet: a scan over them answers the
-   * first lookups after opening sooner than distributing would. `undefined` later.
+   * The entries of a key by rank, while most loaded pairs are not distributed yet: a scan over them
+   * answers the first lookups after opening sooner than distributing would. `undefined` later.
    */
   matching(wanted: K): E[] | undefined {
     if (this.#distributed === this.#keys.length || this.#scans++ >= MAX_SCANS) return undefined;
@@ -194,8 +198,8 @@ export class SortedPairs<K, E extends Ranked> {
   }
 
   /**
-   * All pairs in order, some hundreds at a time. Changes may come in between: pairs that were there all the time are
-   * visited once.
+   * All pairs in order, some hundreds at a time. Changes may come in between: pairs that were there
+   * all the time are visited once.
    */
   *batches(): Generator<Pick<Leaf<K, E>, 'keys' | 'entries'>> {
     this.#distribute(Number.POSITIVE_INFINITY);
@@ -229,7 +233,8 @@ export class SortedPairs<K, E extends Ranked> {
     const leaves = this.#leaves;
     for (; this.#distributed < end; this.#distributed++) {
       const key = this.#keys[this.#distributed] as K;
-      // Not for an empty list: changes of such a record distribute nothing, so it may be forgotten by now.
+      // Not for an empty list: changes of such a record distribute nothing, so it may be forgotten
+      // by now.
       const entry = (): E => this.#entries.at(this.#distributed) as E;
       if (!this.#multi || !Array.isArray(key)) leaves.append(key, entry());
       else for (const item of key) leaves.append(item, entry());

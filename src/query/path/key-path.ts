@@ -8,8 +8,8 @@ const MAX_SEGMENTS = 500;
 export type KeyPath = readonly [record: string, ...path: (string | number)[]];
 
 /**
- * Parses a key. The first segment names the stored record, the rest is the path inside its value. `[3]` is an index;
- * a backslash escapes the dot and the brackets.
+ * Parses a key. The first segment names the stored record, the rest is the path inside its value.
+ * `[3]` is an index; a backslash escapes the dot and the brackets.
  *
  * @throws {KeyError} `key_invalid`
  */
@@ -33,8 +33,8 @@ export function parseFieldPath(path: string): string[] {
 }
 
 /**
- * The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. A path comes directly
- * before the paths inside it.
+ * The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. A
+ * path comes directly before the paths inside it.
  */
 export function compareFieldPaths(a: readonly string[], b: readonly string[]): number {
   const length = Math.min(a.length, b.length);

@@ -8,11 +8,12 @@ export type PropertyReader = (container: object, key: string) => unknown;
 let builtIns: readonly object[] | undefined;
 
 /**
- * The reader that `key` needs so that it never reaches a prototype or a property of a built-in; `undefined` if a
- * direct read is safe. Decided once per query: only keys such as `constructor`, `size` or `length` need a reader.
+ * The reader that `key` needs so that it never reaches a prototype or a property of a built-in;
+ * `undefined` if a direct read is safe. Decided once per query: only keys such as `constructor`,
+ * `size` or `length` need a reader.
  *
- * @param plain Whether the containers are plain objects, as documents are: then only the names on `Object.prototype`
- *   need a reader.
+ * @param plain Whether the containers are plain objects, as documents are: then only the names on
+ *   `Object.prototype` need a reader.
  */
 export function readerOf(key: string, plain: boolean): PropertyReader | undefined {
   if (key in Object.prototype) return readOwn;
@@ -52,8 +53,9 @@ function isBuiltInName(key: string): boolean {
 }
 
 /**
- * Compiles a reader of the value at a dotted path; `undefined` for a missing field. With an array on the path or at its
- * end, it returns that array, and the caller has to follow the path through it.
+ * Compiles a reader of the value at a dotted path; `undefined` for a missing field. With an array
+ * on the path or at its end, it returns that array, and the caller has to follow the path through
+ * it.
  */
 export function valueReader(path: string): (document: object) => unknown {
   const segments = path.split('.');

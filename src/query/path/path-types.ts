@@ -56,8 +56,8 @@ interface PathKind {
 /**
  * The dotted paths of kind `M` inside a value of type `V`.
  *
- * Every path (`string`) is accepted below `Levels` further objects, one level below a type that contains itself, and
- * inside `unknown`.
+ * Every path (`string`) is accepted below `Levels` further objects, one level below a type that
+ * contains itself, and inside `unknown`.
  */
 type Inside<V, M extends PathKind, Levels extends number, Above> = unknown extends V
   ? string
@@ -117,19 +117,25 @@ interface ChangedPath<Held> extends PathKind {
 }
 
 /**
- * The dotted paths into a document of type `T`, with positions in arrays: `name`, `address.city`, `items.name`,
- * `items.0.name`. They are checked four fields deep. Deeper paths, paths into `unknown` fields and repeated paths of
- * recursive types are accepted unchecked.
+ * The dotted paths into a document of type `T`, with positions in arrays: `name`, `address.city`,
+ * `items.name`, `items.0.name`. They are checked four fields deep. Deeper paths, paths into
+ * `unknown` fields and repeated paths of recursive types are accepted unchecked.
  */
 export type Path<T> = Inside<T, AnyPath, 3, never>;
 
 /** The paths of {@link Path} without positions in arrays: `items.name`, and not `items.0.name`. */
 export type FieldPath<T> = Inside<T, AnyFieldPath, 3, never>;
 
-/** The paths of {@link Path} that can order documents: they lead to values without fields, or to arrays of them. */
+/**
+ * The paths of {@link Path} that can order documents: they lead to values without fields, or to
+ * arrays of them.
+ */
 type SortPath<T> = Inside<T, OrderedPath, 3, never>;
 
-/** The paths of {@link Path} that name one place: `items.0.name`, not `items.name`. Only those that can hold `Held`. */
+/**
+ * The paths of {@link Path} that name one place: `items.0.name`, not `items.name`. Only those that
+ * can hold `Held`.
+ */
 export type UpdatePath<T, Held = unknown> = Inside<T, ChangedPath<Held>, 3, never>;
 
 /** The type of the value at a path in `T`; `unknown` if the path is not checked. */
@@ -160,8 +166,8 @@ type FieldOf<T, Name extends string> = unknown extends T
 export type Direction = 1 | -1;
 
 /**
- * An order of documents: paths with their direction, the most important first.
- * Checked against `T`. Objects cannot be sorted by, their fields can. A path that is known only at run time,
+ * An order of documents: paths with their direction, the most important first. Checked against `T`.
+ * Objects cannot be sorted by, their fields can. A path that is known only at run time,
  * `{ [column]: 1 }`, is accepted unchecked.
  *
  * @example `{ 'address.city': 1, age: -1 }`
@@ -169,8 +175,8 @@ export type Direction = 1 | -1;
 export type Sort<T = Record<string, unknown>> = { [P in SortPath<T>]?: DirectionAt<P> };
 
 /**
- * Positions in arrays, `items.${number}`, make an index signature. A computed key has to fit it, and TypeScript takes
- * the value of one for a `number`.
+ * Positions in arrays, `items.${number}`, make an index signature. A computed key has to fit it,
+ * and TypeScript takes the value of one for a `number`.
  */
 type DirectionAt<P extends string> = string extends P
   ? Direction

@@ -27,8 +27,9 @@ export function hasAt(root: unknown, path: ValuePath): boolean {
 }
 
 /**
- * Sets the value at a path and returns the root, changed in place where it exists. Missing parents are created:
- * arrays for a number, objects for a name. An index past the end of an array fills the gap with null, as in MongoDB.
+ * Sets the value at a path and returns the root, changed in place where it exists. Missing parents
+ * are created: arrays for a number, objects for a name. An index past the end of an array fills the
+ * gap with null, as in MongoDB.
  *
  * @param place The path as errors show it.
  * @throws {KeyError} `kind_mismatch` when the path leads through a string, a Date or the like.

@@ -21,8 +21,8 @@ export function isPoint({ from, to }: Interval): boolean {
 type Limits = readonly [from: Scalar, to: Scalar, fromOpen: boolean, toOpen: boolean];
 
 /**
- * The keys that a comparison can match at most: the type bracket of its operand, without NaN. Among keys, booleans
- * follow strings.
+ * The keys that a comparison can match at most: the type bracket of its operand, without NaN. Among
+ * keys, booleans follow strings.
  */
 const limits: Partial<Record<Bracket, Limits>> = {
   [bracket.number]: [Number.NaN, Number.POSITIVE_INFINITY, true, false],
@@ -32,15 +32,16 @@ const limits: Partial<Record<Bracket, Limits>> = {
 };
 
 /**
- * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte`; `undefined` if keys cannot decide it. The intervals are
- * disjoint and ascend.
+ * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte`; `undefined` if keys cannot decide it.
+ * The intervals are disjoint and ascend.
  */
 export function intervalsOf(operator: string, operand: unknown): readonly Interval[] | undefined {
   const value = scalarOf(operand);
   if (value === undefined) return undefined;
   if (operator === '$eq') return [point(value)];
   const bounds = limits[bracketOf(value)];
-  // Null, NaN and an invalid Date are equal to themselves and neither less nor greater than anything.
+  // Null, NaN and an invalid Date are equal to themselves and neither less nor greater than
+  // anything.
   if (!bounds || isNaNValue(typeof value === 'object' ? Number(value) : value)) {
     return operator.endsWith('e') ? [point(value)] : [];
   }

@@ -37,8 +37,8 @@ interface PlannedQuery {
 }
 
 /**
- * Cost of scanning one decoded document, against 1 for reading a key: 0.08 µs, against 0.8 µs for a candidate that has
- * to be fetched, tested and sorted (100,000 documents, Chromium).
+ * Cost of scanning one decoded document, against 1 for reading a key: 0.08 µs, against 0.8 µs for a
+ * candidate that has to be fetched, tested and sorted (100,000 documents, Chromium).
  */
 const SCANNED = 0.3;
 
@@ -65,8 +65,9 @@ interface Context {
 /**
  * Plans a query by rules and by counting keys. A plan is valid until one of the indexes changes.
  *
- * An index qualifies if the criteria name its first field or if it gives the requested order; of several, the cheapest
- * wins. `$or` needs an index for each branch. If none qualifies, or a scan costs less, the plan is a scan.
+ * An index qualifies if the criteria name its first field or if it gives the requested order; of
+ * several, the cheapest wins. `$or` needs an index for each branch. If none qualifies, or a scan
+ * costs less, the plan is a scan.
  */
 export function planQuery(query: PlannedQuery): Plan {
   const { indexes, order, limit = ALL, decoded = ALL } = query;
@@ -97,8 +98,8 @@ function choose(
 }
 
 /**
- * Cost in keys read. Testing a document adds one, sorting it another. An ordered plan stops early, after `limit`
- * matches, which are assumed to be spread evenly among its keys.
+ * Cost in keys read. Testing a document adds one, sorting it another. An ordered plan stops early,
+ * after `limit` matches, which are assumed to be spread evenly among its keys.
  */
 function costOf({ plan, keys }: Choice, matches: number, limit: number): number {
   const { exact, ordered } = plan;
@@ -210,9 +211,9 @@ function rangesOf(
 }
 
 /**
- * The direction in which an index gives the requested order, `undefined` if it does not. Its first `fixed` fields have
- * one value each. The remaining fields of index and sort must be the same: if the sort had fewer, documents that it
- * compares as equal would not come in insertion order.
+ * The direction in which an index gives the requested order, `undefined` if it does not. Its first
+ * `fixed` fields have one value each. The remaining fields of index and sort must be the same: if
+ * the sort had fewer, documents that it compares as equal would not come in insertion order.
  */
 function directionOf(
   fields: readonly string[],

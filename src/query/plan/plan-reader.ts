@@ -24,7 +24,8 @@ export interface PlanSource<E extends Ranked> {
 }
 
 /**
- * Reads the candidates of a plan, each once, in the plan's order. It must not be used after an index has changed.
+ * Reads the candidates of a plan, each once, in the plan's order. It must not be used after an
+ * index has changed.
  *
  * @example
  * ```ts
@@ -63,7 +64,9 @@ export class PlanReader<E extends Ranked> {
     }
   }
 
-  /** Counts the candidates, without reading them unless one may occur twice. Use instead of `next`. */
+  /**
+   * Counts the candidates, without reading them unless one may occur twice. Use instead of `next`.
+   */
   count(): number {
     let count = 0;
     if (this.#seen) while (this.next()) count++;
@@ -104,7 +107,10 @@ function indexOf<E extends Ranked>({ index }: IndexPlan, indexes: Indexes<E>): S
   return indexes.get(index) as SecondaryIndex<E>;
 }
 
-/** The end of the last page as a key of the index: values of sorted fields, and the fixed values of the others. */
+/**
+ * The end of the last page as a key of the index: values of sorted fields, and the fixed values of
+ * the others.
+ */
 function startOf<E extends Ranked>(
   { ranges }: IndexPlan,
   { definition }: SecondaryIndex<E>,

@@ -8,8 +8,9 @@ export interface Comparison {
 }
 
 /**
- * What queries have in common that differ only in their constants: the comparisons in order, and the sort. Shapes form a
- * tree, so that a query finds its own by one lookup for each path and operator.
+ * What queries have in common that differ only in their constants: the comparisons in order, and
+ * the sort. Shapes form a tree, so that a query finds its own by one lookup for each path and
+ * operator.
  */
 export class Shape {
   readonly comparisons: readonly Comparison[];

@@ -11,7 +11,10 @@ export interface SortField {
   readonly direction: 1 | -1;
 }
 
-/** A compiled sort. Documents with equal keys are in the order of their ranks, which the caller compares. */
+/**
+ * A compiled sort. Documents with equal keys are in the order of their ranks, which the caller
+ * compares.
+ */
 export interface SortOrder {
   readonly fields: readonly SortField[];
   /** First segments of the paths. */
@@ -22,9 +25,10 @@ export interface SortOrder {
 }
 
 /**
- * Compiles a sort such as `{ age: -1, 'name.last': 1 }`; the first field counts most. Values of all types have one
- * order, as in MongoDB: a missing field sorts like null, an array by its least item ascending and by its greatest
- * descending, an empty array before null. Fields inside one array are compared by one item together.
+ * Compiles a sort such as `{ age: -1, 'name.last': 1 }`; the first field counts most. Values of all
+ * types have one order, as in MongoDB: a missing field sorts like null, an array by its least item
+ * ascending and by its greatest descending, an empty array before null. Fields inside one array are
+ * compared by one item together.
  *
  * @throws {CriteriaError} `sort_invalid`, naming the place, such as `sort.age`.
  */
@@ -110,8 +114,9 @@ interface CompiledSortPath {
 }
 
 /**
- * The value by which one field sorts a document that has an array on its path: of the items the one that sorts
- * first. An empty array at the end of the path gives `undefined`, which sorts before null.
+ * The value by which one field sorts a document that has an array on its path: of the items the one
+ * that sorts first. An empty array at the end of the path gives `undefined`, which sorts before
+ * null.
  */
 function firstValue(value: unknown, path: CompiledSortPath, level = 0): unknown {
   const values = valuesAt(value, path.segments, level, []);
@@ -121,8 +126,9 @@ function firstValue(value: unknown, path: CompiledSortPath, level = 0): unknown 
 }
 
 /**
- * The values that a path offers to sort by: one level of items of an array, null where the path leads to nothing.
- * A position in the path selects one item; at its end that item is one value, even an array.
+ * The values that a path offers to sort by: one level of items of an array, null where the path
+ * leads to nothing. A position in the path selects one item; at its end that item is one value,
+ * even an array.
  */
 function valuesAt(
   value: unknown,
@@ -162,9 +168,10 @@ interface Cursor {
 }
 
 /**
- * The key of a document that has arrays on the paths of several fields. Paths through one array take their values
- * from one item together, as in a compound multikey index of MongoDB; of these combinations the first counts.
- * Paths through different arrays are independent, where MongoDB refuses to sort.
+ * The key of a document that has arrays on the paths of several fields. Paths through one array
+ * take their values from one item together, as in a compound multikey index of MongoDB; of these
+ * combinations the first counts. Paths through different arrays are independent, where MongoDB
+ * refuses to sort.
  */
 function firstCombination(document: object, paths: readonly CompiledSortPath[]): unknown[] {
   const key: unknown[] = [];
@@ -206,7 +213,10 @@ function followToArray(cursor: Cursor): Cursor {
   return { ...cursor, value, level };
 }
 
-/** Fills in the values of fields whose paths lead through one array: those of the item that sorts first. */
+/**
+ * Fills in the values of fields whose paths lead through one array: those of the item that sorts
+ * first.
+ */
 function resolveThrough(
   array: readonly unknown[],
   cursors: readonly Cursor[],

@@ -2,18 +2,18 @@ import { ValueError } from '../../errors/errors.ts';
 import { bracket, bracketOf } from './value-type.ts';
 
 /**
- * Far above the depth of stored values, far below the native stack: a deeper operand ends in a typed error and not in
- * a RangeError.
+ * Far above the depth of stored values, far below the native stack: a deeper operand ends in a
+ * typed error and not in a RangeError.
  */
 const MAX_DEPTH = 1000;
 
 /**
- * A total order over all values, as in BSON: first by {@link bracket}, then by value. Negative if `a` is less, 0 if both
- * are equal, positive otherwise.
+ * A total order over all values, as in BSON: first by {@link bracket}, then by value. Negative if
+ * `a` is less, 0 if both are equal, positive otherwise.
  *
- * NaN is the least number and equals itself, -0 equals 0, a bigint compares with numbers by its numeric value. Strings
- * compare by code unit. Objects and Maps compare entry by entry in their own order: bracket of the value, key, value;
- * so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
+ * NaN is the least number and equals itself, -0 equals 0, a bigint compares with numbers by its
+ * numeric value. Strings compare by code unit. Objects and Maps compare entry by entry in their own
+ * order: bracket of the value, key, value; so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
  */
 export function compareValues(a: unknown, b: unknown): number {
   return compareAt(a, b, 0);
@@ -129,8 +129,8 @@ function compareRegExps(a: RegExp, b: RegExp): number {
 }
 
 /**
- * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same object.
- * Blobs of one size and type are numbered at first sight, which keeps the order total.
+ * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same
+ * object. Blobs of one size and type are numbered at first sight, which keeps the order total.
  */
 const blobOrdinals = new WeakMap<Blob, number>();
 let lastOrdinal = 0;
@@ -147,7 +147,10 @@ function ordinalOf(blob: Blob): number {
   return lastOrdinal;
 }
 
-/** {@link compareValues} with a fast path for two numbers, strings or dates, which nearly all keys are. */
+/**
+ * {@link compareValues} with a fast path for two numbers, strings or dates, which nearly all keys
+ * are.
+ */
 export function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') {
     if (a < b) return -1;

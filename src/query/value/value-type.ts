@@ -1,8 +1,9 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
 
 /**
- * The type brackets of values, in BSON's order. Comparison operators match only values of their operand's bracket; a
- * sort puts lower brackets first. BSON has no Map, Set and Blob: each is a bracket beside the most similar one.
+ * The type brackets of values, in BSON's order. Comparison operators match only values of their
+ * operand's bracket; a sort puts lower brackets first. BSON has no Map, Set and Blob: each is a
+ * bracket beside the most similar one.
  */
 export const bracket = {
   missing: 0,

@@ -175,7 +175,10 @@ export interface CouchCheckpoint {
   readonly since: Sequence;
   /** What names the history of the database. */
   readonly database: string;
-  /** A document and its revision before that place: a database that was restored or created anew does not know it. */
+  /**
+   * A document and its revision before that place: a database that was restored or created anew
+   * does not know it.
+   */
   readonly seen?: readonly [id: string, revision: string];
   /** Hash of the selector that chose the changes. */
   readonly selector?: string;

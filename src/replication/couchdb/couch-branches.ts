@@ -18,10 +18,11 @@ interface Branched {
 /**
  * Merges the branches that nodes of a cluster made of a document while they did not see each other.
  *
- * Clients that merge at once agree: from the same leaves all write the same content over the same winner, and CouchDB
- * computes revisions from both. A database takes the first and refuses the others, which then read what it has; nodes
- * that do not see each other get the same revision, which is no branch. The losers are deleted afterwards, not in the
- * same request: if the winner has changed meanwhile, its merge is refused, and a deleted loser would be lost.
+ * Clients that merge at once agree: from the same leaves all write the same content over the same
+ * winner, and CouchDB computes revisions from both. A database takes the first and refuses the
+ * others, which then read what it has; nodes that do not see each other get the same revision,
+ * which is no branch. The losers are deleted afterwards, not in the same request: if the winner has
+ * changed meanwhile, its merge is refused, and a deleted loser would be lost.
  *
  * @returns the documents as they are on the server now.
  */
@@ -46,7 +47,8 @@ export async function mergeBranches(
     for (const document of await write(database, mergeable, signal))
       present.set(document._id, document);
   } catch (error) {
-    // A user who may only read gets the winner, as other programs do; so do all where a merge is too large.
+    // A user who may only read gets the winner, as other programs do; so do all where a merge is
+    // too large.
     const codes = ['unauthorized', 'forbidden', 'refused', 'too_large'].map(
       (one) => `remote_${one}`,
     );
@@ -55,7 +57,10 @@ export async function mergeBranches(
   return [...present.values()];
 }
 
-/** Fields of the winner win; losers add those that it lacks. @returns `undefined` if something would be lost. */
+/**
+ * Fields of the winner win; losers add those that it lacks. @returns `undefined` if something would
+ * be lost.
+ */
 function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object | undefined {
   // Only the revision that has an attachment can be updated without sending it.
   if (!losers.every((loser) => hasAttachmentsOf(winner, loser))) return undefined;
@@ -117,7 +122,8 @@ async function write(
   const deletions = done.flatMap(({ losers }) =>
     losers.map(({ _id, _rev }) => toCouch(_id, undefined, { revision: _rev })),
   );
-  // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells of the change.
+  // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells
+  // of the change.
   await writeAll(database, deletions, signal);
   const newest = await callByHalves(
     stale,

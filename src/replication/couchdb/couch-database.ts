@@ -40,9 +40,10 @@ export class CouchDatabase {
   }
 
   /**
-   * What names the history of the database: one that was deleted and created anew has another. It is in a local document,
-   * which the first client makes: older servers do not say when a database was created, and no other ones say it exactly.
-   * Local documents are in no `_changes`, and stay where they are in replications.
+   * What names the history of the database: one that was deleted and created anew has another. It
+   * is in a local document, which the first client makes: older servers do not say when a database
+   * was created, and no other ones say it exactly. Local documents are in no `_changes`, and stay
+   * where they are in replications.
    */
   async identity(signal: AbortSignal): Promise<string> {
     try {
@@ -81,7 +82,10 @@ export class CouchDatabase {
     return this.#call('/_bulk_docs', { docs: edits }, signal, (body) => readEdits(body, ids));
   }
 
-  /** Documents as they are now, tombstones too, by id. Those that the database does not have are left out. */
+  /**
+   * Documents as they are now, tombstones too, by id. Those that the database does not have are
+   * left out.
+   */
   async present(
     ids: readonly string[],
     signal: AbortSignal,
@@ -93,8 +97,8 @@ export class CouchDatabase {
   }
 
   /**
-   * The bodies of revisions of documents, by id. Those that the database does not have any more are left out, and those that
-   * are too large.
+   * The bodies of revisions of documents, by id. Those that the database does not have any more are
+   * left out, and those that are too large.
    *
    * @param revs Whether they have their histories, `_revisions`.
    * @param onLarge Gets the ids of those that are too large.

@@ -20,11 +20,15 @@ export type CouchDocument = JsonObject & { readonly _id: string; readonly _rev: 
 /** A document to be written. */
 export type CouchEdit = JsonObject & { readonly _id: string };
 
-/** What Cairn adds to a document: CouchDB refuses names that begin with `_`, and JSON keeps not all values. */
+/**
+ * What Cairn adds to a document: CouchDB refuses names that begin with `_`, and JSON keeps not all
+ * values.
+ */
 interface CairnPart {
   /**
-   * Idempotency key of the push that made the state, between the generation of its revision and a hash of the document:
-   * other programs copy documents, restore older ones, and change some without a change of this.
+   * Idempotency key of the push that made the state, between the generation of its revision and a
+   * hash of the document: other programs copy documents, restore older ones, and change some
+   * without a change of this.
    */
   readonly key?: string;
   /** Fields whose names begin with `_`, or are `$cairn`. */
@@ -112,7 +116,10 @@ function restored(json: JsonObject, part: CairnPart | undefined, revision: strin
   return restorePlaced(json, exact, generation === generationOf(revision));
 }
 
-/** What a collection stores is checked there; this one rejects a document instead of all. @throws {Malformed} */
+/**
+ * What a collection stores is checked there; this one rejects a document instead of all. @throws
+ * {Malformed}
+ */
 function checkDepth(document: object): void {
   try {
     capture(document, 'document');
@@ -131,7 +138,10 @@ function keyField(
   return `${nextGeneration(base)} ${key} ${hashJson([id, json, part])}`;
 }
 
-/** The key, if no other program has written the document since: the client that pushed it takes the state for its own. */
+/**
+ * The key, if no other program has written the document since: the client that pushed it takes the
+ * state for its own.
+ */
 function keyOf(
   { _id: id, _rev: revision }: CouchDocument,
   part: CairnPart | undefined,

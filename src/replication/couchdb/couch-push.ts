@@ -81,8 +81,8 @@ export async function pushRows(
 }
 
 /**
- * The stubs of the attachments of documents that have some: an update without them deletes them. `unread` has the ids of
- * documents that are too large for an answer.
+ * The stubs of the attachments of documents that have some: an update without them deletes them.
+ * `unread` has the ids of documents that are too large for an answer.
  */
 async function findAttachments(
   database: CouchDatabase,
@@ -100,7 +100,10 @@ async function findAttachments(
   return { attachments, unread };
 }
 
-/** The documents that rows conflict with, of as many rows as one answer takes; `present` is missing where one is too large. */
+/**
+ * The documents that rows conflict with, of as many rows as one answer takes; `present` is missing
+ * where one is too large.
+ */
 async function presentOf(
   database: CouchDatabase,
   rows: readonly LocalChange[],
@@ -145,7 +148,10 @@ async function write(
   }
 }
 
-/** Why a row was refused: others have changed the document, or the push had been made and its answer was lost. */
+/**
+ * Why a row was refused: others have changed the document, or the push had been made and its answer
+ * was lost.
+ */
 function compare(
   row: LocalChange,
   present: CouchDocument | undefined,
@@ -168,8 +174,8 @@ function compare(
 }
 
 /**
- * The revisions that rows have made though they are refused now, by id. Where another program has written the document
- * since, its history tells: the revision behind that of the row's base.
+ * The revisions that rows have made though they are refused now, by id. Where another program has
+ * written the document since, its history tells: the revision behind that of the row's base.
  */
 async function findMade(
   database: CouchDatabase,
@@ -201,7 +207,10 @@ async function findMade(
   return made;
 }
 
-/** The revision that follows another one in a history, which is newest first; without a base it is the first. */
+/**
+ * The revision that follows another one in a history, which is newest first; without a base it is
+ * the first.
+ */
 function revisionAfter(base: string | undefined, history: unknown): string | undefined {
   const { start, ids } = (isPlainObject(history) ? history : {}) as Record<string, unknown>;
   if (typeof start !== 'number' || !Array.isArray(ids)) return undefined;

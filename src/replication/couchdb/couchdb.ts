@@ -225,22 +225,27 @@ function newestRows(rows: readonly ChangeRow[]): ChangeRow[] {
   return [...newest.values()];
 }
 
-/** Options of {@link couchdb}; `url` is that of one database, such as `https://example.com:5984/orders`. */
+/**
+ * Options of {@link couchdb}; `url` is that of one database, such as
+ * `https://example.com:5984/orders`.
+ */
 export interface CouchOptions extends FetchingOptions {
   /**
-   * A Mango selector: the server sends only documents that match, and deletions. A document that stops matching stays as
-   * it was here. With another selector all is pulled anew, and what does not match is removed here.
+   * A Mango selector: the server sends only documents that match, and deletions. A document that
+   * stops matching stays as it was here. With another selector all is pulled anew, and what does
+   * not match is removed here.
    */
   readonly selector?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * A database of CouchDB, straight from the page, or of a server that speaks its protocol, such as PouchDB Server.
+ * A database of CouchDB, straight from the page, or of a server that speaks its protocol, such as
+ * PouchDB Server.
  *
- * Other programs see documents as they are; what CouchDB does not take is in one field, `$cairn`: fields whose names
- * begin with `_`, and values outside JSON; dates are also ISO strings in their place. Design documents stay on the
- * server, and so do attachments. Branches of a document, which nodes of a cluster leave behind, are merged by fields:
- * those of the winner win.
+ * Other programs see documents as they are; what CouchDB does not take is in one field, `$cairn`:
+ * fields whose names begin with `_`, and values outside JSON; dates are also ISO strings in their
+ * place. Design documents stay on the server, and so do attachments. Branches of a document, which
+ * nodes of a cluster leave behind, are merged by fields: those of the winner win.
  *
  * @throws {OptionError} with the invalid option.
  *
@@ -270,7 +275,10 @@ export function couchdb(options: CouchOptions): Remote<CouchCheckpoint> {
   return new CouchRemote({ url: parseUrl(url), headers, fetch, selector: own }, systemClock);
 }
 
-/** Whether JSON keeps a value, Dates as text: without `undefined`, `{ owner: undefined }` would match all documents. */
+/**
+ * Whether JSON keeps a value, Dates as text: without `undefined`, `{ owner: undefined }` would
+ * match all documents.
+ */
 function isJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isJson);
   if (isPlainObject(value)) return Object.values(value).every(isJson);

@@ -3,13 +3,18 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { hashText } from '../../storage/integrity/checksum.ts';
 import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
 
-/** Values that JSON does not keep, encoded as by `codec/exact-json`, by the text that stands for each in the document. */
+/**
+ * Values that JSON does not keep, encoded as by `codec/exact-json`, by the text that stands for
+ * each in the document.
+ */
 export type ExactValues = JsonObject;
 
 /** What stands for values that are no dates: their type and the hash of their content. */
 const STAND_IN = /^\$[a-z]{3,9}:[0-9a-f]{8}~*$/;
 
-/** Longest JSON of what one document may become: a text may stand for a large value in many places. */
+/**
+ * Longest JSON of what one document may become: a text may stand for a large value in many places.
+ */
 const MAX_LENGTH = 32 * 1024 * 1024;
 
 /** Deepest nesting of JSON that is looked into. */
@@ -67,9 +72,10 @@ class Taken {
 }
 
 /**
- * Splits fields into plain JSON, which other programs understand, and the exact values. A date stands in the JSON as its
- * ISO string; other values as their type and a hash, such as `$map:0f3a8c21`. Each text stands for one content, wherever
- * other programs move it, and no text of the document equals it.
+ * Splits fields into plain JSON, which other programs understand, and the exact values. A date
+ * stands in the JSON as its ISO string; other values as their type and a hash, such as
+ * `$map:0f3a8c21`. Each text stands for one content, wherever other programs move it, and no text
+ * of the document equals it.
  *
  * @throws {ValueError} for a Blob.
  * @throws {TooLong}
@@ -140,8 +146,8 @@ class Restoring {
 }
 
 /**
- * Puts exact values back wherever their texts are: other programs may have moved them, and what these have replaced stays
- * so.
+ * Puts exact values back wherever their texts are: other programs may have moved them, and what
+ * these have replaced stays so.
  *
  * @param document Parsed JSON; it stays as it is.
  * @throws {Malformed} for a document that no collection can hold.
@@ -208,11 +214,11 @@ function mix(value: number): number {
 }
 
 /**
- * Puts exact values back that an earlier version of Cairn has written: by their paths, where an ISO string or the name of
- * the type stands for each.
+ * Puts exact values back that an earlier version of Cairn has written: by their paths, where an ISO
+ * string or the name of the type stands for each.
  *
- * @param isUntouched Whether no other program has written the document since: else a name that stands for several values
- *   could stand for any of them by now.
+ * @param isUntouched Whether no other program has written the document since: else a name that
+ *   stands for several values could stand for any of them by now.
  */
 export function restorePlaced(
   given: JsonObject,

@@ -22,8 +22,8 @@ export function nextGeneration(base: string | undefined): number {
 }
 
 /**
- * The version that Cairn keeps of a state. It tells whether there are attachments: an update has to name them, or
- * CouchDB deletes them, and only these updates have to look for them first.
+ * The version that Cairn keeps of a state. It tells whether there are attachments: an update has to
+ * name them, or CouchDB deletes them, and only these updates have to look for them first.
  */
 export function versionOf(revision: string, hasAttachments: boolean): string {
   return hasAttachments ? ATTACHED + revision : revision;

@@ -41,7 +41,10 @@ export class OversizedAnswer extends ReplicationError {
   }
 }
 
-/** An answer that the protocol does not know. @param what A clause, such as `"more" is not true or false`. */
+/**
+ * An answer that the protocol does not know. @param what A clause, such as
+ * `"more" is not true or false`.
+ */
 export function answerInvalid(url: string, what: string, cause?: unknown): ReplicationError {
   return new ReplicationError(
     'answer_invalid',
@@ -76,8 +79,8 @@ function codeOf(status: number): ReplicationErrorCode {
 }
 
 /**
- * A push to a route or database that is missing: no fault of its rows, which the next attempt sends again. Other errors
- * stay as they are.
+ * A push to a route or database that is missing: no fault of its rows, which the next attempt sends
+ * again. Other errors stay as they are.
  */
 export function blameless(error: unknown): unknown {
   if (!(error instanceof RefusedError) || ![404, 405, 410].includes(error.status)) return error;

@@ -144,7 +144,10 @@ async function readJson(response: Response, request: FetchRequest): Promise<unkn
   }
 }
 
-/** The parsed body of a failed request; `undefined` if it is something else, such as HTML of a proxy. */
+/**
+ * The parsed body of a failed request; `undefined` if it is something else, such as HTML of a
+ * proxy.
+ */
 async function readLeniently(response: Response): Promise<unknown> {
   try {
     const text = await readText(response, MAX_REFUSAL_BYTES);

@@ -3,10 +3,15 @@ import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 import { Slowdown } from './slowdown.ts';
 
-/** Asks a server for news and waits while it holds the request. @param onBytes Call it when the server sent something. */
+/**
+ * Asks a server for news and waits while it holds the request. @param onBytes Call it when the
+ * server sent something.
+ */
 export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean>;
 
-/** Repeats long polls: begins silent ones anew, and slows down where the server does not hold them. */
+/**
+ * Repeats long polls: begins silent ones anew, and slows down where the server does not hold them.
+ */
 export class LongPoll {
   readonly #clock: Clock;
   readonly #silenceMs: number;
@@ -23,8 +28,8 @@ export class LongPoll {
    * Resolves when the server has news.
    *
    * @param after Names the checkpoint: news that bring no progress are news of a faulty server.
-   * @throws {ReplicationError} `remote_timeout` after two silent polls in a row; the reason of the signal; the error of
-   *   the poll.
+   * @throws {ReplicationError} `remote_timeout` after two silent polls in a row; the reason of the
+   *   signal; the error of the poll.
    */
   async wait(after: string, signal: AbortSignal, poll: Poll): Promise<void> {
     for (let silent = 0; ; ) {

@@ -15,12 +15,13 @@ export interface FetchingOptions {
   /** Where the server is. It has neither credentials nor a query: those belong into `headers`. */
   readonly url: string;
   /**
-   * Headers of each request, such as `authorization`. A function is asked before each request, and once more when the
-   * server answers 401.
+   * Headers of each request, such as `authorization`. A function is asked before each request, and
+   * once more when the server answers 401.
    */
   readonly headers?: RemoteHeaders | undefined;
   /**
-   * Makes the requests. Give one of your own to send cookies to another origin, or to call a handler directly in tests.
+   * Makes the requests. Give one of your own to send cookies to another origin, or to call a
+   * handler directly in tests.
    *
    * @default globalThis.fetch
    */

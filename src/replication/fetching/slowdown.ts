@@ -9,8 +9,8 @@ const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 
 /**
- * Spaces waits for news that end early and bring none: their server does not hold requests, rings for nothing, or cannot
- * answer them.
+ * Spaces waits for news that end early and bring none: their server does not hold requests, rings
+ * for nothing, or cannot answer them.
  */
 export class Slowdown {
   readonly #clock: Clock;

@@ -21,7 +21,10 @@ import {
 } from './replication-status.ts';
 import { countOf, settle } from './settling.ts';
 
-/** A page that does not replicate asks the one that does so often, while it is shown: a frozen one is replaced. */
+/**
+ * A page that does not replicate asks the one that does so often, while it is shown: a frozen one
+ * is replaced.
+ */
 const HEARTBEAT_MS = 15_000;
 
 /** What is told to the user of a replication. */
@@ -29,7 +32,10 @@ interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
   status(status: ReplicationStatus): void;
 }
 
-/** The replication of one collection, in one page: leads where the page leads, else shows what the leader reports. */
+/**
+ * The replication of one collection, in one page: leads where the page leads, else shows what the
+ * leader reports.
+ */
 export class CollectionSync {
   readonly codec: StateCodec;
   /** The collection's channel, once the replication is open. */
@@ -152,7 +158,10 @@ export class CollectionSync {
     this.#show();
   }
 
-  /** Forgets what is known of the server, whether or not this replication was opened. It must have ended. */
+  /**
+   * Forgets what is known of the server, whether or not this replication was opened. It must have
+   * ended.
+   */
   async forget(): Promise<void> {
     await this.opened.catch(() => undefined);
     const channel = await this.#access.channel();
@@ -245,7 +254,8 @@ export class CollectionSync {
       }
       if (direction === 'pull') break;
       enter('pushing');
-      // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody later.
+      // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody
+      // later.
       pushed = await this.#push.run(context);
       if (direction === 'push') break;
     }

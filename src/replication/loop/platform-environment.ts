@@ -1,12 +1,17 @@
 import { type Clock, systemClock } from '../../async/clock.ts';
 
-/** What a replication notices of the world, passed in so that tests and simulations can drive it. */
+/**
+ * What a replication notices of the world, passed in so that tests and simulations can drive it.
+ */
 export interface Environment {
   readonly clock: Clock;
   readonly random: () => number;
   /** Whether the page is shown; `true` outside of pages. */
   readonly isVisible: () => boolean;
-  /** Calls back when the network may be there again, or the page is shown. @returns a function that stops that. */
+  /**
+   * Calls back when the network may be there again, or the page is shown. @returns a function that
+   * stops that.
+   */
   onReturn(call: () => void): () => void;
 }
 

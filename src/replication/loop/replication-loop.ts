@@ -7,7 +7,10 @@ import type { ReplicationState, ReplicationStatus, StatusReport } from './replic
 /** A remote without `watch` is asked so often, while the page is shown. */
 const POLL_MS = 15_000;
 
-/** Local changes wake a replication that waits for a retry, or was too slow for them, at most so often. */
+/**
+ * Local changes wake a replication that waits for a retry, or was too slow for them, at most so
+ * often.
+ */
 const WAKE_MS = 1000;
 
 /** What a loop works with. */
@@ -16,7 +19,9 @@ interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
-  /** Whether the last round has left local changes that were made faster than it could push them. */
+  /**
+   * Whether the last round has left local changes that were made faster than it could push them.
+   */
   isBehind(): boolean;
   /** Whether local changes wait, as the server accepts them later. */
   isPending(): boolean;
@@ -78,7 +83,9 @@ export class ReplicationLoop {
     this.#enter(state);
   }
 
-  /** Something changed here: a round is due, though not sooner than a moment after one that failed. */
+  /**
+   * Something changed here: a round is due, though not sooner than a moment after one that failed.
+   */
   noteChange(): void {
     if (!this.#isLive) return;
     const { clock } = this.#environment;
@@ -228,8 +235,9 @@ const FIRST_MS = 1000;
 const LAST_MS = 60_000;
 
 /**
- * The delay before the next attempt: full jitter, so that clients that a server has lost at once do not come back at
- * once. See https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+ * The delay before the next attempt: full jitter, so that clients that a server has lost at once do
+ * not come back at once. See
+ * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
  * @param failures In a row, from 1.
  * @param asked What the server asked for, in milliseconds: never earlier.

@@ -5,10 +5,12 @@ import { ReplicationError } from '../../errors/replication-error.ts';
  *
  * - `idle`: both sides are equal, as far as is known.
  * - `pulling`, `pushing`: a round is under way.
- * - `offline`: the server cannot be reached; tried again at `retry_at`, and when the network is back.
+ * - `offline`: the server cannot be reached; tried again at `retry_at`, and when the network is
+ *   back.
  * - `waiting`: the server fails for now, or asks to wait; tried again at `retry_at`.
  * - `needs_auth`: the server wants other credentials; `resume()` tries again.
- * - `failed`: something that a retry will hardly mend, see `error`; tried again at `retry_at` all the same.
+ * - `failed`: something that a retry will hardly mend, see `error`; tried again at `retry_at` all
+ *   the same.
  * - `paused`: by `pause()`.
  * - `elsewhere`: another page of this site replicates; the figures are the same.
  * - `stopped`: by `stop()`, or because the collection was dropped or its client closed.

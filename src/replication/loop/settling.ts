@@ -20,7 +20,8 @@ export interface Settleable {
  * Requests a round, and resolves when one that began since has succeeded.
  *
  * @param timeout In milliseconds.
- * @throws {ReplicationError} `settled_timeout`; what ended the replication; an error that no retry will mend.
+ * @throws {ReplicationError} `settled_timeout`; what ended the replication; an error that no retry
+ *   will mend.
  */
 export async function settle(
   sync: Settleable,

@@ -93,7 +93,10 @@ export function readWatchAnswer(body: unknown): WatchAnswer {
   return { changed };
 }
 
-/** The code and message of a failed request; `undefined` if the body is something else, such as HTML of a proxy. */
+/**
+ * The code and message of a failed request; `undefined` if the body is something else, such as HTML
+ * of a proxy.
+ */
 export function readErrorAnswer(body: unknown): ErrorAnswer['error'] | undefined {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
   if (typeof error !== 'object' || error === null) return undefined;

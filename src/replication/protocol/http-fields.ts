@@ -9,7 +9,9 @@ export const DEFAULT_LIMIT = 500;
 /** UTF-8 bytes of the longest id: Postgres refuses keys of an index over 2,700 bytes. */
 export const MAX_ID_BYTES = 1500;
 
-/** What versions, keys and checkpoints consist of: every store and every log takes them as they are. */
+/**
+ * What versions, keys and checkpoints consist of: every store and every log takes them as they are.
+ */
 const TOKEN = /^[\x20-\x7e]{1,200}$/;
 
 /** @throws {Malformed} unless it is 1 to 200 printable characters of ASCII. */

@@ -2,15 +2,21 @@
 export interface RemoteChange {
   readonly id: string;
   /**
-   * Names this state: opaque, at most 1,024 characters. A server never uses it for another state, not even after an older
-   * copy of its data was restored.
+   * Names this state: opaque, at most 1,024 characters. A server never uses it for another state,
+   * not even after an older copy of its data was restored.
    */
   readonly version: string;
   /** Left out or `null`: deleted, or not visible to this user. */
   readonly document?: object | null | undefined;
-  /** The idempotency key of the push that made this state. Without keys, clients know their pushes by content. */
+  /**
+   * The idempotency key of the push that made this state. Without keys, clients know their pushes
+   * by content.
+   */
   readonly key?: string;
-  /** What of the document is not as it was written, as a clause: told by the event `invalid`. It is stored all the same. */
+  /**
+   * What of the document is not as it was written, as a clause: told by the event `invalid`. It is
+   * stored all the same.
+   */
   readonly defect?: string;
 }
 
@@ -23,7 +29,10 @@ export interface RefusedRow {
 /** The newest state of a document that was changed locally. */
 export interface LocalChange {
   readonly id: string;
-  /** The version of the server's state that the local state derives from; `undefined`: the document is new. */
+  /**
+   * The version of the server's state that the local state derives from; `undefined`: the document
+   * is new.
+   */
   readonly base: string | undefined;
   /** `undefined`: deleted. */
   readonly document: object | undefined;
@@ -34,8 +43,8 @@ export interface LocalChange {
 /** What the server did with one {@link LocalChange}. */
 export type PushResult =
   /**
-   * Accepted; `document` where the server has another than was pushed, because it or somebody else changed it; `null`
-   * where it was deleted since.
+   * Accepted; `document` where the server has another than was pushed, because it or somebody else
+   * changed it; `null` where it was deleted since.
    */
   | { readonly version: string; readonly document?: object | null }
   /** `base` is not the server's newest version. */
@@ -51,27 +60,32 @@ export interface PulledPage<Checkpoint> {
   readonly checkpoint: Checkpoint;
   /** Whether there are more changes now. */
   readonly more: boolean;
-  /** Changed documents that this client cannot take, such as too large ones. They are told as `rejected`. */
+  /**
+   * Changed documents that this client cannot take, such as too large ones. They are told as
+   * `rejected`.
+   */
   readonly rejected?: readonly RefusedRow[];
   /**
-   * The history of the server is another one than the given checkpoint belongs to: the data were restored or created
-   * anew. These changes begin from the start.
+   * The history of the server is another one than the given checkpoint belongs to: the data were
+   * restored or created anew. These changes begin from the start.
    */
   readonly reset?: true;
 }
 
 /**
- * A server that one collection replicates with: the adapter interface. It needs two functions. Changes reach the client
- * by `pull` alone; `watch` only says that there are some.
+ * A server that one collection replicates with: the adapter interface. It needs two functions.
+ * Changes reach the client by `pull` alone; `watch` only says that there are some.
  *
  * Rules for a server:
  *
- * - **Compare-and-set.** It accepts a row if `base` is its newest version, or if `base` is `undefined` and it has no such
- *   document, or a deleted one. Deleting a document that is deleted or missing is accepted.
- * - **Idempotency.** It remembers with each document the last 8 keys that it accepted. A row whose key is among them was
- *   made before, and is accepted without effect, whatever has become of the document since. So clients find out, too, whether
- *   a push whose answer was lost was applied.
- * - **Order.** A change that becomes visible later has a later place in the order of `pull`: no reader skips one.
+ * - **Compare-and-set.** It accepts a row if `base` is its newest version, or if `base` is
+ *   `undefined` and it has no such document, or a deleted one. Deleting a document that is deleted
+ *   or missing is accepted.
+ * - **Idempotency.** It remembers with each document the last 8 keys that it accepted. A row whose
+ *   key is among them was made before, and is accepted without effect, whatever has become of the
+ *   document since. So clients find out, too, whether a push whose answer was lost was applied.
+ * - **Order.** A change that becomes visible later has a later place in the order of `pull`: no
+ *   reader skips one.
  * - Deleted documents stay as tombstones.
  *
  * @example

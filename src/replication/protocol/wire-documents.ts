@@ -5,7 +5,10 @@ import { type Binary, encodeExactTree } from '../../codec/exact-json/exact-encod
 import { asString, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { CairnError, ValueError } from '../../errors/errors.ts';
 
-/** A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as base64. */
+/**
+ * A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as
+ * base64.
+ */
 export type WireDocument = Readonly<Record<string, unknown>> & { readonly _id: string };
 
 /** Deepest nesting that needs no decoding: documents may have 500 levels. */

@@ -35,11 +35,12 @@ export function readyRows(context: RoundContext, changes: readonly RemoteChange[
 }
 
 /**
- * Applies states of the server, and resolves those that conflict with local changes. Repeats that where a document changes
- * meanwhile. Reports the conflicts.
+ * Applies states of the server, and resolves those that conflict with local changes. Repeats that
+ * where a document changes meanwhile. Reports the conflicts.
  *
  * @param unmade Keys of pushes that the server has not made.
- * @returns whether they are applied: where not, the server has made others meanwhile, and they are to be pulled anew.
+ * @returns whether they are applied: where not, the server has made others meanwhile, and they are
+ *   to be pulled anew.
  */
 export async function applyRows(
   context: RoundContext,
@@ -93,8 +94,9 @@ function reportDefects({ events }: RoundContext, byId: ReadonlyMap<string, Remot
 }
 
 /**
- * Reports what the schema refuses. It is stored all the same, as the server has it: a replica that left it out, or changed
- * it, would never equal the server, and would push what its schema has removed.
+ * Reports what the schema refuses. It is stored all the same, as the server has it: a replica that
+ * left it out, or changed it, would never equal the server, and would push what its schema has
+ * removed.
  */
 function reportRefused(
   { schema, codec, events }: RoundContext,
@@ -120,7 +122,9 @@ function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange)
 interface Unclear {
   readonly local: LocalRow;
   readonly remote: object | undefined;
-  /** Whether the server has told that it has made none of them: one that sends keys remembers them. */
+  /**
+   * Whether the server has told that it has made none of them: one that sends keys remembers them.
+   */
   readonly isCertain: boolean;
   /** Pushes that the server may have made, oldest first. */
   readonly candidates: Push[];
@@ -133,8 +137,9 @@ const COMMON: ReadonlySet<string> = new Set(['_id', '_updated', '_archived']);
 const MISSING_WEIGHT = 0.001;
 
 /**
- * Finds out which pushes without an answer the server has made: by the key of its state, by its content, by a repetition
- * of the push, which the server answers as the first time. Where a server remembers no keys, the likeliest one is assumed.
+ * Finds out which pushes without an answer the server has made: by the key of its state, by its
+ * content, by a repetition of the push, which the server answers as the first time. Where a server
+ * remembers no keys, the likeliest one is assumed.
  *
  * @param found Documents that have changed here and on the server.
  * @param unmade Keys of pushes that the server has refused as conflicts; others are added.
@@ -199,8 +204,9 @@ async function findAncestors(
 }
 
 /**
- * Repeats the pushes of new documents that are deleted on the server: others may have deleted what was pushed, or a document
- * of that name before. Only the server can tell, and a new document is pushed now in either case.
+ * Repeats the pushes of new documents that are deleted on the server: others may have deleted what
+ * was pushed, or a document of that name before. Only the server can tell, and a new document is
+ * pushed now in either case.
  *
  * @returns whether it has accepted some: a pull tells what has become of them.
  */
@@ -228,8 +234,8 @@ async function repeatNew(
 }
 
 /**
- * How many fields of a document are as a push has left them, and not as they were before; less those that are as before.
- * Above 0, the document rather derives from the push.
+ * How many fields of a document are as a push has left them, and not as they were before; less
+ * those that are as before. Above 0, the document rather derives from the push.
  */
 function evidenceOf(document: unknown, pushed: unknown, before: unknown): number {
   if (!isPlainObject(document))

@@ -8,10 +8,11 @@ import type { RoundContext } from './round-context.ts';
 const LONG = 100;
 
 /**
- * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in one write.
+ * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in
+ * one write.
  *
- * After a reset the checkpoint of the old history stays until all documents of the new one are here; then the others are
- * removed. A crash in between begins anew.
+ * After a reset the checkpoint of the old history stays until all documents of the new one are
+ * here; then the others are removed. A crash in between begins anew.
  *
  * @param stored The stored checkpoint, as JSON.
  * @returns the new one.

@@ -15,7 +15,10 @@ const ATTEMPTS = 8;
 export class PushRound {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
-  /** Whether the last run has left documents that were changed each time between save and push: typed, dragged. */
+  /**
+   * Whether the last run has left documents that were changed each time between save and push:
+   * typed, dragged.
+   */
   isBehind = false;
 
   /** @returns how many documents were pushed. */
@@ -87,7 +90,10 @@ function keyOf({ pushes }: LocalRow): string {
   return (pushes.at(-1) as SentPush)[0];
 }
 
-/** Whether the local state equals the server's: it was changed and changed back, or made and deleted. */
+/**
+ * Whether the local state equals the server's: it was changed and changed back, or made and
+ * deleted.
+ */
 function isUnchanged(
   { codec, pulls }: RoundContext,
   { id, version, base, state, pushes }: LocalRow,

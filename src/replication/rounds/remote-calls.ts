@@ -20,7 +20,10 @@ const MAX_VERSION = 1024;
 /** Documents asked for in one pull. */
 const PULL_LIMIT = 1000;
 
-/** The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or server. */
+/**
+ * The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or
+ * server.
+ */
 export class RemoteCalls {
   readonly #remote: Remote;
   readonly #ended: AbortSignal;
@@ -117,7 +120,9 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** An id may be as long as a client has made it: one that is refused here would stop all clients. */
+/**
+ * An id may be as long as a client has made it: one that is refused here would stop all clients.
+ */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length > 0;
 }

@@ -30,7 +30,8 @@ export function acceptedRow(
 }
 
 /**
- * Pushes rows, in halves where the server refuses them together: one that it does not accept must not block the others.
+ * Pushes rows, in halves where the server refuses them together: one that it does not accept must
+ * not block the others.
  *
  * @param tooLarge Called when they are too large together.
  */

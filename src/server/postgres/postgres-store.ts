@@ -6,7 +6,9 @@ import setupSql from './postgres.sql';
 import { type Listen, PostgresWatch } from './postgres-watch.ts';
 import { isRefusal, isRetryable, refusalOf, sqlFailureOf } from './sql-state.ts';
 
-/** Runs one statement: `(text, values) => pool.query(text, values)` of pg, or the `query` of PGlite. */
+/**
+ * Runs one statement: `(text, values) => pool.query(text, values)` of pg, or the `query` of PGlite.
+ */
 export type Query = (
   text: string,
   values?: unknown[],
@@ -14,7 +16,10 @@ export type Query = (
 
 /** Options of {@link postgres}. */
 export interface PostgresOptions {
-  /** `LISTEN` on a connection of its own: `watch` then answers at once. Without it the store asks each second. */
+  /**
+   * `LISTEN` on a connection of its own: `watch` then answers at once. Without it the store asks
+   * each second.
+   */
   readonly listen?: Listen;
   /** Milliseconds between two questions without `listen`. Default 1000. */
   readonly poll?: number;
@@ -27,8 +32,8 @@ export interface PostgresStore extends Store {
 }
 
 /**
- * A store in PostgreSQL 13 or newer: three tables and a few functions, which `setup()` creates in the first schema of the
- * search path. Any number of processes may use the same tables.
+ * A store in PostgreSQL 13 or newer: three tables and a few functions, which `setup()` creates in
+ * the first schema of the search path. Any number of processes may use the same tables.
  *
  * @example
  * ```ts
@@ -46,7 +51,10 @@ export function postgres(query: Query, options: PostgresOptions = {}): PostgresS
   return new StoreInPostgres(query, options);
 }
 
-/** NUL and lone surrogates in JSON, as `JSON.stringify` writes them: Postgres cannot store such text. */
+/**
+ * NUL and lone surrogates in JSON, as `JSON.stringify` writes them: Postgres cannot store such
+ * text.
+ */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 const TEXT_REFUSED: StoreResult = {
@@ -54,8 +62,9 @@ const TEXT_REFUSED: StoreResult = {
 };
 
 /**
- * Attempts of a statement that Postgres ended in favour of another one. Where transactions are serializable by default, of
- * 20 pushes at once to a collection one is made: then the others have to wait apart.
+ * Attempts of a statement that Postgres ended in favour of another one. Where transactions are
+ * serializable by default, of 20 pushes at once to a collection one is made: then the others have
+ * to wait apart.
  */
 const ATTEMPTS = 16;
 const LONGEST_PAUSE_MS = 400;
@@ -110,7 +119,10 @@ class StoreInPostgres implements PostgresStore {
     await this.#watch.close();
   }
 
-  /** What a trigger or constraint of the application refuses fails the whole statement: then row by row. */
+  /**
+   * What a trigger or constraint of the application refuses fails the whole statement: then row by
+   * row.
+   */
   async #pushTexts(collection: string, texts: readonly string[]): Promise<readonly StoreResult[]> {
     if (texts.length === 0) return [];
     try {

@@ -1,8 +1,9 @@
 import { Waiters } from '../waiters.ts';
 
 /**
- * Listens to a channel of Postgres on a connection of its own, and returns a function that ends this. `onNotify` gets the
- * payload of each notification; `onLost` is to be called when the connection is lost: the store then listens anew.
+ * Listens to a channel of Postgres on a connection of its own, and returns a function that ends
+ * this. `onNotify` gets the payload of each notification; `onLost` is to be called when the
+ * connection is lost: the store then listens anew.
  */
 export type Listen = (
   channel: string,
@@ -13,7 +14,9 @@ export type Listen = (
 /** The channel of `pg_notify` in postgres.sql. */
 const CHANNEL = 'cairn';
 
-/** Wakes requests that wait for a change: by `LISTEN`, or by one question a second for all of them. */
+/**
+ * Wakes requests that wait for a change: by `LISTEN`, or by one question a second for all of them.
+ */
 export class PostgresWatch {
   readonly #answer: (text: string, values: unknown[]) => Promise<unknown>;
   readonly #poll: number;

@@ -23,7 +23,9 @@ function codeOf(error: unknown): string {
 /** Raised by a trigger of the application, whose message is for the user. */
 const RAISED = 'P0001';
 
-/** Whether the database refuses the data: constraints, triggers, limits. A retry would fail again. */
+/**
+ * Whether the database refuses the data: constraints, triggers, limits. A retry would fail again.
+ */
 export function isRefusal(error: unknown): boolean {
   return /^(?:22|23|54)...$/.test(codeOf(error)) || codeOf(error) === RAISED;
 }

@@ -1,14 +1,17 @@
 import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
 
 /**
- * Where the records of a collection are, as of one moment: pages that can be read one by one, and their directory. With
- * it the first reads after an opening need not wait until all segments are read.
+ * Where the records of a collection are, as of one moment: pages that can be read one by one, and
+ * their directory. With it the first reads after an opening need not wait until all segments are
+ * read.
  *
- * A *slot* is a row of a covered segment: the offset of the segment among them, times {@link ROWS}, plus the row.
+ * A *slot* is a row of a covered segment: the offset of the segment among them, times {@link ROWS},
+ * plus the row.
  *
- * Invariant: of each key that the covered segments hold, the pages have the newest version alone. Whatever was saved or
- * compacted later is in segments with higher numbers, which win; a slot in a segment that is no longer live does not
- * count. A swap of the manifest may bring old segments back, so it removes the checkpoint.
+ * Invariant: of each key that the covered segments hold, the pages have the newest version alone.
+ * Whatever was saved or compacted later is in segments with higher numbers, which win; a slot in a
+ * segment that is no longer live does not count. A swap of the manifest may bring old segments
+ * back, so it removes the checkpoint.
  */
 export interface Checkpoint {
   /** Of its pages. */

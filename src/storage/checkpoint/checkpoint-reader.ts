@@ -11,7 +11,10 @@ import {
   ROWS,
 } from './checkpoint-format.ts';
 
-/** A range of keys: from where the first test holds to where the second does. Both hold from some key on. */
+/**
+ * A range of keys: from where the first test holds to where the second does. Both hold from some
+ * key on.
+ */
 export interface KeyBounds {
   readonly low: (key: unknown) => boolean;
   readonly high: (key: unknown) => boolean;
@@ -38,7 +41,9 @@ export class CheckpointReader {
     this.checkpoint = checkpoint;
   }
 
-  /** The slots that may have records with these keys; `undefined` where one is missing or damaged. */
+  /**
+   * The slots that may have records with these keys; `undefined` where one is missing or damaged.
+   */
   async slotsOfKeys(keys: readonly string[]): Promise<Set<number> | undefined> {
     const { bits } = this.checkpoint;
     const wanted = keys.map(hashText);

@@ -20,8 +20,8 @@ const PLACE_SIZE = 20;
 const IN_ONE = { full: Number.POSITIVE_INFINITY, small: Number.POSITIVE_INFINITY };
 
 /**
- * What is stored: the documents as a segment, and where each was found. A row of a segment never changes, so its copy is
- * right for as long as that segment counts.
+ * What is stored: the documents as a segment, and where each was found. A row of a segment never
+ * changes, so its copy is right for as long as that segment counts.
  */
 interface WarmValue extends Segment {
   /** The number of the segment of each. */
@@ -31,8 +31,8 @@ interface WarmValue extends Segment {
 }
 
 /**
- * Copies of the documents that the last visit read first, in one value. Where they were found in 150 segments, the same
- * reads need none of these now.
+ * Copies of the documents that the last visit read first, in one value. Where they were found in
+ * 150 segments, the same reads need none of these now.
  */
 export class WarmSet {
   readonly #value: WarmValue;
@@ -113,7 +113,9 @@ export function* fitting(
   }
 }
 
-/** Whether a document may be in a warm set: one with Blobs may not, as their bytes count in no size. */
+/**
+ * Whether a document may be in a warm set: one with Blobs may not, as their bytes count in no size.
+ */
 export function mayBeWarm(body: Body): boolean {
   const blobs = { blobBytes: 0 };
   bodySize(body, blobs);

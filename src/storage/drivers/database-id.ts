@@ -5,15 +5,18 @@ import type { StorageKey, StorageOperation, StoragePut } from './driver.ts';
 export const DATABASE_ID: StorageKey = ['database'];
 
 /**
- * Gives a new database its id. A database that is deleted and made anew under the same name has another one, so that
- * changes made to the old one are never applied to it.
+ * Gives a new database its id. A database that is deleted and made anew under the same name has
+ * another one, so that changes made to the old one are never applied to it.
  */
 export function putDatabaseId(): StoragePut {
   const id = Math.random().toString(36).slice(2) + Date.now().toString(36);
   return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id } };
 }
 
-/** Where a database that was emptied has the ids of what it held: files with such an id do not count. */
+/**
+ * Where a database that was emptied has the ids of what it held: files with such an id do not
+ * count.
+ */
 export const DESTROYED_KEY: StorageKey = ['destroyed'];
 
 /** The ids of a stored value. */

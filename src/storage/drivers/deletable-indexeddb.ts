@@ -10,10 +10,16 @@ export function deletableIndexedDb(): StorageDriver {
   return { ...indexedDbDriver(), delete: deleteIndexedDb };
 }
 
-/** Time for other connections to close, once the browser says that they are open: those of Cairn do at once. */
+/**
+ * Time for other connections to close, once the browser says that they are open: those of Cairn do
+ * at once.
+ */
 const BLOCKED_MS = 5000;
 
-/** Time for all else: the browser asks every connection first, and one in a frozen tab does not answer. */
+/**
+ * Time for all else: the browser asks every connection first, and one in a frozen tab does not
+ * answer.
+ */
 const DELETE_DEADLINE_MS = 20_000;
 
 /**

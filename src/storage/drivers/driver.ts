@@ -1,6 +1,8 @@
 import type { StorageError } from '../../errors/errors.ts';
 
-/** The object stores. They are fixed: creating or dropping a collection never upgrades the database. */
+/**
+ * The object stores. They are fixed: creating or dropping a collection never upgrades the database.
+ */
 export const STORE_NAMES = [
   'collections',
   'segments',
@@ -30,8 +32,8 @@ export const STORE_NAMES = [
 export type StoreName = (typeof STORE_NAMES)[number];
 
 /**
- * Keys sort as arrays do in IndexedDB: item by item, numbers before strings, the shorter first. A number is an integer
- * and the last item of its key.
+ * Keys sort as arrays do in IndexedDB: item by item, numbers before strings, the shorter first. A
+ * number is an integer and the last item of its key.
  */
 export type StorageKey = readonly (string | number)[];
 
@@ -54,8 +56,8 @@ export type StorageOperation =
   | StorageClaim;
 
 /**
- * Compares the stored epoch, as of this batch. Unless the value under `key` has this `epoch` (0 where there is no
- * value), the write applies nothing and rejects with `database_taken`.
+ * Compares the stored epoch, as of this batch. Unless the value under `key` has this `epoch` (0
+ * where there is no value), the write applies nothing and rejects with `database_taken`.
  */
 export interface StorageCheck {
   readonly type: 'check';
@@ -90,8 +92,8 @@ export interface StorageRange {
 }
 
 /**
- * Whether a save survives a power cut (`strict`), or a crash of the browser alone (`relaxed`): the hint of
- * IndexedDB transactions.
+ * Whether a save survives a power cut (`strict`), or a crash of the browser alone (`relaxed`): the
+ * hint of IndexedDB transactions.
  */
 export type Durability = 'relaxed' | 'strict';
 
@@ -99,7 +101,10 @@ export type Durability = 'relaxed' | 'strict';
 export interface StorageEvents {
   /** The browser discarded stored data before opening. */
   readonly damaged: (error: StorageError) => void;
-  /** The database was deleted while it is open, as by the user: every later call rejects with `database_destroyed`. */
+  /**
+   * The database was deleted while it is open, as by the user: every later call rejects with
+   * `database_destroyed`.
+   */
   readonly deleted?: (() => void) | undefined;
 }
 
@@ -118,8 +123,8 @@ type WritePending = (
 ) => Promise<void>;
 
 /**
- * An opened database. Values are anything that the structured clone algorithm takes. Every failure is a
- * {@link StorageError}; every promise settles.
+ * An opened database. Values are anything that the structured clone algorithm takes. Every failure
+ * is a {@link StorageError}; every promise settles.
  */
 export interface Storage {
   /** The values of the keys, in the order of the keys, `undefined` for a missing one. */
@@ -129,23 +134,28 @@ export interface Storage {
   /** The keys that start with a prefix, in order. */
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]>;
   /**
-   * One item of an array in a value: `value[field][index]`, `undefined` where there is none. For storage that can read it without
-   * the rest: the engine then reads single encoded documents, else whole segments.
+   * One item of an array in a value: `value[field][index]`, `undefined` where there is none. For
+   * storage that can read it without the rest: the engine then reads single encoded documents, else
+   * whole segments.
    */
   readonly getItem?: GetItem | undefined;
-  /** Rough bytes above which values cost this storage much more. The engine cuts what it stores below that. */
+  /**
+   * Rough bytes above which values cost this storage much more. The engine cuts what it stores
+   * below that.
+   */
   readonly valueLimit?: number | undefined;
   /**
    * Applies all operations or none, in order. Resolves when they are stored.
    *
-   * A driver may draw the operations one by one while its transaction runs: a large batch is never built, or
-   * serialised, in one go. Operations on `recovery` come in an array, and with no others; in
-   * IndexedDB the copy of a key record comes before its record.
+   * A driver may draw the operations one by one while its transaction runs: a large batch is never
+   * built, or serialised, in one go. Operations on `recovery` come in an array, and with no others;
+   * in IndexedDB the copy of a key record comes before its record.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
   /**
-   * As {@link write}, with operations that are computed while the transaction runs, without this storage. For storage whose
-   * transaction can stay open meanwhile; for others the caller awaits all operations first.
+   * As {@link write}, with operations that are computed while the transaction runs, without this
+   * storage. For storage whose transaction can stay open meanwhile; for others the caller awaits
+   * all operations first.
    */
   readonly writePending?: WritePending | undefined;
   /** Releases the database. Later calls reject. */
@@ -153,8 +163,8 @@ export interface Storage {
 }
 
 /**
- * A kind of storage. Pass one as the option `storage` of a client to store data elsewhere than in IndexedDB. It
- * must pass `storageDriverSuite` of `cairndb/testing`.
+ * A kind of storage. Pass one as the option `storage` of a client to store data elsewhere than in
+ * IndexedDB. It must pass `storageDriverSuite` of `cairndb/testing`.
  */
 export interface StorageDriver {
   /** Shown as `status.storage`. */
@@ -162,10 +172,12 @@ export interface StorageDriver {
   /** Opens the database of this name; creates it if it is missing. */
   open(name: string, events: StorageEvents): Promise<Storage>;
   /**
-   * Deletes the database of this name with all that it holds; does nothing if there is none. A {@link Storage} of it that
-   * is still open rejects every later call. Left out, `destroy()` empties the database instead.
+   * Deletes the database of this name with all that it holds; does nothing if there is none. A
+   * {@link Storage} of it that is still open rejects every later call. Left out, `destroy()`
+   * empties the database instead.
    *
-   * @throws {StorageError} `database_busy` where something else has it open and does not close it within seconds.
+   * @throws {StorageError} `database_busy` where something else has it open and does not close it
+   *   within seconds.
    */
   delete?(name: string): Promise<void>;
 }

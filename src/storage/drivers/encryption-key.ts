@@ -1,7 +1,10 @@
 import { StorageError } from '../../errors/errors.ts';
 import type { StorageKey } from './driver.ts';
 
-/** The key, in `leadership`, of what an encrypted database says of its keys. An engine without a key must not go on. */
+/**
+ * The key, in `leadership`, of what an encrypted database says of its keys. An engine without a key
+ * must not go on.
+ */
 export const ENCRYPTION_KEY: StorageKey = ['encryption'];
 
 /** Marks what a leader asks a client of another tab before it serves it. */

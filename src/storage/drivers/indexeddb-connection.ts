@@ -67,7 +67,8 @@ export class IndexedDbConnection {
         void transaction.objectStore('leadership').put(value, DATABASE_ID as IDBValidKey);
         this.#reportLoss(event);
       },
-      // Another tab deletes the database or opens a newer layout: an open connection would block it for ever.
+      // Another tab deletes the database or opens a newer layout: an open connection would block it
+      // for ever.
       blocking: (_version, next) => {
         unusable();
         if (next === null) this.#noteDeletion();
@@ -99,8 +100,8 @@ export class IndexedDbConnection {
   }
 
   /**
-   * The browser has closed the connection: to open another tells whether it has deleted the database. Chromium aborts the first
-   * opening after a deletion.
+   * The browser has closed the connection: to open another tells whether it has deleted the
+   * database. Chromium aborts the first opening after a deletion.
    */
   async #openAgain(): Promise<void> {
     for (let wait = AGAIN_MS; !this.#database && !this.#closed && !this.#destroyed; wait *= 2)
@@ -168,8 +169,8 @@ export class IndexedDbConnection {
     this.#closed = true;
     const database = this.#database;
     this.#database = undefined;
-    // In WebKit a worker that is terminated while a transaction runs leaves its connection open, and blocks a deletion.
-    // A dead one never ends.
+    // In WebKit a worker that is terminated while a transaction runs leaves its connection open,
+    // and blocks a deletion. A dead one never ends.
     const ended = Promise.allSettled(this.#running);
     await withDeadline(ended, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     // A failure to open was reported by the call that opened it.

@@ -51,7 +51,8 @@ class IndexedDbStorage implements Storage {
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
     return this.#connection.run('reading', async (database) => {
-      // In WebKit an empty transaction that a worker began as its page closed stayed open: later writes waited for ever.
+      // In WebKit an empty transaction that a worker began as its page closed stayed open: later
+      // writes waited for ever.
       if (keys.length === 0) return [];
       const transaction = this.#begin(database, store);
       const values = await Promise.all(
@@ -117,8 +118,9 @@ class IndexedDbStorage implements Storage {
 }
 
 /**
- * The stores that a write locks. A page that ends must not find `recovery` locked by its own worker, which ends with
- * it: a transaction that has not begun by then never begins (Chromium: 0 of 8 did; 8 of 8 with a lock of their own).
+ * The stores that a write locks. A page that ends must not find `recovery` locked by its own
+ * worker, which ends with it: a transaction that has not begun by then never begins (Chromium: 0 of
+ * 8 did; 8 of 8 with a lock of their own).
  */
 function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
   if (!Array.isArray(operations) || operations[0]?.store !== 'recovery') return ENGINE_STORES;
@@ -126,8 +128,9 @@ function storesOf(operations: Iterable<StorageOperation>): StoreName[] {
 }
 
 /**
- * Firefox ends a page's script without an exception when it closes the last tab of a site, and then commits what the
- * script has put so far: half a save. So a request that succeeds while the script awaits none aborts the transaction.
+ * Firefox ends a page's script without an exception when it closes the last tab of a site, and then
+ * commits what the script has put so far: half a save. So a request that succeeds while the script
+ * awaits none aborts the transaction.
  */
 class ScriptGuard {
   #awaited: IDBRequest | undefined;
@@ -165,7 +168,8 @@ async function writeBatch(
   const done = wrapped.done;
   // The reason is thrown below; `done` must not count as unhandled until then.
   done.catch(() => undefined);
-  // Unwrapped: idb makes a promise for each request. A request that fails aborts the transaction, which is reported.
+  // Unwrapped: idb makes a promise for each request. A request that fails aborts the transaction,
+  // which is reported.
   const transaction = unwrap(wrapped);
   const guard = new ScriptGuard(transaction);
   try {
@@ -200,8 +204,8 @@ async function writeBatch(
       ahead = 0;
     }
     guard.finish();
-    // Without `commit()` the transaction only ends after one more turn of the event loop, which a closing
-    // page does not give it.
+    // Without `commit()` the transaction only ends after one more turn of the event loop, which a
+    // closing page does not give it.
     transaction.commit();
   } catch (error) {
     abort(transaction);
@@ -212,8 +216,8 @@ async function writeBatch(
 }
 
 /**
- * Joins deletions of adjacent numbers. A compaction deletes a hundred small segments; one by one, that takes a fifth of
- * the time of all saves between two of them (docs/decisions/020).
+ * Joins deletions of adjacent numbers. A compaction deletes a hundred small segments; one by one,
+ * that takes a fifth of the time of all saves between two of them (docs/decisions/020).
  */
 function* withRanges(
   operations: Iterable<PendingOperation>,
@@ -243,7 +247,10 @@ function isNext([...prefix]: StorageKey, next: StorageKey): boolean {
   );
 }
 
-/** Awaits an operation. The transaction stays open: it ends when control returns to the event loop without a request. */
+/**
+ * Awaits an operation. The transaction stays open: it ends when control returns to the event loop
+ * without a request.
+ */
 async function computed(
   pending: Promise<StorageOperation>,
   transaction: IDBTransaction,

@@ -2,10 +2,11 @@ import type { StorageDriver } from './driver.ts';
 import type { Stores } from './memory-storage.ts';
 
 /**
- * Storage in memory. Databases live as long as their driver: passing one driver to two clients, one after the other,
- * behaves like a reload.
+ * Storage in memory. Databases live as long as their driver: passing one driver to two clients, one
+ * after the other, behaves like a reload.
  *
- * Values are stored without a copy: a caller must not change them later. The engine stores immutable segments only.
+ * Values are stored without a copy: a caller must not change them later. The engine stores
+ * immutable segments only.
  *
  * @example
  * ```ts

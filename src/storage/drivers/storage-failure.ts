@@ -1,9 +1,9 @@
 import { StorageError } from '../../errors/errors.ts';
 
 /**
- * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is a
- * QuotaExceededError, an UnknownError with a telling message, or Chromium's DataError for Blobs, a lost connection an UnknownError in
- * WebKit and an InvalidStateError elsewhere.
+ * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is
+ * a QuotaExceededError, an UnknownError with a telling message, or Chromium's DataError for Blobs,
+ * a lost connection an UnknownError in WebKit and an InvalidStateError elsewhere.
  */
 export function storageErrorOf(cause: unknown, doing: string): StorageError {
   if (cause instanceof StorageError) return cause;

@@ -45,7 +45,9 @@ export async function deriveKeys(dataKey: Bytes): Promise<DataKeys> {
   return { values, names, proofs, pages, pageBytes: new Uint8Array(pageBits) };
 }
 
-/** Wraps a data key: by AES-KW (RFC 3394), or by AES-GCM with a random nonce before the ciphertext. */
+/**
+ * Wraps a data key: by AES-KW (RFC 3394), or by AES-GCM with a random nonce before the ciphertext.
+ */
 export async function wrapDataKey(key: CryptoKey, dataKey: Bytes, place: string): Promise<Bytes> {
   const subtle = webCrypto();
   const isKw = key.algorithm.name === 'AES-KW';

@@ -20,8 +20,9 @@ import { type PendingSeal, pendingSeal, SealedOperations } from './sealed-operat
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
 
 /**
- * Chromium compresses values above 64 KB in IndexedDB, and puts what is larger nevertheless, as ciphertext is, into a file of its own: to write 9 MB in values
- * of 73 KB takes 120 ms, of 60 KB 55 ms (docs/decisions/042-encryption.md).
+ * Chromium compresses values above 64 KB in IndexedDB, and puts what is larger nevertheless, as
+ * ciphertext is, into a file of its own: to write 9 MB in values of 73 KB takes 120 ms, of 60 KB 55
+ * ms (docs/decisions/042-encryption.md).
  */
 const VALUE_LIMIT = 60 * 1024;
 
@@ -43,7 +44,8 @@ type RollbackCheck = (found: MarkedManifest | undefined) => string | undefined;
 /**
  * Storage whose values are sealed in another one. Names in keys are codes there.
  *
- * A large write is sealed while its transaction runs, where storage can keep that open; else before it begins, and its ciphertext is in memory.
+ * A large write is sealed while its transaction runs, where storage can keep that open; else before
+ * it begins, and its ciphertext is in memory.
  */
 export class EncryptedStorage implements Storage {
   readonly valueLimit = VALUE_LIMIT;

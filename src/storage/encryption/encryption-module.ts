@@ -22,7 +22,10 @@ export interface EncryptedOptions extends GivenKey {
   readonly name: string;
   /** Another key that the database is to have. */
   readonly next?: DerivedKey | undefined;
-  /** Whether pages read a copy of the key record in `recovery`: no save locks that, and it is in IndexedDB always. */
+  /**
+   * Whether pages read a copy of the key record in `recovery`: no save locks that, and it is in
+   * IndexedDB always.
+   */
   readonly hasPages: boolean;
   readonly events: StorageEvents;
   /** The caller's own class of errors: the script has a copy of its own. */
@@ -40,7 +43,8 @@ export interface KeyedStorage extends Storage {
 export interface EncryptionModule {
   /**
    * @param storage An opened one. It stays open where this fails.
-   * @throws {StorageError} `key_wrong`, `not_encrypted`, `data_damaged`, `format_newer`, `encryption_unavailable`
+   * @throws {StorageError} `key_wrong`, `not_encrypted`, `data_damaged`, `format_newer`,
+   *   `encryption_unavailable`
    */
   openEncrypted(storage: Storage, options: EncryptedOptions): Promise<KeyedStorage>;
 }

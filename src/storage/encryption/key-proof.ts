@@ -16,7 +16,9 @@ interface ProofChannel {
  */
 export type Admit = (channel: ProofChannel, place: readonly string[], serve: () => void) => void;
 
-/** A proof of the key of a database: a MAC over a challenge that no other has got, for one place. */
+/**
+ * A proof of the key of a database: a MAC over a challenge that no other has got, for one place.
+ */
 export async function keyProof(
   proofs: CryptoKey,
   database: string,

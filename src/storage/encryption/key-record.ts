@@ -8,7 +8,9 @@ import { keyRecordDamaged, keyWrong } from './encryption-errors.ts';
 import { type Bytes, SEALED, sealBytes, unseal } from './sealing.ts';
 import { type KeyOrigin, MAX_ROUNDS } from './wrapping-key.ts';
 
-/** Format of key records and sealed values. A higher one in storage is refused with `format_newer`. */
+/**
+ * Format of key records and sealed values. A higher one in storage is refused with `format_newer`.
+ */
 const FORMAT = 1;
 
 /** What an encrypted database says of its keys, in clear. */

@@ -7,8 +7,8 @@ const CODE_LENGTH = 22;
 const encoder = new TextEncoder();
 
 /**
- * Stands for names in the keys of storage: HMAC-SHA-256 of the name, cut to 128 bits. Only the first item of a key is a name; numbers behind it
- * stay, so that storage keeps their order.
+ * Stands for names in the keys of storage: HMAC-SHA-256 of the name, cut to 128 bits. Only the
+ * first item of a key is a name; numbers behind it stay, so that storage keeps their order.
  */
 export class NameCodes {
   readonly #key: CryptoKey;

@@ -23,7 +23,10 @@ import {
 } from './key-record.ts';
 import { checkKind, type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
 
-/** Where pages find a copy of the key record: in IndexedDB, also of a database in files, and locked by no save. */
+/**
+ * Where pages find a copy of the key record: in IndexedDB, also of a database in files, and locked
+ * by no save.
+ */
 export const COPY_KEY: StorageKey = ['encryption', 0];
 
 /** Where the data is. Leadership and the key record are empty in a new database. */
@@ -62,7 +65,8 @@ async function open(storage: Storage, options: EncryptedOptions): Promise<DataKe
     await checkEmpty(storage);
     record = await create(storage, options);
   }
-  // Before the key is derived: a page derives it by the copy, which is older if a tab ended between both writes.
+  // Before the key is derived: a page derives it by the copy, which is older if a tab ended between
+  // both writes.
   if (hasPages && !isSameRecord(found[1], record)) await copyRecord(storage);
   const key = await wrappingKeyOf(record.origin, options);
   if (next) {
@@ -90,7 +94,8 @@ async function create(storage: Storage, options: EncryptedOptions): Promise<KeyR
 /**
  * Wraps the data key by another key.
  *
- * @param hasCopy Whether the write stores the copy for pages, too, as it can in IndexedDB: from then on every tab needs the new key.
+ * @param hasCopy Whether the write stores the copy for pages, too, as it can in IndexedDB: from
+ *   then on every tab needs the new key.
  * @throws {StorageError} `key_wrong` where the key has changed meanwhile.
  */
 export async function changeKey(

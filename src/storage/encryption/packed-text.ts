@@ -2,7 +2,10 @@
 const BITS = 15;
 const FIRST = 0x4000;
 
-/** Bytes as text, at 15 bits a character: `localStorage` counts characters. The last one tells the length. */
+/**
+ * Bytes as text, at 15 bits a character: `localStorage` counts characters. The last one tells the
+ * length.
+ */
 export function packBytes(bytes: Uint8Array): string {
   const codes = new Uint16Array(Math.ceil((bytes.length * 8) / BITS) + 1);
   let count = 0;

@@ -32,8 +32,9 @@ export function framePlace(client: string): string {
 }
 
 /**
- * A line of a sealed record: a sealed frame as `packBytes` returns it, and the positions of its changes that no longer count. Those are in clear: who can
- * write to the disk can remove a record as well.
+ * A line of a sealed record: a sealed frame as `packBytes` returns it, and the positions of its
+ * changes that no longer count. Those are in clear: who can write to the disk can remove a record
+ * as well.
  */
 export function frameLine(text: string, omitted: readonly number[]): string {
   return omitted.join() + text;

@@ -4,7 +4,9 @@ import type { NameCodes } from './name-codes.ts';
 import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
 import type { SealedValues } from './sealed-values.ts';
 
-/** Where the guard keeps its values, beside the encoded documents of a collection: they go with it. */
+/**
+ * Where the guard keeps its values, beside the encoded documents of a collection: they go with it.
+ */
 const TWIN = 'manifest';
 const NEWEST = 'newest';
 
@@ -29,8 +31,9 @@ export function isGuardKey(key: StorageKey): boolean {
 }
 
 /**
- * Notices when a single value of a collection is put back to an older one, or taken away. Segments never change, and each names the one before
- * it. A manifest changes: it has a random token that a second value repeats. The number of the newest segment is a value, too.
+ * Notices when a single value of a collection is put back to an older one, or taken away. Segments
+ * never change, and each names the one before it. A manifest changes: it has a random token that a
+ * second value repeats. The number of the newest segment is a value, too.
  */
 export class RollbackGuard {
   readonly #storage: Storage;
@@ -50,7 +53,10 @@ export class RollbackGuard {
     return new GuardedWrite(this.#values, this.#codes, this.#newest);
   }
 
-  /** Reads what the guard has of a collection, beside its manifest: each read after another is a turn of the opening. */
+  /**
+   * Reads what the guard has of a collection, beside its manifest: each read after another is a
+   * turn of the opening.
+   */
   async read(name: string | number): Promise<Guarded> {
     const first = await this.#read(name);
     if (first.newest === undefined || first.hasNewest) return first;

@@ -1,6 +1,9 @@
 import type { StorageOperation } from '../drivers/driver.ts';
 
-/** Bytes that are sealed ahead of storage: storage has something to do meanwhile, and the thread gets turns. */
+/**
+ * Bytes that are sealed ahead of storage: storage has something to do meanwhile, and the thread
+ * gets turns.
+ */
 const AHEAD = 256 * 1024;
 
 /** An operation that is being sealed. */

@@ -40,7 +40,8 @@ export function placeBytes(kind: SealedKind, place: string): Bytes {
 }
 
 /**
- * Seals bytes with a random nonce: `kind | nonce | ciphertext | tag`. A key may seal 2^32 values (NIST SP 800-38D, 8.3).
+ * Seals bytes with a random nonce: `kind | nonce | ciphertext | tag`. A key may seal 2^32 values
+ * (NIST SP 800-38D, 8.3).
  */
 export async function sealBytes(
   key: CryptoKey,

@@ -12,7 +12,10 @@ export interface KeyOrigin {
 /** A key of the app as Cairn keeps it. A worker can get it. */
 export interface KeyMaterial {
   readonly kind: KeyOrigin['kind'];
-  /** What the wrapping key is derived from; no script reads its bytes. Left out where a function of the app derives. */
+  /**
+   * What the wrapping key is derived from; no script reads its bytes. Left out where a function of
+   * the app derives.
+   */
   readonly base?: CryptoKey | undefined;
 }
 

@@ -1,21 +1,24 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
 
 /**
- * A hash of 32 bits of a text. Each step is a bijection of its lane, so a change within four characters is always
- * noticed. Hot path: pairs of characters in two lanes take two thirds of the time of FNV-1a.
+ * A hash of 32 bits of a text. Each step is a bijection of its lane, so a change within four
+ * characters is always noticed. Hot path: pairs of characters in two lanes take two thirds of the
+ * time of FNV-1a.
  */
 export function hashText(text: string): number {
-  // Multipliers of MurmurHash3. As constants of the module they made this take up to three times as long: once V8 knows
-  // several closures of the function, it reads them from memory in each step.
+  // Multipliers of MurmurHash3. As constants of the module they made this take up to three times as
+  // long: once V8 knows several closures of the function, it reads them from memory in each step.
   const A = 0xcc9e2d51;
   const B = 0x1b873593;
-  // Not as a method of the text: V8 notes the kinds of strings that a method was called on (sequential, joined, sliced,
-  // internalized, of one or two bytes), and after more than four it looks the method up for each character. Keys and names
-  // are of many kinds, and hashing documents took five times as long ever after.
+  // Not as a method of the text: V8 notes the kinds of strings that a method was called on
+  // (sequential, joined, sliced, internalized, of one or two bytes), and after more than four it
+  // looks the method up for each character. Keys and names are of many kinds, and hashing documents
+  // took five times as long ever after.
   const { charCodeAt } = String.prototype;
   const { length } = text;
-  // One to four characters stay for the loop behind: where all keys were of a length that left it none, V8 compiled that
-  // loop without feedback, and hashing documents took three to five times as long ever after.
+  // One to four characters stay for the loop behind: where all keys were of a length that left it
+  // none, V8 compiled that loop without feedback, and hashing documents took three to five times as
+  // long ever after.
   const whole = (length - 1) & ~3;
   // Not the length itself, which the first characters could cancel.
   let even = Math.imul(length + 1, 0x85ebca6b);
@@ -36,7 +39,10 @@ export function hashText(text: string): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** A checksum of 32 bits of anything that is stored. Of a Blob, size and type alone: its content is read asynchronously. */
+/**
+ * A checksum of 32 bits of anything that is stored. Of a Blob, size and type alone: its content is
+ * read asynchronously.
+ */
 export function checksumOf(value: unknown): number {
   return mixValue(0, value) >>> 0;
 }
@@ -127,8 +133,8 @@ function mixView(hash: number, view: ArrayBufferView): number {
 }
 
 /**
- * A checksum of 32 bits, by the mixing of MurmurHash3 over two lanes: it finds what a torn write or a bad sector leaves,
- * at a fifth of the time of a CRC-32.
+ * A checksum of 32 bits, by the mixing of MurmurHash3 over two lanes: it finds what a torn write or
+ * a bad sector leaves, at a fifth of the time of a CRC-32.
  *
  * @param bytes At an offset that is a multiple of four.
  */

@@ -10,8 +10,8 @@ import type { Attachment, Changes, LogState, UndoablePut } from './log-writes.ts
 import { type Manifest, putManifest } from './manifest.ts';
 
 /**
- * Appends changes, and creates the collection. Nothing else may be written to the log until {@link stored} or
- * {@link failed} is called.
+ * Appends changes, and creates the collection. Nothing else may be written to the log until
+ * {@link stored} or {@link failed} is called.
  */
 export class AppendWrite {
   /** To be written in one transaction; those of several collections may share it. Drawn once. */

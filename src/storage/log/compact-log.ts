@@ -6,8 +6,9 @@ import type { StoredRecord } from '../segments/stored-record.ts';
 import type { SegmentLog } from './segment-log.ts';
 
 /**
- * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile. A segment with a damaged
- * document stays as it is from then on, so that the document is not lost without a word.
+ * Merges segments when too many are small or mostly dead. Nothing else may be written meanwhile. A
+ * segment with a damaged document stays as it is from then on, so that the document is not lost
+ * without a word.
  *
  * @param saved Returns the latest saved version of a key.
  * @returns whether anything was merged.
@@ -34,7 +35,10 @@ export async function compactLog(
   return true;
 }
 
-/** Segments with their encoded documents, which stay in memory for readers: kept since they were written, or read. */
+/**
+ * Segments with their encoded documents, which stay in memory for readers: kept since they were
+ * written, or read.
+ */
 async function loadWhole(log: SegmentLog, numbers: readonly number[]): Promise<WholeSegment[]> {
   const read = await readWhole(
     log,

@@ -15,8 +15,9 @@ export interface LeftBackup {
 }
 
 /**
- * Deletes a collection, except for a tombstone where a backup is left or a client has watermarks: a frozen page replays
- * its changes when it wakes up, and they must not be applied to a new collection of the same name.
+ * Deletes a collection, except for a tombstone where a backup is left or a client has watermarks: a
+ * frozen page replays its changes when it wakes up, and they must not be applied to a new
+ * collection of the same name.
  *
  * @param last The highest segment number so far.
  * @param applied Watermarks of the applied changes, saved or not.

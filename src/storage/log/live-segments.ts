@@ -34,7 +34,9 @@ export class LiveSegments {
   replicated = 0;
   /** The version of the documents. */
   version = 1;
-  /** `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected. */
+  /**
+   * `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected.
+   */
   isKnown = false;
   readonly name: string;
   readonly #type: string;
@@ -54,7 +56,10 @@ export class LiveSegments {
     return this.isKnown && this.stored === undefined;
   }
 
-  /** Whether this leader has stored a manifest: segments that an older one appends then do not count. */
+  /**
+   * Whether this leader has stored a manifest: segments that an older one appends then do not
+   * count.
+   */
   get isRecorded(): boolean {
     return this.manifest !== undefined && this.manifest.next >= this.first;
   }

@@ -57,9 +57,15 @@ export class Orphans {
   }
 }
 
-/** Undoes failed writes that may be stored nevertheless. The undo goes with the next write, ahead of its operations. */
+/**
+ * Undoes failed writes that may be stored nevertheless. The undo goes with the next write, ahead of
+ * its operations.
+ */
 export class UndoLog {
-  /** By failed write. The logs that shared a write share its undo: the first that writes undoes all of it, for all. */
+  /**
+   * By failed write. The logs that shared a write share its undo: the first that writes undoes all
+   * of it, for all.
+   */
   #writes: StorageOperation[][] = [];
 
   /** Whether a failed write may have been stored. */

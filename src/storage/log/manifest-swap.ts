@@ -16,8 +16,8 @@ export interface SwapOptions {
 }
 
 /**
- * Makes other segments the live ones, atomically. Nothing else may be written until {@link stored} or {@link failed}
- * is called.
+ * Makes other segments the live ones, atomically. Nothing else may be written until {@link stored}
+ * or {@link failed} is called.
  */
 export class ManifestSwap {
   /** To be written in one transaction; those of several collections may share it. */
@@ -67,7 +67,9 @@ export class ManifestSwap {
     this.#orphans.add(before);
   }
 
-  /** Must be called when the write has failed: it may have been stored, so the next write undoes it. */
+  /**
+   * Must be called when the write has failed: it may have been stored, so the next write undoes it.
+   */
   failed(): void {
     this.#undo.add(this.#undoing);
   }

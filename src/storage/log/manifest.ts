@@ -2,12 +2,15 @@ import type { StorageOperation } from '../drivers/driver.ts';
 import { seal } from '../integrity/seal.ts';
 import type { Watermark } from '../segments/watermarks.ts';
 
-/** Format of manifests, segments and snapshots. A higher one in storage is refused with `format_newer`. */
+/**
+ * Format of manifests, segments and snapshots. A higher one in storage is refused with
+ * `format_newer`.
+ */
 export const FORMAT = 1;
 
 /**
- * Segment numbers per epoch: a number is the leader's epoch times this, plus a count. 2^53 has room for 33 million
- * epochs.
+ * Segment numbers per epoch: a number is the leader's epoch times this, plus a count. 2^53 has room
+ * for 33 million epochs.
  */
 export const EPOCH_SPAN = 2 ** 28;
 
@@ -17,8 +20,8 @@ export interface Manifest {
   readonly name: string;
   readonly type: string;
   /**
-   * The live segments below `next`. Later segments that are not staged are live, too: a save writes only its own
-   * segments; compaction and restore rewrite the manifest.
+   * The live segments below `next`. Later segments that are not staged are live, too: a save writes
+   * only its own segments; compaction and restore rewrite the manifest.
    */
   readonly segments: readonly number[];
   readonly next: number;
@@ -29,11 +32,14 @@ export interface Manifest {
   /** Watermarks of the changes saved below `next`. */
   readonly watermarks?: readonly Watermark[];
   /**
-   * Set where the collection is replicated: a log of its own has what it knows of the server. Another number after each
-   * replacement of all records, which that log has to enter.
+   * Set where the collection is replicated: a log of its own has what it knows of the server.
+   * Another number after each replacement of all records, which that log has to enter.
    */
   readonly replicated?: number;
-  /** A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen pages. */
+  /**
+   * A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen
+   * pages.
+   */
   readonly dropped?: true;
   /** When a tombstone of watermarks alone expires, in Unix milliseconds. */
   readonly kept_until?: number;

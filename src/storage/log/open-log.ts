@@ -18,7 +18,10 @@ import { lastSegmentKey, lastSegmentOf, readSegment } from '../segments/stored-s
 import type { Watermark } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 
-/** Size of the segments read with the manifest: all of a small collection. The first reads of a large one wait for them. */
+/**
+ * Size of the segments read with the manifest: all of a small collection. The first reads of a
+ * large one wait for them.
+ */
 const FIRST = 2 * SEGMENT_SIZE;
 
 /** The stored log of a collection. */
@@ -37,13 +40,16 @@ export interface StoredLog {
 
 /** Takes what the opening of a collection reads. */
 export interface LogReader {
-  /** Called once with the manifest and the checkpoint, before any segment; what it returns is waited for. */
+  /**
+   * Called once with the manifest and the checkpoint, before any segment; what it returns is waited
+   * for.
+   */
   readonly begin?: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>;
   /** Called with each live segment, lowest number first. */
   readonly take: TakeSegment;
   /**
-   * Called before more segments are taken and read. What it returns is waited for: whether to read less at once, as others
-   * wait behind each read of the opening.
+   * Called before more segments are taken and read. What it returns is waited for: whether to read
+   * less at once, as others wait behind each read of the opening.
    */
   readonly pause?: (() => Promise<boolean>) | undefined;
 }
@@ -117,7 +123,8 @@ export function checkFormat(name: string, format: number): void {
 }
 
 /**
- * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while segments are folded.
+ * Reads a collection: its manifest, then the live segments, lowest number first. Reads ahead while
+ * segments are folded.
  *
  * @throws {StorageError} `data_damaged` when the manifest or a segment is missing, or damaged.
  */

@@ -21,8 +21,9 @@ import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
 import { findManifest, type LogReader, readLog, readManifest } from './open-log.ts';
 
 /**
- * The saved part of a collection: immutable segments, numbered upward. A save appends segments, opening folds them
- * in order, compaction merges some into others, restoring a backup swaps the whole list.
+ * The saved part of a collection: immutable segments, numbered upward. A save appends segments,
+ * opening folds them in order, compaction merges some into others, restoring a backup swaps the
+ * whole list.
  *
  * Writes must not overlap; the save schedule runs them one after another.
  */
@@ -88,7 +89,10 @@ export class SegmentLog {
     return this.#doubtful !== undefined;
   }
 
-  /** Reads the manifest, then the live segments, without encoded documents that are a value of their own. */
+  /**
+   * Reads the manifest, then the live segments, without encoded documents that are a value of their
+   * own.
+   */
   async open({ begin, take, pause }: LogReader): Promise<void> {
     const states = new Map<number, SegmentState>();
     const reader: LogReader = {
@@ -133,8 +137,8 @@ export class SegmentLog {
   }
 
   /**
-   * Stores the list of live segments, unless this leader has done so: segments that an older leader appends later do
-   * not count. Without this call the first save does it.
+   * Stores the list of live segments, unless this leader has done so: segments that an older leader
+   * appends later do not count. Without this call the first save does it.
    */
   async recordTakeover(): Promise<void> {
     if (!this.exists || this.#live.isRecorded) return;
@@ -143,7 +147,9 @@ export class SegmentLog {
     this.#live.stored = manifest;
   }
 
-  /** The version of the documents. Of a collection that is not stored, the highest of its handles. */
+  /**
+   * The version of the documents. Of a collection that is not stored, the highest of its handles.
+   */
   get version(): number {
     return this.#live.version;
   }
@@ -158,7 +164,9 @@ export class SegmentLog {
     return this.#live.replicated;
   }
 
-  /** Notes in storage whether the collection is replicated. Nothing else may be written meanwhile. */
+  /**
+   * Notes in storage whether the collection is replicated. Nothing else may be written meanwhile.
+   */
   async recordReplication(isReplicated: boolean): Promise<void> {
     await this.resolveDoubt();
     const before = this.#live.replicated;
@@ -185,8 +193,8 @@ export class SegmentLog {
   }
 
   /**
-   * Replaces live segments by new ones, atomically. Merged segments stay in storage while backups reference them.
-   * Nothing else may be written meanwhile.
+   * Replaces live segments by new ones, atomically. Merged segments stay in storage while backups
+   * reference them. Nothing else may be written meanwhile.
    */
   async replace(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
     const referenced = await this.#options.referenced();
@@ -208,7 +216,10 @@ export class SegmentLog {
     this.#doubtful = undefined;
   }
 
-  /** Writes segments that do not count until {@link prepareSwap} lists them, or {@link unstage} removes them. */
+  /**
+   * Writes segments that do not count until {@link prepareSwap} lists them, or {@link unstage}
+   * removes them.
+   */
   async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
     const written: Written[] = [];
     const segments = this.#writer.build(contents, this.#live.newest, { staged: true });
@@ -226,7 +237,9 @@ export class SegmentLog {
     return written.map(({ segment }) => segment.number);
   }
 
-  /** Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not. */
+  /**
+   * Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not.
+   */
   unstage(): Promise<void> {
     return this.#collect(this.#live.isNew ? [noManifest(this.name)] : []);
   }
@@ -253,8 +266,8 @@ export class SegmentLog {
   }
 
   /**
-   * Segments that were live stay in storage until {@link collectGarbage}, and can be read. A compaction in doubt must be
-   * resolved before.
+   * Segments that were live stay in storage until {@link collectGarbage}, and can be read. A
+   * compaction in doubt must be resolved before.
    */
   prepareSwap(states: ReadonlyMap<number, SegmentState>, options: SwapOptions): ManifestSwap {
     return new ManifestSwap(this.#state, states, ++this.#writer.last, options);
@@ -301,7 +314,10 @@ export class SegmentLog {
     this.#live.stored = undefined;
   }
 
-  /** Writes, atomically, behind the undo of writes that failed: nothing may be deleted that only those need. */
+  /**
+   * Writes, atomically, behind the undo of writes that failed: nothing may be deleted that only
+   * those need.
+   */
   async write(...operations: readonly Iterable<StorageOperation>[]): Promise<void> {
     await this.commit(this.#undo.before(...operations));
     this.#undo.clear();
@@ -327,7 +343,10 @@ interface SegmentLogOptions {
   readonly caching: boolean;
   /** The columns of the current indexes. */
   readonly columns: () => IndexColumns;
-  /** The epoch of this leader. Segments that an older leader appends after this one has opened do not count. */
+  /**
+   * The epoch of this leader. Segments that an older leader appends after this one has opened do
+   * not count.
+   */
   readonly epoch: () => Promise<number>;
   /** Segments that backups reference: they stay, live or not. */
   readonly referenced: () => Promise<ReadonlySet<number>>;
@@ -341,7 +360,10 @@ interface Compaction {
   readonly manifest: Manifest;
 }
 
-/** The write of a compaction: new segments replace live ones. A failed one may be stored nevertheless. */
+/**
+ * The write of a compaction: new segments replace live ones. A failed one may be stored
+ * nevertheless.
+ */
 class CompactionWrite {
   readonly #state: LogState;
   readonly #compaction: Compaction;

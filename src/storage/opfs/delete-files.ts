@@ -52,7 +52,10 @@ function busy(name: string, cause: unknown): StorageError {
   );
 }
 
-/** The folder of one database in {@link FOLDER}: its name may have any characters, the name of a folder not. */
+/**
+ * The folder of one database in {@link FOLDER}: its name may have any characters, the name of a
+ * folder not.
+ */
 export async function folderOf(database: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(database));
   return toHex(new Uint8Array(digest));

@@ -24,7 +24,8 @@ export interface ExclusiveFiles {
  * Opens the files of a database, and waits until an earlier engine has released them.
  *
  * @param asked Called when another engine asks for them: it leads now.
- * @throws {StorageError} `storage_unavailable` where there are no such files, `database_busy` where an earlier engine keeps them.
+ * @throws {StorageError} `storage_unavailable` where there are no such files, `database_busy` where
+ *   an earlier engine keeps them.
  */
 export async function openExclusively(name: string, asked: () => void): Promise<ExclusiveFiles> {
   const folderName = await folderOf(name);
@@ -97,7 +98,10 @@ async function lock(folder: FileSystemDirectoryHandle, name: string): Promise<Sy
   throw filesUnavailable('the sync access handles of this browser are asynchronous');
 }
 
-/** @throws {StorageError} `storage_unavailable` where a file that nobody knows cannot be opened either. */
+/**
+ * @throws {StorageError} `storage_unavailable` where a file that nobody knows cannot be opened
+ *   either.
+ */
 async function tryAnother(folder: FileSystemDirectoryHandle): Promise<void> {
   const name = `probe ${Math.random()}`;
   try {

@@ -15,8 +15,8 @@ interface NotedFile {
 }
 
 /**
- * Notes in IndexedDB how much of a file is flushed, behind the writes: once it rests, every two seconds while it does not. No
- * write waits for that.
+ * Notes in IndexedDB how much of a file is flushed, behind the writes: once it rests, every two
+ * seconds while it does not. No write waits for that.
  */
 export class ExtentNotes {
   /** The IndexedDB of each opening. */
@@ -73,12 +73,15 @@ export class ExtentNotes {
   }
 }
 
-/** The key in `leadership` of IndexedDB under which it notes how long the file of a database is at least. */
+/**
+ * The key in `leadership` of IndexedDB under which it notes how long the file of a database is at
+ * least.
+ */
 export const EXTENT_KEY: StorageKey = ['extent'];
 
 /**
- * How much of a file must be there, whatever ends the browser. A file grows, and a compaction makes one of a higher generation: an older copy is
- * shorter, or of a lower one.
+ * How much of a file must be there, whatever ends the browser. A file grows, and a compaction makes
+ * one of a higher generation: an older copy is shorter, or of a lower one.
  */
 export interface FileExtent {
   readonly generation: number;

@@ -20,7 +20,10 @@ import { type BlobContents, UnreadBlob } from './values/exact-parts.ts';
 
 const HOME_KEY: StorageKey = ['home'];
 
-/** A database in two files, for all that have it open in this thread. Writes wait for each other, reads for writes. */
+/**
+ * A database in two files, for all that have it open in this thread. Writes wait for each other,
+ * reads for writes.
+ */
 export class FileDatabase {
   /** What IndexedDB notes of the files. */
   readonly notes = new ExtentNotes(this);
@@ -50,7 +53,9 @@ export class FileDatabase {
     return this.#log.index.live === 0;
   }
 
-  /** The epoch since which the data is here, 0 where it is not: a migration that is not complete. */
+  /**
+   * The epoch since which the data is here, 0 where it is not: a migration that is not complete.
+   */
   get since(): number {
     return epochOf(this.#log.get('leadership', HOME_KEY));
   }

@@ -29,7 +29,10 @@ import { databaseClosed, fileErrorOf, filesUnavailable, opfsFileDamaged } from '
 /** How to open a database in files. */
 export interface OpfsOptions {
   readonly events: StorageEvents;
-  /** IndexedDB: it has the recovery records of pages, and the data of a database that is not migrated. */
+  /**
+   * IndexedDB: it has the recovery records of pages, and the data of a database that is not
+   * migrated.
+   */
   readonly indexedDb: StorageDriver;
   /** Where to move the data first. */
   readonly moveTo?: 'opfs' | 'indexeddb' | undefined;
@@ -52,8 +55,8 @@ interface OpenFiles {
 const open = new Map<string, { users: number; readonly files: Promise<OpenFiles> }>();
 
 /**
- * One opening of a database in files. Recovery records are in `pages`, IndexedDB: a page that ends can write nothing else, and
- * no file.
+ * One opening of a database in files. Recovery records are in `pages`, IndexedDB: a page that ends
+ * can write nothing else, and no file.
  */
 class OpfsStorage implements Storage {
   readonly #files: FileDatabase;
@@ -108,7 +111,8 @@ class OpfsStorage implements Storage {
 }
 
 /**
- * Opens a database in files of the origin private file system; in IndexedDB where its data is still there.
+ * Opens a database in files of the origin private file system; in IndexedDB where its data is still
+ * there.
  *
  * @throws {StorageError} `storage_unavailable` where there are no such files.
  */
@@ -214,8 +218,8 @@ async function release(name: string, isGone = false): Promise<void> {
 type Home = { readonly in: 'files' } | { readonly in: 'indexeddb'; readonly why: string };
 
 /**
- * Decides where the data of a database is, and makes an empty one be in files. IndexedDB says so by a marker, so that no engine
- * without files takes the database for an empty one.
+ * Decides where the data of a database is, and makes an empty one be in files. IndexedDB says so by
+ * a marker, so that no engine without files takes the database for an empty one.
  *
  * | Marker | Files | IndexedDB | Home |
  * |---|---|---|---|
@@ -267,8 +271,8 @@ async function refuse(): Promise<never> {
 const CLOSED = { getMany: refuse, list: refuse, keys: refuse, write: refuse, getItem: refuse };
 
 /**
- * Moves a database from IndexedDB to files, all or nothing: it is in IndexedDB until the marker is stored, in the transaction that
- * removes it there. No other engine may run.
+ * Moves a database from IndexedDB to files, all or nothing: it is in IndexedDB until the marker is
+ * stored, in the transaction that removes it there. No other engine may run.
  */
 export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<void> {
   await files.clear();
@@ -294,8 +298,8 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
 }
 
 /**
- * Moves a database from files to IndexedDB, all or nothing, in one transaction of IndexedDB. The files are to be removed then:
- * without a marker, and of an older epoch, they do not count.
+ * Moves a database from files to IndexedDB, all or nothing, in one transaction of IndexedDB. The
+ * files are to be removed then: without a marker, and of an older epoch, they do not count.
  */
 export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Promise<void> {
   const value = { epoch: files.epoch + 1, claim: '' };

@@ -28,10 +28,10 @@ const AT_ONCE = 10 * SEGMENT_SIZE;
 /**
  * Plans the next compaction: the segments to merge, in order, or none.
  *
- * Candidates are small segments, and segments that are at most half live. They are merged once together they fill a
- * segment. A record is rewritten at most once because its segment is small, otherwise only along with at least as many
- * dead bytes. Write amplification is therefore at most 3. Segments without live records are removed earlier, without a
- * rewrite.
+ * Candidates are small segments, and segments that are at most half live. They are merged once
+ * together they fill a segment. A record is rewritten at most once because its segment is small,
+ * otherwise only along with at least as many dead bytes. Write amplification is therefore at most
+ * 3. Segments without live records are removed earlier, without a rewrite.
  */
 export function planCompaction(
   segments: readonly SegmentState[],
@@ -59,8 +59,8 @@ export function planCompaction(
 }
 
 /**
- * Removes deletes once they outweigh the live records: a delete must stay while any older segment has records, so this
- * merges the segments from the oldest on.
+ * Removes deletes once they outweigh the live records: a delete must stay while any older segment
+ * has records, so this merges the segments from the oldest on.
  */
 function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
   // The deletes could not go: an older segment stays.

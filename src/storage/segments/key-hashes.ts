@@ -1,13 +1,18 @@
 import { hashText } from '../integrity/checksum.ts';
 
-/** Hashes of keys. A hash takes 4 bytes, a key about 50, an entry in a map of keys more than 100. */
+/**
+ * Hashes of keys. A hash takes 4 bytes, a key about 50, an entry in a map of keys more than 100.
+ */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length);
   for (let index = 0; index < keys.length; index++) hashes[index] = hashText(keys[index] as string);
   return hashes;
 }
 
-/** The hashes that occur more than once: of one repeated key, or by collision, a few hundred per million keys. */
+/**
+ * The hashes that occur more than once: of one repeated key, or by collision, a few hundred per
+ * million keys.
+ */
 export function repeatedHashes(lists: Iterable<Uint32Array>): ReadonlySet<number> {
   const parts = [...lists];
   const all = new Uint32Array(parts.reduce((size, { length }) => size + length, 0));

@@ -7,7 +7,10 @@ import { SEGMENT_SIZE, type Segment, type SegmentBodies } from './segment.ts';
 import type { BodiesPlace, SegmentPool } from './segment-pool.ts';
 import type { Written } from './segment-writer.ts';
 
-/** Size of the written segments that are kept for the next compaction: it merges small ones once they fill a segment. */
+/**
+ * Size of the written segments that are kept for the next compaction: it merges small ones once
+ * they fill a segment.
+ */
 const KEPT_SIZE = 2 * SEGMENT_SIZE;
 
 /** Loads the encoded documents of a collection's segments, from memory or storage. */
@@ -19,18 +22,24 @@ export class LogBodies {
   /** The number of this log in the pool. */
   readonly #log: number;
   readonly #caching: boolean;
-  /** By number, where the encoded documents of each segment are that was read or written, until it is deleted. */
+  /**
+   * By number, where the encoded documents of each segment are that was read or written, until it
+   * is deleted.
+   */
   readonly #places = new Map<number, BodiesPlace>();
   /**
-   * Encoded documents of segments that a compaction replaces, for readers that started before it: storage may no longer
-   * have them. {@link LogBodies.forgetReplaced} empties it.
+   * Encoded documents of segments that a compaction replaces, for readers that started before it:
+   * storage may no longer have them. {@link LogBodies.forgetReplaced} empties it.
    */
   readonly #replaced = new Map<number, SegmentBodies>();
   /** By number, the newest small segments that were written here, oldest first. */
   readonly #written = new Map<number, WholeSegment>();
   #writtenSize = 0;
 
-  /** @param caching Whether the collection itself caches encoded documents, so that the pool need not. */
+  /**
+   * @param caching Whether the collection itself caches encoded documents, so that the pool need
+   *   not.
+   */
   constructor(collection: string, storage: Storage, pool: SegmentPool, caching: boolean) {
     this.#collection = collection;
     this.#storage = storage;
@@ -79,7 +88,10 @@ export class LogBodies {
     return this.#getItem !== undefined;
   }
 
-  /** Loads one encoded document; `undefined` where storage has none, or a damaged one, or cannot read it by itself. */
+  /**
+   * Loads one encoded document; `undefined` where storage has none, or a damaged one, or cannot
+   * read it by itself.
+   */
   async loadItem(number: number, index: number): Promise<Body | undefined> {
     const place = this.#places.get(number);
     const store = place?.inline ? 'segments' : 'bodies';

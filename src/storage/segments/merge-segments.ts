@@ -12,9 +12,11 @@ export interface WholeSegment {
 /**
  * Merges segments into the contents of new ones, by rank.
  *
- * Live records may always move to a higher number: each is the latest saved version of its key. None may be damaged.
+ * Live records may always move to a higher number: each is the latest saved version of its key.
+ * None may be damaged.
  *
- * @param oldestLeft The lowest number that is not merged: a delete must stay while an older segment may have its key.
+ * @param oldestLeft The lowest number that is not merged: a delete must stay while an older segment
+ *   may have its key.
  * @param saved Returns the latest saved version of a key.
  */
 export function mergeSegments(

@@ -9,7 +9,10 @@ export const READ_AHEAD_SHARED = 10;
 /** The same with their bodies: about 2.5 MB. */
 const READ_AHEAD_WITH_BODIES = 25;
 
-/** Takes a segment, with the hashes of its keys, and its bodies if they were requested: anything may be stored as those. */
+/**
+ * Takes a segment, with the hashes of its keys, and its bodies if they were requested: anything may
+ * be stored as those.
+ */
 export type TakeSegment = (segment: Segment, hashes: Uint32Array, bodies?: unknown) => void;
 
 /** A segment in storage, live or not. */
@@ -82,7 +85,8 @@ async function readByKeys(
 /**
  * Reads segments by number; reads ahead while segments are taken.
  *
- * @param withBodies Whether to read the bodies too, in requests that overlap with those of segments.
+ * @param withBodies Whether to read the bodies too, in requests that overlap with those of
+ *   segments.
  * @throws {StorageError} `data_damaged` when one is missing or damaged.
  */
 export async function readListed(

@@ -37,8 +37,9 @@ interface Rows {
 }
 
 /**
- * Records that came together, with an insert or a segment. They are columns, and a record is made on
- * demand, once: from then on it is the version, and what the columns say about it no longer counts.
+ * Records that came together, with an insert or a segment. They are columns, and a record is made
+ * on demand, once: from then on it is the version, and what the columns say about it no longer
+ * counts.
  */
 export class RecordPart {
   readonly keys: readonly string[];
@@ -132,7 +133,10 @@ export class RecordPart {
     return false;
   }
 
-  /** Number of the segment of a row, 0 for none, its index in that, and its share of the size of that. */
+  /**
+   * Number of the segment of a row, 0 for none, its index in that, and its share of the size of
+   * that.
+   */
   placeOf(row: number): Pick<StoredRecord, 'segment' | 'index' | 'size'> {
     const made = this.#made[row];
     if (made) return made;
@@ -145,7 +149,10 @@ export class RecordPart {
     return made ? made.body : this.#bodies?.[row];
   }
 
-  /** Forgets the record of a row: a newer version is in its place, or none. Does nothing while it is in no segment. */
+  /**
+   * Forgets the record of a row: a newer version is in its place, or none. Does nothing while it is
+   * in no segment.
+   */
   free(row: number): void {
     if ((this.#made[row]?.segment ?? this.#columns?.segments[row]) === 0) return;
     this.#made[row] = undefined;
@@ -187,7 +194,10 @@ export class RecordPart {
     }
   }
 
-  /** Drops the bodies of the records that are not made, if they are in segments. @returns whether there were any. */
+  /**
+   * Drops the bodies of the records that are not made, if they are in segments. @returns whether
+   * there were any.
+   */
   dropBodies(): boolean {
     if (!this.#bodies || this.#columns?.segments.includes(0)) return false;
     this.#bodies = undefined;
@@ -215,7 +225,10 @@ export class RecordPart {
   }
 }
 
-/** The records of a segment, without bodies. Index keys are `undefined` where the segment has no column. */
+/**
+ * The records of a segment, without bodies. Index keys are `undefined` where the segment has no
+ * column.
+ */
 export function partOf(segment: Segment, columns: IndexColumns): RecordPart {
   const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
   return new RecordPart({
@@ -274,7 +287,9 @@ function places(length: number): Uint32Array {
   return indexes;
 }
 
-/** Splits a part of new records into contents of full segments. They are drawn as they are written. */
+/**
+ * Splits a part of new records into contents of full segments. They are drawn as they are written.
+ */
 export function* cutPart(part: RecordPart, { full }: SegmentSizes): Generator<SegmentContent> {
   const { keys, length } = part;
   const hasStamps = part.hasStamps;

@@ -27,11 +27,12 @@ interface Wanted extends BodiesPlace {
 }
 
 /**
- * An LRU cache of the encoded documents of segments, shared by the collections of a database; cached ones need it only until
- * their records have them. All loads of one microtask share a transaction.
+ * An LRU cache of the encoded documents of segments, shared by the collections of a database;
+ * cached ones need it only until their records have them. All loads of one microtask share a
+ * transaction.
  *
- * Entries are those of a log and not of a name: a collection that takes the name of one that was dropped or renamed may
- * use the same segment numbers.
+ * Entries are those of a log and not of a name: a collection that takes the name of one that was
+ * dropped or renamed may use the same segment numbers.
  */
 export class SegmentPool {
   readonly #storage: Storage;

@@ -18,7 +18,9 @@ export interface Written {
   readonly rows: SegmentContent['rows'];
 }
 
-/** Builds the segments of a log, numbers them, and makes the operations that store and delete them. */
+/**
+ * Builds the segments of a log, numbers them, and makes the operations that store and delete them.
+ */
 export class SegmentWriter {
   /** The highest number so far. Invariant: no segment in storage has a higher one. */
   last = 0;
@@ -80,7 +82,10 @@ export class SegmentWriter {
   }
 }
 
-/** Deletes segments, with their encoded documents; store by store, as a driver may join deletions of adjacent keys. */
+/**
+ * Deletes segments, with their encoded documents; store by store, as a driver may join deletions of
+ * adjacent keys.
+ */
 export function deletionsOf(keys: readonly StorageKey[]): StorageOperation[] {
   const stores = ['segments', 'bodies'] as const;
   return stores.flatMap((store) => keys.map((key) => ({ type: 'delete' as const, store, key })));

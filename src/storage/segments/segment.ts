@@ -6,8 +6,9 @@ import type { Stamps, StoredRecord } from './stored-record.ts';
 import type { Watermark } from './watermarks.ts';
 
 /**
- * Size of a full segment, in characters of keys and encoded documents. Chromium compresses values above 64 KB and
- * writes them two to four times faster; larger ones slow down scattered reads (docs/decisions/002-segment-format.md).
+ * Size of a full segment, in characters of keys and encoded documents. Chromium compresses values
+ * above 64 KB and writes them two to four times faster; larger ones slow down scattered reads
+ * (docs/decisions/002-segment-format.md).
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
@@ -15,7 +16,9 @@ export const SEGMENT_SIZE = 96 * 1024;
 export interface SegmentSizes {
   /** A segment is cut at this size. */
   readonly full: number;
-  /** One below this size is small: it is one value, documents included, and compaction merges it. */
+  /**
+   * One below this size is small: it is one value, documents included, and compaction merges it.
+   */
   readonly small: number;
 }
 
@@ -26,13 +29,16 @@ export function segmentSizes({ valueLimit }: Pick<Storage, 'valueLimit'>): Segme
 }
 
 /**
- * A segment as opening reads it: columns of all record fields but the encoded documents, a sixth of its bytes.
- * Structured clone reads columns in half the time of rows.
+ * A segment as opening reads it: columns of all record fields but the encoded documents, a sixth of
+ * its bytes. Structured clone reads columns in half the time of rows.
  */
 export interface Segment {
   /** Position in the log: of two versions of a key the one with the higher number wins. */
   readonly number: number;
-  /** Number of the newest live segment when this was written, 0 for none: a gap in this chain is a lost segment. */
+  /**
+   * Number of the newest live segment when this was written, 0 for none: a gap in this chain is a
+   * lost segment.
+   */
   readonly after: number;
   /** Ignored unless the manifest names it: an import that is not complete. */
   readonly staged?: true | undefined;
@@ -46,8 +52,8 @@ export interface Segment {
   /** Four for each record, as in {@link Stamps}; left out where no record has stamps. */
   readonly stamps: Float64Array | undefined;
   /**
-   * Index keys of each record, by column name; left out where the collection had no index. Opening need not decode
-   * documents to rebuild indexes.
+   * Index keys of each record, by column name; left out where the collection had no index. Opening
+   * need not decode documents to rebuild indexes.
    */
   readonly indexed: Readonly<Record<string, readonly unknown[]>> | undefined;
   /** {@link StoredRecord.remoteVersion} of each record; left out where none has one. */
@@ -60,12 +66,15 @@ export interface Segment {
   readonly blobBytes?: number | undefined;
   /** The checksum of each encoded document, wherever that is. */
   readonly checks: Uint32Array;
-  /** Inline encoded documents of a small segment; `undefined` where they are a value of their own. */
+  /**
+   * Inline encoded documents of a small segment; `undefined` where they are a value of their own.
+   */
   readonly bodies: readonly Body[] | undefined;
 }
 
 /**
- * Column names of indexes, by offset in {@link StoredRecord.indexKeys}; `undefined` for an unused offset.
+ * Column names of indexes, by offset in {@link StoredRecord.indexKeys}; `undefined` for an unused
+ * offset.
  */
 export type IndexColumns = readonly (string | undefined)[];
 

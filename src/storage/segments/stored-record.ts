@@ -9,25 +9,32 @@ export type Stamps = readonly [
 ];
 
 /**
- * One version of a record. An update makes a new version; the content of a version never changes, only its segment and
- * index do.
+ * One version of a record. An update makes a new version; the content of a version never changes,
+ * only its segment and index do.
  *
  * A class, so that all versions have the same hidden class: a collection may hold a million.
  */
 export class StoredRecord {
   readonly key: string;
-  /** Rank by time of insertion. Updates and compaction keep it; it orders every scan. Set once, on insertion. */
+  /**
+   * Rank by time of insertion. Updates and compaction keep it; it orders every scan. Set once, on
+   * insertion.
+   */
   rank: number;
   /** Bits of the managed values; 0 in key-value collections. */
   readonly flags: number;
   readonly stamps: Stamps | undefined;
-  /** The encoded document, while it is in memory. Invariant: set while the version is in no segment. */
+  /**
+   * The encoded document, while it is in memory. Invariant: set while the version is in no segment.
+   */
   body: Body | undefined;
   /** The decoded value, which cached collections keep after the first decoding. */
   value: unknown = undefined;
   /** The frozen document that callers in this thread share, once one has read it. */
   shared: object | undefined = undefined;
-  /** The key in each index, by the offset of the index; shorter while newer indexes are being built. */
+  /**
+   * The key in each index, by the offset of the index; shorter while newer indexes are being built.
+   */
   indexKeys: readonly unknown[] | undefined = undefined;
   /** Number of its segment, 0 for none. */
   segment = 0;
@@ -35,7 +42,10 @@ export class StoredRecord {
   index = 0;
   /** Its share of the size of its segment. */
   size = 0;
-  /** The server's version that it equals, behind the tag of its replica; `undefined` where it has changed since. */
+  /**
+   * The server's version that it equals, behind the tag of its replica; `undefined` where it has
+   * changed since.
+   */
   remoteVersion: string | undefined = undefined;
   /** The version before this one, while it is the latest saved version. */
   previous: StoredRecord | undefined = undefined;
@@ -71,8 +81,8 @@ export const STAMPS = [
 ] as const;
 
 /**
- * Fields of documents that Cairn manages. Values that a caller gives for them are ignored; records store them beside
- * the encoded document.
+ * Fields of documents that Cairn manages. Values that a caller gives for them are ignored; records
+ * store them beside the encoded document.
  */
 export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
   '_id',

@@ -11,7 +11,8 @@ export interface IntactSegment {
 }
 
 /**
- * Stores a segment, with a checksum over everything but its encoded documents, which have their own.
+ * Stores a segment, with a checksum over everything but its encoded documents, which have their
+ * own.
  *
  * @param name Of the collection.
  */
@@ -59,7 +60,10 @@ interface LastSegment {
   readonly number: number;
 }
 
-/** Beside the bodies of segments, whose keys are numbers: a save writes it without a check of the epoch. */
+/**
+ * Beside the bodies of segments, whose keys are numbers: a save writes it without a check of the
+ * epoch.
+ */
 export function lastSegmentKey(collection: string): StorageKey {
   return [collection, 'last'];
 }
@@ -73,8 +77,8 @@ export function noteLastSegment(collection: string, number: number): StorageOper
 }
 
 /**
- * The number that a save has noted, 0 for none. Below `next` of the manifest it says nothing: the manifest lists those, and a
- * replaced leader may have written it.
+ * The number that a save has noted, 0 for none. Below `next` of the manifest it says nothing: the
+ * manifest lists those, and a replaced leader may have written it.
  */
 export function lastSegmentOf(collection: string, value: unknown): number {
   const last = value as LastSegment | undefined;

@@ -23,8 +23,9 @@ const KEPT_AT_LEAST = 256;
 const MISSED_AT_MOST = 256;
 
 /**
- * The changes that a collection contains, by client and handle. A client replays acknowledged changes that it does not
- * know to be saved; watermarks keep saved ones from being applied twice. Sequence numbers of a handle are consecutive.
+ * The changes that a collection contains, by client and handle. A client replays acknowledged
+ * changes that it does not know to be saved; watermarks keep saved ones from being applied twice.
+ * Sequence numbers of a handle are consecutive.
  */
 export class Watermarks {
   /** Least recently noted first. */

@@ -19,7 +19,9 @@ export interface StorageDriverCase {
   run(driver: StorageDriver): Promise<void>;
 }
 
-/** The functions of a test runner: those of Vitest, Jest, Mocha (`it` as `test`) and node:test fit. */
+/**
+ * The functions of a test runner: those of Vitest, Jest, Mocha (`it` as `test`) and node:test fit.
+ */
 export interface TestRunner {
   readonly describe: (name: string, define: () => void) => unknown;
   readonly test: (name: string, run: () => Promise<void>) => unknown;

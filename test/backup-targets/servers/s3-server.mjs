@@ -1,9 +1,10 @@
 /**
- * node test/backup-targets/servers/s3-server.mjs FOLDER [PORT]: the part of S3 that backups use, over a folder. It prints
- * its port. No server for tests that npm has was maintained when this was written (docs/decisions/044-backup-targets.md).
+ * node test/backup-targets/servers/s3-server.mjs FOLDER [PORT]: the part of S3 that backups use,
+ * over a folder. It prints its port. No server for tests that npm has was maintained when this was
+ * written (docs/decisions/044-backup-targets.md).
  *
- * It checks each signature with a derivation of its own, from what arrived on the wire. `--full BYTES`: the room of the
- * bucket. `--page KEYS`: keys in an answer to a list.
+ * It checks each signature with a derivation of its own, from what arrived on the wire.
+ * `--full BYTES`: the room of the bucket. `--page KEYS`: keys in an answer to a list.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import {
@@ -36,7 +37,10 @@ const hash = (data) => createHash('sha256').update(data).digest('hex');
 /** @param {string | Buffer} key @param {string} data */
 const hmac = (key, data) => createHmac('sha256', key).update(data).digest();
 
-/** The code of the error of a request, if it is not signed as it should be. @param {import('node:http').IncomingMessage} request @param {Buffer} body */
+/**
+ * The code of the error of a request, if it is not signed as it should be. @param
+ * {import('node:http').IncomingMessage} request @param {Buffer} body
+ */
 function refusalOf(request, body) {
   const {
     authorization = '',

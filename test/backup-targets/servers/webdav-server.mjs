@@ -1,6 +1,6 @@
 /**
- * node test/backup-targets/servers/webdav-server.mjs FOLDER [PORT]: a real WebDAV server, over a folder. It prints its
- * port. The user is `ada`, the password `secret`.
+ * node test/backup-targets/servers/webdav-server.mjs FOLDER [PORT]: a real WebDAV server, over a
+ * folder. It prints its port. The user is `ada`, the password `secret`.
  */
 import { v2 } from 'webdav-server';
 

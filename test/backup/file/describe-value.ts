@@ -1,6 +1,6 @@
 /**
- * A storable value as plain, comparable data: its types, the order of its keys, its holes, the bits of its numbers,
- * the bytes of its Blobs.
+ * A storable value as plain, comparable data: its types, the order of its keys, its holes, the bits
+ * of its numbers, the bytes of its Blobs.
  */
 export async function describeValue(value: unknown): Promise<unknown> {
   if (typeof value === 'string') return ['string', ...value].map(codes);

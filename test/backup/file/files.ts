@@ -85,7 +85,8 @@ export function gzipped(content: string | Bytes): Promise<Bytes> {
 const BLOCK = 0xffff;
 
 /**
- * gzip without compression: a test with thousands of files would spend most of its time on starting compressors.
+ * gzip without compression: a test with thousands of files would spend most of its time on starting
+ * compressors.
  */
 export function stored(content: Bytes): Bytes {
   if (content.length > BLOCK) throw new Error('This is too much for one block.');
@@ -131,7 +132,8 @@ export const HEADER = {
 };
 
 /**
- * A handmade file of one section with correct counts and checksum, so that only its lines can be wrong.
+ * A handmade file of one section with correct counts and checksum, so that only its lines can be
+ * wrong.
  */
 export function sealed(
   lines: readonly string[],

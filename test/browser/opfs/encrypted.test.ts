@@ -50,7 +50,10 @@ const whole = (kind: Kind) => ({
   ...{ kind, isEncrypted: true },
 });
 
-/** Takes the copy of the key record away, as if the tab that made the record had ended before it copied it. */
+/**
+ * Takes the copy of the key record away, as if the tab that made the record had ended before it
+ * copied it.
+ */
 async function forgetCopy(name: string): Promise<void> {
   const opening = indexedDB.open(`cairn:${name}`);
   await new Promise((resolve) => {

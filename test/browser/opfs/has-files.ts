@@ -1,5 +1,6 @@
 /**
- * Whether this browser has files of the origin private file system in workers. WebKitGTK has the functions, and they fail.
+ * Whether this browser has files of the origin private file system in workers. WebKitGTK has the
+ * functions, and they fail.
  *
  * @throws in another browser without them: its tests would leave out what they are for.
  */

@@ -10,7 +10,10 @@ interface Thing {
 type Things = DocumentCollection<Thing>;
 type Sync = InstanceType<Library['Database']>;
 
-/** Wrong use of transactions rejects with what is wrong, changes nothing, and leaves everything usable. */
+/**
+ * Wrong use of transactions rejects with what is wrong, changes nothing, and leaves everything
+ * usable.
+ */
 export function transactionMisuseSuite(fixture: ClientFixture): void {
   describe('misuse of transactions', () => {
     const one = async () => {

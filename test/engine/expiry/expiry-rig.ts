@@ -36,7 +36,10 @@ export function openRig(
   return { client, clock, driver, entries, inSeconds };
 }
 
-/** Lets everything happen that is due, until the condition holds: a collection that is hardly open sweeps later. */
+/**
+ * Lets everything happen that is due, until the condition holds: a collection that is hardly open
+ * sweeps later.
+ */
 export async function until(clock: FakeClock, holds: () => boolean): Promise<void> {
   while (!holds()) {
     await clock.advance(0);

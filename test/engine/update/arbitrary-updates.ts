@@ -12,7 +12,10 @@ const flat = fc.array(scalar, { maxLength: 4 });
 const objects = fc.array(object, { maxLength: 3 });
 const any = fc.oneof(scalar, date, object, flat);
 
-/** Every field has the kind that its operators want, or is missing: mingo ignores what the server refuses. */
+/**
+ * Every field has the kind that its operators want, or is missing: mingo ignores what the server
+ * refuses.
+ */
 export const document = fc.record(
   {
     n: number,

@@ -9,7 +9,10 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Runs `npm run build` of an example as a user would, with the packed package, and serves the result. */
+/**
+ * Runs `npm run build` of an example as a user would, with the packed package, and serves the
+ * result.
+ */
 export async function buildExample(name: string): Promise<Served> {
   const folder = await makeApp({});
   cpSync(join(ROOT, 'examples', name), folder, {

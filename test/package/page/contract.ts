@@ -1,4 +1,7 @@
-/** The contract as a script: `runContract(caching, share)` runs it in a page with a global `cairndb`. */
+/**
+ * The contract as a script: `runContract(caching, share)` runs it in a page with a global
+ * `cairndb`.
+ */
 import { describe } from 'vitest';
 import { contractSuite } from '../../contract/all.suite.ts';
 import { type Library, useClient } from '../../contract/client-fixture.ts';

@@ -1,5 +1,6 @@
 /**
- * A replacement for `vitest` in pages outside Vitest: its collector of tests and its matchers, without Node.
+ * A replacement for `vitest` in pages outside Vitest: its collector of tests and its matchers,
+ * without Node.
  */
 import {
   ASYMMETRIC_MATCHERS_OBJECT,

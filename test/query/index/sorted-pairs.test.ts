@@ -58,7 +58,9 @@ function ordersOf(runs: Iterable<EntrySlice<Ranked>>): number[] {
   );
 }
 
-/** With few distinct keys a key has more entries than a leaf; with many, leaves have distinct keys. */
+/**
+ * With few distinct keys a key has more entries than a leaf; with many, leaves have distinct keys.
+ */
 const keysBelow = fc.constantFrom(1, 3, 40, 100_000);
 
 function keys(count: number, below: number, seed: number): number[] {

@@ -81,10 +81,11 @@ describe('compiled criteria agree with the naive implementation of the rules', (
 
 /**
  * mingo is the second oracle. Left out are its differences from the server:
- * - paths through arrays in arrays, which it unwinds at every level and the server does not; numeric
- *   segments; `{ 'a.b': [] }`, which it matches to `{ a: [] }`
+ * - paths through arrays in arrays, which it unwinds at every level and the server does not;
+ *   numeric segments; `{ 'a.b': [] }`, which it matches to `{ a: [] }`
  * - null: it does not match missing for `$gte`, `$lte`, `$all`, nor for the objects of an array
- * - `$exists`, `$size` and `$type` over an array of objects, which it applies to the list of collected values
+ * - `$exists`, `$size` and `$type` over an array of objects, which it applies to the list of
+ *   collected values
  * - `$type` with an array at the end of the path, whose items it ignores
  * - `$mod`, which it applies to booleans, null and strings, and whose fractions it keeps
  * - `$all` over a single value, which it never matches

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { fc, runs } from '../../setup/properties.ts';
 import { definition, type Fields, IndexedWorld } from './indexed-world.ts';
 
-/** Few values, so ends of ranges meet; an index for every field, so nearly every query has a plan. */
+/**
+ * Few values, so ends of ranges meet; an index for every field, so nearly every query has a plan.
+ */
 const scalar = fc.constantFrom<unknown[]>(null, 0, 1, 2, 3, Number.NaN, 'a', 'ab', 'b', true);
 const operand = fc.constantFrom<unknown[]>(null, 0, 1, 2, 3, 'a', 'ab', false);
 const path = fc.constantFrom('a', 'b');

@@ -1,6 +1,6 @@
 /**
- * MongoDB's documented rules, written slow and plain: list every candidate of a path, then test each one. Shares no
- * code with `src`: a bug goes unnoticed only if both have it.
+ * MongoDB's documented rules, written slow and plain: list every candidate of a path, then test
+ * each one. Shares no code with `src`: a bug goes unnoticed only if both have it.
  */
 export function naiveMatch(document: unknown, criteria: Record<string, unknown>): boolean {
   return Object.entries(criteria).every(([key, value]) => {

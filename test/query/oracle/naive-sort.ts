@@ -4,8 +4,8 @@ import { naiveOrder } from './naive-criteria.ts';
 export type NaiveSort = readonly (readonly [path: string, direction: 1 | -1])[];
 
 /**
- * MongoDB's compound multikey order, written slow and plain: choose one item of every array on the paths in every
- * possible way, and keep the choice that sorts first. Shares no code with `src`.
+ * MongoDB's compound multikey order, written slow and plain: choose one item of every array on the
+ * paths in every possible way, and keep the choice that sorts first. Shares no code with `src`.
  */
 export function naiveSortKey(document: unknown, sort: NaiveSort): unknown[] {
   const [first, ...others] = choices(document, sort) as [unknown[], ...unknown[][]];

@@ -6,7 +6,8 @@ interface Changes {
 }
 
 /**
- * Makes one node behave as a cluster may: sequence numbers are opaque strings, rows come again, and in another order.
+ * Makes one node behave as a cluster may: sequence numbers are opaque strings, rows come again, and
+ * in another order.
  *
  * @param random From 0 to 1.
  */

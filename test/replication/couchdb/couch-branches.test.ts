@@ -3,7 +3,10 @@ import { couchdb } from '../../../src/replication/index.ts';
 import { Device } from '../remotes/device.ts';
 import { CouchTestDatabase, useCouchServer } from './couch-server.ts';
 
-/** Revisions that nodes made while they did not see each other: CouchDB takes the highest as the winner. */
+/**
+ * Revisions that nodes made while they did not see each other: CouchDB takes the highest as the
+ * winner.
+ */
 const LOW = `2-${'1'.repeat(32)}`;
 const HIGH = `2-${'f'.repeat(32)}`;
 const ROOT = '0'.repeat(32);

@@ -25,7 +25,10 @@ describe('documents that are larger than one answer', () => {
     device = undefined;
   });
 
-  /** The rows of `_changes` one after the other, as a server pages them; without documents where they are not asked for. */
+  /**
+   * The rows of `_changes` one after the other, as a server pages them; without documents where
+   * they are not asked for.
+   */
   function changesOf(all: readonly ReturnType<typeof change>[]): Answer {
     return (_, query) => {
       const since = Number(query.get('since'));

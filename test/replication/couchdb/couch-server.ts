@@ -22,8 +22,8 @@ export interface CouchServer {
 }
 
 /**
- * Starts a server for the tests of a file: express-pouchdb in memory. With `COUCHDB_URL` it is the CouchDB there, on which
- * databases are created and deleted whose names begin with `cairn-test-`:
+ * Starts a server for the tests of a file: express-pouchdb in memory. With `COUCHDB_URL` it is the
+ * CouchDB there, on which databases are created and deleted whose names begin with `cairn-test-`:
  *
  * ```sh
  * COUCHDB_URL=http://admin:password@127.0.0.1:5984 npx vitest run --project node test/replication/couchdb
@@ -56,8 +56,8 @@ function givenServer(given: string): CouchServer {
 type PouchApp = RequestListener & { use(app: unknown): void };
 
 /**
- * One for all files of a process: a second one would keep the same list of databases as the first. It outlives this
- * module, which a test that resets modules loads again.
+ * One for all files of a process: a second one would keep the same list of databases as the first.
+ * It outlives this module, which a test that resets modules loads again.
  */
 const kept = globalThis as { couchTestApp?: PouchApp };
 
@@ -135,7 +135,10 @@ export class CouchTestDatabase {
     return answer;
   }
 
-  /** Writes documents as another program would; as revisions of another node with `new_edits: false`. */
+  /**
+   * Writes documents as another program would; as revisions of another node with
+   * `new_edits: false`.
+   */
   write(docs: readonly object[], options: { readonly new_edits?: false } = {}): Promise<any> {
     return this.call('POST', '/_bulk_docs', { docs, ...options });
   }

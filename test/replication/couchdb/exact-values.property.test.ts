@@ -58,7 +58,10 @@ test('what another program changes is as it made it', () => {
   );
 });
 
-/** An object, and the same with all arrays in another order: other programs sort lists, and take from them. */
+/**
+ * An object, and the same with all arrays in another order: other programs sort lists, and take
+ * from them.
+ */
 function reordered(given: unknown, ranks: readonly number[]): unknown {
   if (Array.isArray(given))
     return given

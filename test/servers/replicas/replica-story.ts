@@ -17,7 +17,10 @@ const IDS = ['a', 'b', 'c', 'd', 'e'];
 const ROUNDS = 8;
 const ROUND_MS = 30_000;
 
-/** A run of two to four clients with a real server, while networks and the server fail as the seed has it. */
+/**
+ * A run of two to four clients with a real server, while networks and the server fail as the seed
+ * has it.
+ */
 export class ReplicaStory {
   readonly #server: RealServer;
   readonly #collection: string;

@@ -19,7 +19,10 @@ export interface ReplicaContext {
 /** Nothing ends or freezes the process of these clients. */
 const TAB = { dead: false, frozenUntil: 0 };
 
-/** A client with one collection that replicates, and keeps its data when it is closed and opened again. */
+/**
+ * A client with one collection that replicates, and keeps its data when it is closed and opened
+ * again.
+ */
 export abstract class Replica {
   readonly number: number;
   readonly network: FlakyNetwork;

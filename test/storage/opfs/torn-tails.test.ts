@@ -23,7 +23,10 @@ const operationsOf = (steps: readonly Step[]): StorageOperation[] =>
   steps.map(({ n, text }) => (text === undefined ? drop(n) : put(n, stored(text))));
 const stored = (text: string) => ({ bodies: [text, `${text}.`], n: text.length });
 
-/** Writes the batches. @returns the bytes, and after each batch the size of the file and what it must have. */
+/**
+ * Writes the batches. @returns the bytes, and after each batch the size of the file and what it
+ * must have.
+ */
 async function writeAll(all: readonly (readonly Step[])[]) {
   const { database, first } = openFiles();
   const states = [{ end: first.getSize(), model: new Map<number, unknown>() }];

@@ -3,16 +3,19 @@ import type { TabScope } from '../page/page.ts';
 declare const window: TabScope;
 
 /**
- * The changes of a page before it ends, by kind: `small` documents with the default options; and, in collections that
- * do not save by themselves, `postponed` ones that the unload journal has room for, `large` ones that it has no room
- * for, and Blobs, which it cannot hold.
+ * The changes of a page before it ends, by kind: `small` documents with the default options; and,
+ * in collections that do not save by themselves, `postponed` ones that the unload journal has room
+ * for, `large` ones that it has no room for, and Blobs, which it cannot hold.
  */
 const KINDS = ['small', 'postponed', 'large', 'blob'] as const;
 
 /** How many acknowledged documents are missing or incomplete, by client and kind. */
 export type Losses = Record<string, number>;
 
-/** `DATABASES='Database batch;encrypted batch'` opens these alone; `batch` is 50 kB at once, postponed. */
+/**
+ * `DATABASES='Database batch;encrypted batch'` opens these alone; `batch` is 50 kB at once,
+ * postponed.
+ */
 const asked = process.env.DATABASES?.split(';');
 const CELLS =
   asked ?? ['connect', 'Database'].flatMap((one) => KINDS.map((kind) => `${one} ${kind}`));

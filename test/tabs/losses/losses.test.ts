@@ -6,11 +6,16 @@ import { type Campaign, startChromium } from './chromium.ts';
 import { startFirefox } from './firefox.ts';
 import { startWebKit } from './webkit.ts';
 
-/** `LOSSES=100 npx vitest run --project tabs losses` ends the pages of each browser a hundred times in each way. */
+/**
+ * `LOSSES=100 npx vitest run --project tabs losses` ends the pages of each browser a hundred times
+ * in each way.
+ */
 const RUNS = Number(process.env.LOSSES ?? 1);
 /** `ENDINGS='quit;reload'` runs these alone. */
 const only = process.env.ENDINGS?.split(';');
-/** By default only the ways that no other test covers, and whose outcome does not depend on load. */
+/**
+ * By default only the ways that no other test covers, and whose outcome does not depend on load.
+ */
 const FEW = allAtNight(
   ['window.close', 'close two tabs, one after the other', 'reload two tabs'],
   ['close two tabs, one after the other'],

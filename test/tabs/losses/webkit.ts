@@ -16,8 +16,8 @@ const close = (page: RemotePage) => page.close();
 const reload = (page: RemotePage) => page.reload();
 
 /**
- * How pages end, with the number of pages. A test cannot press the close button of a tab: for the last
- * tab, `quit` does the same.
+ * How pages end, with the number of pages. A test cannot press the close button of a tab: for the
+ * last tab, `quit` does the same.
  */
 const ENDINGS: Record<string, { readonly pages: 1 | 2; readonly end: End | 'quit' }> = {
   reload: { pages: 1, end: (tabs) => tabs.forEach(reload) },

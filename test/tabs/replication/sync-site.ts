@@ -8,7 +8,10 @@ export type HeldMoment = 'before' | 'after';
 /** A server whose pushes can be held. */
 export interface SyncSite {
   readonly url: string;
-  /** Holds the next push. `held` resolves with it, `release` lets it go on and resolves when it is over. */
+  /**
+   * Holds the next push. `held` resolves with it, `release` lets it go on and resolves when it is
+   * over.
+   */
   hold(moment: HeldMoment): { readonly held: Promise<void>; release(): Promise<void> };
   /** The documents of a collection, by id. */
   documents(collection: string): Promise<Record<string, object>>;

@@ -5,8 +5,8 @@ import { messageOf } from '../../../parts/message-of.ts';
 export class UnreadableQuery extends Error {}
 
 /**
- * Evaluates the input, a JavaScript expression for criteria or a function. It runs in the visitor's own page,
- * and only when they press Run.
+ * Evaluates the input, a JavaScript expression for criteria or a function. It runs in the visitor's
+ * own page, and only when they press Run.
  *
  * @throws {UnreadableQuery}
  */

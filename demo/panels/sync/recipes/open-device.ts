@@ -7,8 +7,8 @@ export interface Item {
   note: string;
 }
 
-// An app leaves out `fetch` and `resolve`. Here `fetch` leads to a server inside of the page. `resolve` is the
-// default, named: so merges that lose nothing are reported as well.
+// An app leaves out `fetch` and `resolve`. Here `fetch` leads to a server inside of the page.
+// `resolve` is the default, named: so merges that lose nothing are reported as well.
 export function openDevice(name: string, fetch: RemoteFetch) {
   const db = connect({ name, storage: 'memory' });
   const items = new db.Collection<Item>({ name: 'items', type: 'DOCUMENT_BASED' });

@@ -1,7 +1,8 @@
 import type { RemoteFetch } from 'cairndb/replication';
 import type { Handler } from 'cairndb/server';
 
-// The network of one device. While it is cut, requests fail as those of fetch() do without a network.
+// The network of one device. While it is cut, requests fail as those of fetch() do without a
+// network.
 export function openLine(handler: Handler) {
   let line = new AbortController();
   const fetch: RemoteFetch = (url, init) =>

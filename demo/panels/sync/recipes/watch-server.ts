@@ -1,6 +1,7 @@
 import type { MemoryStore, WireChange } from 'cairndb/server';
 
-// The newest state of each document, in the order of the changes. Devices pull the same, from their checkpoint.
+// The newest state of each document, in the order of the changes. Devices pull the same, from their
+// checkpoint.
 export async function watchServer(
   store: MemoryStore,
   signal: AbortSignal,

@@ -27,7 +27,8 @@ interface OpenDiff {
 }
 
 /**
- * Compares a backup with another, or with what the collection holds now, which is saved first. Both are pinned until `release`.
+ * Compares a backup with another, or with what the collection holds now, which is saved first. Both
+ * are pinned until `release`.
  *
  * @throws {BackupError} `backup_unknown`; {CollectionError} `schema_newer`, `schema_older`
  */
@@ -122,7 +123,10 @@ function sideOf(
   return [flags, stamps, loaded.get(segment)?.bodies[index] as Body];
 }
 
-/** Whether two versions are stored alike. Values that JSON does not keep are for the client to compare. */
+/**
+ * Whether two versions are stored alike. Values that JSON does not keep are for the client to
+ * compare.
+ */
 function isSame(
   [flags, stamps, body]: RecordSide,
   [otherFlags, others, other]: RecordSide,
@@ -137,7 +141,8 @@ function isSameStamps(a: Stamps | undefined, b: Stamps | undefined): boolean {
 /**
  * Finds a backup whose documents code of a version can read.
  *
- * @throws {BackupError} `backup_unknown`; {CollectionError} `schema_newer`, `schema_older`, `type_mismatch`; {StorageError} `format_newer`
+ * @throws {BackupError} `backup_unknown`; {CollectionError} `schema_newer`, `schema_older`,
+ *   `type_mismatch`; {StorageError} `format_newer`
  */
 export async function findReadable(
   context: CollectionContext,
@@ -152,7 +157,9 @@ export async function findReadable(
   throw otherVersion(context.settings.name, version, own, `backup "${name}"`);
 }
 
-/** Reads segments by number, in ascending order, without the bodies that are a value of their own. */
+/**
+ * Reads segments by number, in ascending order, without the bodies that are a value of their own.
+ */
 type ReadColumns = (
   numbers: readonly number[],
   take: (segment: Segment) => void,
@@ -181,8 +188,9 @@ type Side = 'before' | 'after';
 type Suspect = { -readonly [K in keyof MovedRecord]: MovedRecord[K] };
 
 /**
- * Finds the records that two lists of segments may not have in common, by rank. Segments never change, so only those records
- * can differ that a segment of one list alone puts or deletes. Of these it keeps the place, of no other record anything.
+ * Finds the records that two lists of segments may not have in common, by rank. Segments never
+ * change, so only those records can differ that a segment of one list alone puts or deletes. Of
+ * these it keeps the place, of no other record anything.
  */
 async function findMoved(
   read: ReadColumns,
@@ -224,7 +232,10 @@ async function findMoved(
   return moved.sort((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
 }
 
-/** What a segment says of keys, or of those alone that are suspects. Deletes apply before its records. */
+/**
+ * What a segment says of keys, or of those alone that are suspects. Deletes apply before its
+ * records.
+ */
 function* placesIn(
   { number, keys, ranks, flags, stamps, deletes }: Segment,
   suspects?: { has(key: string): boolean },

@@ -14,7 +14,10 @@ import type { CollectionBackups } from '../collection-backups.ts';
 import { backupDamage, checkCount } from '../restore.ts';
 import { findReadable } from './backup-diff.ts';
 
-/** After so long without a read a backup is closed: its keys leave memory, and its segments are no longer pinned. */
+/**
+ * After so long without a read a backup is closed: its keys leave memory, and its segments are no
+ * longer pinned.
+ */
 const IDLE_MS = 60_000;
 
 /** A backup that is open, or being opened. */
@@ -26,7 +29,10 @@ interface View {
   stopWaiting: () => void;
 }
 
-/** Answers reads of backups. The first one of a backup brings its keys and index columns into memory. */
+/**
+ * Answers reads of backups. The first one of a backup brings its keys and index columns into
+ * memory.
+ */
 export class BackupViews {
   readonly #context: CollectionContext;
   readonly #backups: CollectionBackups;
@@ -38,7 +44,10 @@ export class BackupViews {
     this.#backups = backups;
   }
 
-  /** @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_newer`, `schema_older` */
+  /**
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_newer`,
+   *   `schema_older`
+   */
   async execute(request: ReadOfBackup): Promise<unknown> {
     // Nothing is opened to end a scan.
     if (request.op === 'scanEnd') return this.endScan(request);
@@ -111,8 +120,9 @@ export class BackupViews {
 }
 
 /**
- * Brings the records of a snapshot into memory, beside those of the collection: keys, managed values and what segments keep
- * of indexes. Bodies stay in storage. An index that a segment has no column of answers nothing.
+ * Brings the records of a snapshot into memory, beside those of the collection: keys, managed
+ * values and what segments keep of indexes. Bodies stay in storage. An index that a segment has no
+ * column of answers nothing.
  *
  * @returns what operations work with; it must be used for reads alone.
  * @throws {BackupError} `backup_damaged`

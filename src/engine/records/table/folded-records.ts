@@ -17,8 +17,9 @@ export type LoadedRecords = Pick<FoldedRecords, 'rows' | 'resident' | 'last'>;
 /**
  * The records that a list of segments stands for, while and after they are read.
  *
- * Hashes of keys find the records that a later segment puts or deletes: nearly all hashes occur once. A map of a hundred
- * thousand keys takes longer than reading them, and most requests after a start need none.
+ * Hashes of keys find the records that a later segment puts or deletes: nearly all hashes occur
+ * once. A map of a hundred thousand keys takes longer than reading them, and most requests after a
+ * start need none.
  */
 export class FoldedRecords {
   /** Invariant, once finished: one record a key, in the order of `record.rank`. */
@@ -75,7 +76,10 @@ export class FoldedRecords {
     if (!this.#caching) this.resident = false;
   }
 
-  /** Loading the other bodies needs objects, and here they are made while the next segments are read. */
+  /**
+   * Loading the other bodies needs objects, and here they are made while the next segments are
+   * read.
+   */
   #withBodies(
     segment: Segment,
     bodies: IntactBodies | undefined = intactBodies(segment.bodies, segment.checks),
@@ -85,7 +89,10 @@ export class FoldedRecords {
     return readRecords(segment, this.#columns, bodies);
   }
 
-  /** Removes superseded records, counts live sizes, sorts: compaction moves old records into new segments. */
+  /**
+   * Removes superseded records, counts live sizes, sorts: compaction moves old records into new
+   * segments.
+   */
   finish(segments: ReadonlyMap<number, SegmentState>): void {
     const dead = this.#dead(segments);
     if (dead.size === 0 && this.#sorted) return;
@@ -97,7 +104,9 @@ export class FoldedRecords {
     ]);
   }
 
-  /** The slots of the records that a later segment puts again or deletes; their sizes count as dead. */
+  /**
+   * The slots of the records that a later segment puts again or deletes; their sizes count as dead.
+   */
   #dead(segments: ReadonlyMap<number, SegmentState>): ReadonlySet<number> {
     const deleted = this.#deletes.map(({ deletes }) => hashKeys(deletes));
     const repeated = repeatedHashes([...this.#hashes, ...deleted]);

@@ -4,18 +4,20 @@ import { PartList } from './part-list.ts';
 
 /** Records entered by key in one slice. */
 const SLICE = 2048;
-/** So many lookups search linearly instead: a millisecond or less each, among a hundred thousand. */
+/**
+ * So many lookups search linearly instead: a millisecond or less each, among a hundred thousand.
+ */
 const PASSES = 4;
 
 /**
- * The newest version of each record, in order and by key. Records that come in great numbers stay in their parts, as
- * columns. They are entered by key at the first lookup: it takes as long as reading them, and after a start no lookup may
- * come.
+ * The newest version of each record, in order and by key. Records that come in great numbers stay
+ * in their parts, as columns. They are entered by key at the first lookup: it takes as long as
+ * reading them, and after a start no lookup may come.
  */
 export class RecordTable {
   /**
-   * Records, or slots of {@link #parts}. Invariant: iterates in the order of `record.rank`; the slots from
-   * {@link #entered} on come after these.
+   * Records, or slots of {@link #parts}. Invariant: iterates in the order of `record.rank`; the
+   * slots from {@link #entered} on come after these.
    */
   readonly #byKey = new Map<string, StoredRecord | number>();
   #parts = new PartList();
@@ -136,8 +138,8 @@ export class RecordTable {
   }
 
   /**
-   * Visits the place of each record, slice by slice; makes none of them, and enters none. Changes may come in between: what
-   * has changed is visited before, after, both or not at all.
+   * Visits the place of each record, slice by slice; makes none of them, and enters none. Changes
+   * may come in between: what has changed is visited before, after, both or not at all.
    */
   *places(visit: (key: string, segment: number, index: number) => void): Generator<void> {
     // What is added or entered meanwhile comes behind these.
@@ -170,7 +172,10 @@ export class RecordTable {
     return this.#byKey;
   }
 
-  /** Forgets what is in the place of a record; once that is most of the slots, the rest become objects. */
+  /**
+   * Forgets what is in the place of a record; once that is most of the slots, the rest become
+   * objects.
+   */
   #free(found: StoredRecord | number | undefined): void {
     if (typeof found !== 'number') return;
     this.#parts.free(found);

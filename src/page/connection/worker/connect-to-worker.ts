@@ -30,7 +30,10 @@ function loadScript(): Promise<string | undefined> {
 /** Not with this module: Jest's CommonJS, which has no workers, cannot read `import.meta`. */
 const loadStart = () => import('./worker-start.ts').catch(loadFailed);
 
-/** Access to an engine in a worker, in this thread where no worker starts, or in another tab that is the leader. */
+/**
+ * Access to an engine in a worker, in this thread where no worker starts, or in another tab that is
+ * the leader.
+ */
 export function connectToWorker(
   { worker, answer_timeout, early }: WorkerSettings,
   settings: DatabaseSettings,
@@ -91,7 +94,9 @@ export function connectToMove(
   };
   return {
     access: { ...mover, start },
-    /** Allows no move from now on; resolves with whether an engine was started to move, once it has. */
+    /**
+     * Allows no move from now on; resolves with whether an engine was started to move, once it has.
+     */
     async decide() {
       isDecided = true;
       await moving;

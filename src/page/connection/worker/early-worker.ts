@@ -7,8 +7,8 @@ import { startWorker, type WorkerStart } from './worker-start.ts';
 const untaken = new Map<string, EarlyWorker>();
 
 /**
- * The first worker of a client, which starts beside the request for the page's part: one after the other they would be
- * two round trips.
+ * The first worker of a client, which starts beside the request for the page's part: one after the
+ * other they would be two round trips.
  */
 export class EarlyWorker {
   readonly #source: WorkerSource | undefined;
@@ -57,7 +57,10 @@ export class EarlyWorker {
     return start;
   }
 
-  /** Whether another client runs the engine. A page that cannot ask takes its chance: the worker ends if so. */
+  /**
+   * Whether another client runs the engine. A page that cannot ask takes its chance: the worker
+   * ends if so.
+   */
   async #isLed(): Promise<boolean> {
     const { name, storage } = this.#settings;
     if (storage === 'memory') return false;

@@ -23,8 +23,8 @@ interface WorkerTiming extends Pick<Platform, 'clock' | 'page'> {
 }
 
 /**
- * Time for a worker that has thrown to end its transactions. One that is terminated amid them can block its database in
- * all tabs of WebKit, until the process of its tab ends (WebKit bug 324094).
+ * Time for a worker that has thrown to end its transactions. One that is terminated amid them can
+ * block its database in all tabs of WebKit, until the process of its tab ends (WebKit bug 324094).
  */
 const LAST_TRANSACTIONS_MS = 1000;
 

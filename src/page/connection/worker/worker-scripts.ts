@@ -1,23 +1,34 @@
 import { blobWorker } from './blob-worker.ts';
 
-/** Constants that bundlers define. They replace the literal text `import.meta.…` and drop the dead branch. */
+/**
+ * Constants that bundlers define. They replace the literal text `import.meta.…` and drop the dead
+ * branch.
+ */
 interface BundlerMeta {
   readonly webpack?: number;
   readonly env?: { readonly PROD?: boolean };
 }
 
-/** Defined by a build that puts `worker.js` beside its output but does not know the expression below, as esbuild does. */
+/**
+ * Defined by a build that puts `worker.js` beside its output but does not know the expression
+ * below, as esbuild does.
+ */
 declare const CAIRN_WORKER_FILE: true | undefined;
 
 /** The scripts of a worker. */
 export interface WorkerScripts {
-  /** Bundlers find the file by the expression `new Worker(new URL('./…', import.meta.url))` alone. */
+  /**
+   * Bundlers find the file by the expression `new Worker(new URL('./…', import.meta.url))` alone.
+   */
   readonly file: () => Worker;
   /** The name of the file. */
   readonly name: string;
   /** Whether the build says that the file is there. */
   readonly isThere: boolean;
-  /** `undefined` in builds of webpack and Vite: they always carry the file along, and leave the second copy out. */
+  /**
+   * `undefined` in builds of webpack and Vite: they always carry the file along, and leave the
+   * second copy out.
+   */
   readonly inline: (() => Promise<() => Worker>) | undefined;
 }
 
@@ -52,9 +63,9 @@ export interface WorkerFile {
 }
 
 /**
- * A worker's file; `undefined` where a request for it would end with a 404: in a bundle, beside which there
- * is no such file, unless the bundler has replaced the expression, and in a classic script, which has no
- * `import.meta`.
+ * A worker's file; `undefined` where a request for it would end with a 404: in a bundle, beside
+ * which there is no such file, unless the bundler has replaced the expression, and in a classic
+ * script, which has no `import.meta`.
  */
 export function workerFile({ file, name, isThere }: WorkerScripts): WorkerFile | undefined {
   const found = fileOf(file);

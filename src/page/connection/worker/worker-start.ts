@@ -29,8 +29,8 @@ export interface WorkerStart {
 }
 
 /**
- * Starts the worker of the engine: the caller's if one is given; else from its file; else from a Blob, where a content
- * security policy allows `blob:`.
+ * Starts the worker of the engine: the caller's if one is given; else from its file; else from a
+ * Blob, where a content security policy allows `blob:`.
  *
  * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
  */

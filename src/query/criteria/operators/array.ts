@@ -24,7 +24,10 @@ export const $elemMatch: Operator = (operand, { place, compileOperators, compile
   );
 };
 
-/** Whether criteria for an item are operators on the item itself; `$and`, `$or`, `$nor` hold field criteria. */
+/**
+ * Whether criteria for an item are operators on the item itself; `$and`, `$or`, `$nor` hold field
+ * criteria.
+ */
 export function isForValues(criteria: Readonly<Record<string, unknown>>): boolean {
   return holdsOperators(criteria) && !Object.keys(criteria).some((key) => logical.has(key));
 }

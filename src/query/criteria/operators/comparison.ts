@@ -4,7 +4,9 @@ import { bracketOf, isDate, isRegExp } from '../../value/value-type.ts';
 import { type Condition, each, not, type ValueTest } from '../condition.ts';
 import type { Operator } from './operator.ts';
 
-/** `$eq`, and a literal as the criteria of a field. A RegExp equals RegExps, it is no pattern here. */
+/**
+ * `$eq`, and a literal as the criteria of a field. A RegExp equals RegExps, it is no pattern here.
+ */
 export const $eq: Operator = (operand) => equality(operand);
 
 export const $ne: Operator = (operand, { place }) => {
@@ -38,8 +40,9 @@ export function equalTo(operand: unknown): ValueTest {
 }
 
 /**
- * A comparison never leaves the bracket of its operand: no number is greater than a string. Null is at least
- * and at most itself and missing; NaN is at least and at most NaN, and neither less nor greater than anything.
+ * A comparison never leaves the bracket of its operand: no number is greater than a string. Null is
+ * at least and at most itself and missing; NaN is at least and at most NaN, and neither less nor
+ * greater than anything.
  */
 function ordering(
   orEqual: boolean,
@@ -73,7 +76,9 @@ function isUnordered(value: unknown): boolean {
   return isNaNValue(isDate(value) ? value.getTime() : value);
 }
 
-/** Whether JavaScript's own `<` may compare the two: both strings, or both numbers of either kind. */
+/**
+ * Whether JavaScript's own `<` may compare the two: both strings, or both numbers of either kind.
+ */
 function comparable(value: unknown, operand: Ordered): value is Ordered {
   return (
     typeof value === typeof operand || (typeof value === 'bigint' && typeof operand === 'number')
@@ -104,7 +109,10 @@ export const $lte = ordering(
 
 const LONG_LIMIT = 2 ** 63;
 
-/** Truncates first, as the server does. A number outside of a long is an invalid operand, and never matches. */
+/**
+ * Truncates first, as the server does. A number outside of a long is an invalid operand, and never
+ * matches.
+ */
 export const $mod: Operator = (operand, { place }) => {
   if (!Array.isArray(operand) || operand.length !== 2) {
     throw operandInvalid(place, 'an array of divisor and remainder', operand);

@@ -4,7 +4,10 @@ import { type Bracket, bracket, bracketOf } from '../../value/value-type.ts';
 import { eachPresent, not, type ValueTest } from '../condition.ts';
 import type { Operator } from './operator.ts';
 
-/** Truthy as in the server: everything but `false`, 0, null and `undefined`; an empty string is truthy. */
+/**
+ * Truthy as in the server: everything but `false`, 0, null and `undefined`; an empty string is
+ * truthy.
+ */
 export const $exists: Operator = (operand) => {
   const exists = eachPresent((_value, present) => present);
   const wanted = operand !== false && operand !== null && operand !== undefined && !isZero(operand);
@@ -45,9 +48,9 @@ const typeCodes: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * BSON's types of JavaScript's values. A number is a double, and also an int or a long if it is whole and in range,
- * because a driver would have stored it so; a bigint is a long. Types without a JavaScript value are valid and match
- * nothing.
+ * BSON's types of JavaScript's values. A number is a double, and also an int or a long if it is
+ * whole and in range, because a driver would have stored it so; a bigint is a long. Types without a
+ * JavaScript value are valid and match nothing.
  */
 const typeTests: ReadonlyMap<string, ValueTest> = new Map<string, ValueTest>([
   ...[...typeCodes.values()].map((alias): [string, ValueTest] => [alias, () => false]),

@@ -16,7 +16,9 @@ export interface OperatorContext {
 /** Compiles an operand, plain data checked and owned by the compiler, to a condition. */
 export type Operator = (operand: unknown, context: OperatorContext) => Condition;
 
-/** Whether a value is an object of operators, such as `{ $gt: 1 }`, as opposed to a literal object. */
+/**
+ * Whether a value is an object of operators, such as `{ $gt: 1 }`, as opposed to a literal object.
+ */
 export function holdsOperators(fields: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(fields).some((key) => key.startsWith('$'));
 }

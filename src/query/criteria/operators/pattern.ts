@@ -8,9 +8,9 @@ import type { Operator } from './operator.ts';
 const LONGEST_PATTERN = 1000;
 
 /**
- * `$regex`, with `$options` beside it. JavaScript cannot stop catastrophic backtracking: `^(a+)+$` takes 18 seconds
- * for a string of 30 characters, and blocks its thread for as long. With `connect()` a worker that hangs in a pattern is
- * restarted.
+ * `$regex`, with `$options` beside it. JavaScript cannot stop catastrophic backtracking: `^(a+)+$`
+ * takes 18 seconds for a string of 30 characters, and blocks its thread for as long. With
+ * `connect()` a worker that hangs in a pattern is restarted.
  */
 export const $regex: Operator = (operand, { place, siblings }) => {
   const options = siblings.$options;

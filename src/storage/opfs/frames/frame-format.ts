@@ -2,8 +2,8 @@ import type { StorageKey, StoreName } from '../../drivers/driver.ts';
 import { byteChecksum } from '../../integrity/checksum.ts';
 
 /**
- * A frame is one step of a write: a header, a head (JSON: store, key, kind), the bytes of a value. Head and value are padded to
- * eight bytes.
+ * A frame is one step of a write: a header, a head (JSON: store, key, kind), the bytes of a value.
+ * Head and value are padded to eight bytes.
  *
  * | Offset | Field |
  * |---|---|
@@ -35,8 +35,8 @@ export interface FrameHeader {
 }
 
 /**
- * The step of a frame; `undefined` for a mark, which carries {@link FrameHeader.flushed} and perhaps a table of the frames
- * before it (`frame-table.ts`).
+ * The step of a frame; `undefined` for a mark, which carries {@link FrameHeader.flushed} and
+ * perhaps a table of the frames before it (`frame-table.ts`).
  */
 export type FrameHead =
   | readonly [store: StoreName, key: StorageKey]
@@ -70,7 +70,10 @@ export function writeHeader(view: DataView, offset: number, header: FrameHeader)
   view.setUint32(offset + 4, headerChecksum(view, offset), true);
 }
 
-/** The header at an offset of a buffer, `undefined` if there is no valid one. @param at Its offset in the file. */
+/**
+ * The header at an offset of a buffer, `undefined` if there is no valid one. @param at Its offset
+ * in the file.
+ */
 export function readHeader(view: DataView, offset: number, at: number): FrameHeader | undefined {
   if (view.byteLength < offset + HEADER_SIZE || view.getUint32(offset, true) !== MAGIC)
     return undefined;

@@ -12,9 +12,15 @@ import { readRange, type SyncFile, writeAll } from './sync-file.ts';
 /** Bytes without a flush at the most: opening verifies them. */
 const FLUSH_AFTER = 4 * 1024 * 1024;
 
-/** Bytes behind the newest table at the least before another: of shorter files, opening reads the heads. */
+/**
+ * Bytes behind the newest table at the least before another: of shorter files, opening reads the
+ * heads.
+ */
 const TABLE_AFTER = 4 * 1024 * 1024;
-/** Bytes of frames for each byte of the table before: tables are one of 64 bytes written at the most. */
+/**
+ * Bytes of frames for each byte of the table before: tables are one of 64 bytes written at the
+ * most.
+ */
 const TABLE_SHARE = 64;
 
 /** Bytes from the end of a value that mostly say where its items are. */
@@ -100,7 +106,10 @@ export class FrameLog {
     this.end = write.end;
   }
 
-  /** The same, unless it is noted already. A long file gets a table: the next opening need not read the heads before it. */
+  /**
+   * The same, unless it is noted already. A long file gets a table: the next opening need not read
+   * the heads before it.
+   */
   mark(): void {
     if (this.#noted === this.end) return;
     const at = this.end;
@@ -139,8 +148,8 @@ export class FrameLog {
   }
 
   /**
-   * One item of a list of a value, without the rest; `undefined` where there is none. It is not checked against the checksum
-   * of the frame: the engine has one of each encoded document.
+   * One item of a list of a value, without the rest; `undefined` where there is none. It is not
+   * checked against the checksum of the frame: the engine has one of each encoded document.
    */
   readItem(entry: FileEntry, field: string, index: number): unknown {
     try {
@@ -177,8 +186,8 @@ export class FrameLog {
 }
 
 /**
- * Where the header of a file says where its newest table is: the offset of its mark, and a checksum of that. In the
- * first sector, which is written as a whole.
+ * Where the header of a file says where its newest table is: the offset of its mark, and a checksum
+ * of that. In the first sector, which is written as a whole.
  */
 export const POINTER_AT = 40;
 const POINTER_SIZE = 12;
@@ -224,7 +233,8 @@ function readTable(file: SyncFile, index: FileIndex): FrameHeader | undefined {
   const bytes = readRange(file, dataStart(mark), mark.dataLength);
   if (bytes.length < mark.dataLength || byteChecksum(bytes) !== mark.dataChecksum) return undefined;
   const rows = JSON.parse(new TextDecoder().decode(bytes)) as Row[];
-  // By index: this code runs before V8 optimizes it, and to take a row apart by name needs three times as long.
+  // By index: this code runs before V8 optimizes it, and to take a row apart by name needs three
+  // times as long.
   for (const row of rows)
     index.apply([row[0], row[1]], {
       at: row[2],

@@ -28,8 +28,9 @@ export interface ScanResult {
 }
 
 /**
- * Reads the heads of all frames of a file into an index. Values are read and verified only where no later flush covers
- * them. A write that is not whole ends the file; damage below a flushed offset is skipped. Damage is reported.
+ * Reads the heads of all frames of a file into an index. Values are read and verified only where no
+ * later flush covers them. A write that is not whole ends the file; damage below a flushed offset
+ * is skipped. Damage is reported.
  *
  * @param start Offset of the first frame to read.
  * @param flushed Up to there the file is known to be flushed.
@@ -118,7 +119,8 @@ class FrameScan {
     const next = this.#search(from + 8);
     if (!next) return false;
     const isFlushed = this.#flushed > from || this.#isNotedBehind(next, from);
-    // What was never flushed may be torn in any order: the file ends here, and writes behind are lost.
+    // What was never flushed may be torn in any order: the file ends here, and writes behind are
+    // lost.
     this.#damage.push([from, isFlushed ? next.at : this.#size]);
     this.#at = next.at;
     return isFlushed;
@@ -164,7 +166,10 @@ class FrameScan {
   }
 }
 
-/** Drops the write that has the torn frame, and all later ones. @returns the end of the writes before it. */
+/**
+ * Drops the write that has the torn frame, and all later ones. @returns the end of the writes
+ * before it.
+ */
 function cutBefore(
   torn: FrameHeader,
   writes: { head: FrameHead; frame: FrameHeader }[][],

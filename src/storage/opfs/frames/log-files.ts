@@ -81,13 +81,16 @@ export class LogFiles {
     }
   }
 
-  /** Copies some of the live values to the other file, and makes it the live one when it has all. */
+  /**
+   * Copies some of the live values to the other file, and makes it the live one when it has all.
+   */
   #compact(): void {
     const [live, spare] = this.#files;
     this.#compaction ??= new Compaction(live, spare);
     try {
       if (!this.#compaction.step(this.#log)) return;
-      // Opening must not take a copied value that is damaged for a torn write, and cut the file there.
+      // Opening must not take a copied value that is damaged for a torn write, and cut the file
+      // there.
       this.#compaction.log.noteFlushed();
       writeGeneration(spare, this.#generation + 1);
     } catch (error) {
@@ -117,7 +120,10 @@ export class LogFiles {
     for (const file of this.#files) file.close();
   }
 
-  /** Prepares the next opening, and releases the files. @param isGone Whether nothing of them may be kept. */
+  /**
+   * Prepares the next opening, and releases the files. @param isGone Whether nothing of them may be
+   * kept.
+   */
   close(isGone = false): void {
     try {
       if (isGone) for (const file of this.#files) file.truncate(0);
@@ -186,7 +192,10 @@ const FORMAT = 1;
 /** Bytes of the header that its checksum covers. */
 const COVERED = 16;
 
-/** The generation of a file, 0 if it has no valid header: it is empty, or its compaction did not end. */
+/**
+ * The generation of a file, 0 if it has no valid header: it is empty, or its compaction did not
+ * end.
+ */
 function readGeneration(file: SyncFile): number {
   const bytes = readRange(file, 0, FILE_START);
   if (bytes.length < FILE_START) return 0;
@@ -205,7 +214,10 @@ function readGeneration(file: SyncFile): number {
   return view.getFloat64(8, true);
 }
 
-/** Makes a file the live one: that of the highest generation. It has no table then (`frame-table.ts`). */
+/**
+ * Makes a file the live one: that of the highest generation. It has no table then
+ * (`frame-table.ts`).
+ */
 function writeGeneration(file: SyncFile, generation: number): void {
   const bytes = new Uint8Array(FILE_START);
   const view = new DataView(bytes.buffer);

@@ -20,8 +20,8 @@ export class UnreadBlob extends Error {
 }
 
 /**
- * Appends a value of any kind: the length of its JSON, the JSON, then its binary data, which the JSON names by offset and
- * length.
+ * Appends a value of any kind: the length of its JSON, the JSON, then its binary data, which the
+ * JSON names by offset and length.
  *
  * @throws {UnreadBlob}
  */

@@ -81,8 +81,8 @@ export function readList(content: Bytes, ends: ItemEnds): unknown[] {
 }
 
 /**
- * Parsed anew. V8 makes `slice()` a view of the whole text, which is hashed four times slower than a text of its own (10,000 keys in an
- * opening: 7.8 and 1.9 ms).
+ * Parsed anew. V8 makes `slice()` a view of the whole text, which is hashed four times slower than
+ * a text of its own (10,000 keys in an opening: 7.8 and 1.9 ms).
  */
 function withoutParent(items: readonly unknown[]): unknown[] {
   return JSON.parse(`["${items.join('","')}"]`);

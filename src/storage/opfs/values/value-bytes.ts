@@ -20,7 +20,8 @@ export interface ListRange {
 }
 
 /**
- * Appends a value. An encoded document can be read without the others of its segment: the end of the value says where each is.
+ * Appends a value. An encoded document can be read without the others of its segment: the end of
+ * the value says where each is.
  *
  * ```
  * items of the lists | other fields | ends of the items, list by list | directory | trailer
