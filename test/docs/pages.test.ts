@@ -206,7 +206,7 @@ describe('the figures in README are medians of docs/benchmarks/10000.json', () =
     ['find 200 by an index', 'equality', 'ms', 1],
     ['find a tenth without an index', 'scan', 'ms', 1],
     ['live query, after a change', 'live-query', 'µs', 1000],
-    ['reload, open, first answer', 'first-answer', 'ms', 1],
+    ['reload, open, first answer, code loaded before', 'first-answer', 'ms', 1],
     ['code, kB', 'bundle', 'JavaScript', 1],
   ])('%s', (title, workload, metric, unit) => {
     const [, row = ''] =
