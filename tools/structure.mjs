@@ -10,7 +10,7 @@ import { ROOT } from './setup.mjs';
 const SRC = join(ROOT, 'src');
 
 /** What is counted may fall, and not rise: lower a limit with the count. */
-const LIMITS = { 'files of less than 40 lines': 88, 'single importers in their own folder': 60 };
+const LIMITS = { 'files of less than 40 lines': 70, 'single importers in their own folder': 52 };
 
 /**
  * Each framework has hooks of the same names, and `cairndb` adds to `connect` of its own module.
