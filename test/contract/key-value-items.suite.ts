@@ -99,6 +99,25 @@ export function keyValueItemsSuite(fixture: ClientFixture): void {
       expect(await values.remove('list', 2n)).toEqual(['a', undefined]);
     });
 
+    test('null and undefined are items of their own; {} matches objects and arrays alone', async () => {
+      const values = fixture.keyValues();
+      const list = ['a', 0, null, undefined, {}, [1], null];
+      await values.set('list', list);
+      expect(await values.filter('list', null)).toEqual([null, null]);
+      expect(await values.filter('list', undefined)).toEqual([undefined]);
+      expect(await values.find('list', null)).toBe(null);
+      expect(await values.filter('list', {})).toEqual([{}, [1]]);
+      expect(await values.remove('list', undefined)).toEqual(['a', 0, null, {}, [1], null]);
+      expect(await values.remove('list', undefined)).toEqual(['a', 0, null, {}, [1], null]);
+      expect(await values.has('list', null)).toBe(true);
+      expect(await values.remove('list', {})).toEqual(['a', 0, null, null]);
+      expect(await values.remove('list', null)).toEqual(['a', 0]);
+      expect(await values.remove('list', {})).toEqual(['a', 0]);
+      await values.set('list', [undefined]);
+      expect(await values.has('list', null)).toBe(false);
+      expect(await values.remove('list', null)).toEqual([undefined]);
+    });
+
     test('a missing key has no items', async () => {
       const values = fixture.keyValues();
       expect(await values.find('no.such', {})).toBe(undefined);

@@ -64,7 +64,8 @@ export function compileCriteria(criteria: unknown): CompiledCriteria {
 
 /**
  * Compiles criteria for the items of an array. An object matches as in `$elemMatch`: operators test
- * the item, field criteria its fields. A RegExp is a pattern. Any other value matches equal items.
+ * the item, field criteria its fields. A RegExp is a pattern. Any other value matches equal items;
+ * null and undefined differ here, as an item is never missing.
  *
  * @throws {CriteriaError} as {@link compileCriteria}.
  */
@@ -72,6 +73,7 @@ export function compileItemCriteria(criteria: unknown): (item: unknown) => boole
   if (isFields(criteria) && !isForValues(criteria)) {
     return itemTest(compileObject(criteria, '', { root: 'item', roots: new Set() }).test);
   }
+  if (criteria === null || criteria === undefined) return (item) => item === criteria;
   const test = singleTest(compileFieldCriteria(criteria, ''));
   return (item) => test(item, true);
 }
