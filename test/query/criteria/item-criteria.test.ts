@@ -9,7 +9,8 @@ test('a plain value matches equal items', () => {
   expect(found(1)).toEqual([1]);
   expect(found('x')).toEqual(['x']);
   expect(found([1, 5])).toEqual([[1, 5]]);
-  expect(found(null)).toEqual([null, undefined]);
+  expect(found(null)).toEqual([null]);
+  expect(found(undefined)).toEqual([undefined]);
   expect(found(new Date(0))).toEqual([new Date(0)]);
 });
 
