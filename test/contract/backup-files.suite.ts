@@ -194,6 +194,32 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await things.importBackup(file)).toBe(2);
     });
 
+    test('an import that is refused before it reads cancels its source', async () => {
+      await fixture.renew();
+      const { db } = fixture;
+      const things = fixture.documents();
+      let cancelled = 0;
+      const source = (): ReadableStream<Uint8Array> =>
+        new ReadableStream({
+          cancel: () => {
+            cancelled += 1;
+          },
+        });
+      const signal = AbortSignal.abort(new RangeError('no more'));
+      const wrong = { mode: 'add' } as never;
+      // The first call loads code; the others find it there.
+      for (const round of [0, 1]) {
+        await expect(things.importBackup(source(), { signal })).rejects.toThrow('no more');
+        await expect(db.importAll(source(), { signal })).rejects.toThrow('no more');
+        await expect(things.importBackup(source(), wrong)).rejects.toThrow('mode');
+        expect([round, cancelled]).toEqual([round, 3 * round + 3]);
+      }
+      await db.close();
+      await expect(things.importBackup(source())).rejects.toMatchObject({ code: 'closed' });
+      await expect(db.importAll(source())).rejects.toMatchObject({ code: 'closed' });
+      expect(cancelled).toBe(8);
+    });
+
     test('an import that violates a unique index changes nothing', async () => {
       const things = fixture.documents<{ n: number }>();
       await things.insertMany([{ n: 1 }, { n: 1 }]);

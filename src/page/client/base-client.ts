@@ -19,6 +19,7 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
 import type { Runtime } from '../calls/runtime.ts';
+import { cancelUnread } from '../calls/unread-source.ts';
 import type { CollectionConstructor } from '../collections/collection-constructor.ts';
 import { CollectionHandle } from '../collections/collection-handle.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
@@ -135,7 +136,10 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
   }
 
   importAll(file: FileSource, options?: ImportOptions): Promise<number> {
-    return this.#call((calls) => calls.importAll(file, options));
+    return cancelUnread(
+      file,
+      this.#call((calls) => calls.importAll(file, options)),
+    );
   }
 
   collections(): Promise<readonly CollectionInfo[]> {

@@ -64,7 +64,8 @@ export interface DatabaseClient {
   exportAll(): Promise<ReadableStream<Uint8Array>>;
   /**
    * Imports a file of `exportAll()` or `exportBackup()` into the collections that it names, all or
-   * nothing. Their old content becomes a backup of each; other collections stay unchanged.
+   * nothing. Their old content becomes a backup of each; other collections stay unchanged. A stream
+   * is cancelled when the call rejects.
    *
    * @returns the number of imported documents.
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.

@@ -8,6 +8,7 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
 import type { HandleCalls, Runtime } from '../calls/runtime.ts';
+import { cancelUnread } from '../calls/unread-source.ts';
 import { copyArgument, orAborted } from '../sending/call-arguments.ts';
 import type { CallOrder } from '../sending/call-order.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
@@ -173,17 +174,18 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
 
   /**
    * Imports a file of {@link exportBackup}, all or nothing, with ids and managed fields. The old
-   * content becomes a backup, so this can be undone.
+   * content becomes a backup, so this can be undone. A stream is cancelled when the call rejects.
    *
    * @returns the number of imported documents.
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
-    return this.call(
+    const importing = this.call(
       [file, options],
       (calls, sender, source, given) => calls.importBackup(sender, source, given),
       { options, exclusive: true },
     );
+    return cancelUnread(file, importing);
   }
 
   /**
