@@ -1,4 +1,5 @@
-import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StorageError } from '../errors/errors.ts';
 import { filesDamaged, filesErrorOf, filesForeign, filesNewer } from './files-failure.ts';
@@ -12,15 +13,26 @@ const FORMAT = 1;
 /** Where ClassicLevel.repair() puts damaged files. */
 const REPAIRED = 'lost';
 
+/**
+ * What a folder is. `incomplete`: files of LevelDB without the one that names the others. LevelDB
+ * would take it for new, and remove them.
+ */
+type FolderState = 'new' | 'whole' | 'incomplete';
+
 /** Opens the database in a folder; creates it where there is none. */
-export async function openDatabaseFiles(folder: string, name: string): Promise<LevelDatabase> {
+export async function openDatabaseFiles(path: string, name: string): Promise<LevelDatabase> {
   try {
     await loadLevel();
-    await mkdir(folder, { recursive: true });
-    if (!(await checkFolder(folder))) await writeMarker(folder, name);
-    return await LevelDatabase.open(folder, () => openLevel(folder));
+    await mkdir(path, { recursive: true });
+    // LevelDB knows its locks in this process by path: a link would open the folder twice.
+    const folder = await realpath(path);
+    const state = await checkFolder(folder);
+    if (state === 'new') await writeMarker(folder, name);
+    // With the lock, LevelDB tells whether files are lost, or another opener is making them.
+    const createIfMissing = state !== 'incomplete';
+    return await LevelDatabase.open(folder, () => openLevel(folder, createIfMissing));
   } catch (error) {
-    throw filesErrorOf(error, 'opening', folder);
+    throw filesErrorOf(error, 'opening', path);
   }
 }
 
@@ -33,13 +45,12 @@ export async function deleteDatabaseFiles(folder: string, name: string): Promise
   try {
     const ClassicLevel = await loadLevel();
     if ((await namesIn(folder)) === undefined) return;
-    const isOurs = await checkFolder(folder).catch((error: unknown) => {
+    const state = await checkFolder(folder).catch((error: unknown) => {
       // Damaged or newer, it is a database all the same.
       if ((error as StorageError).code === 'data_foreign') throw error;
-      return true;
     });
-    // It takes the lock.
-    if (isOurs) await ClassicLevel.destroy(folder);
+    // It takes the lock, which this process knows by path.
+    if (state !== 'new') await ClassicLevel.destroy(await realpath(folder));
     for (const left of (await namesIn(folder)) ?? [])
       if (left.startsWith(MARKER) || left === REPAIRED)
         await rm(join(folder, left), { recursive: true, force: true });
@@ -50,26 +61,23 @@ export async function deleteDatabaseFiles(folder: string, name: string): Promise
 }
 
 /**
- * Whether a folder is a database, of this version. LevelDB would take lost files for a new
- * database, and remove the others.
+ * Whether a folder is a database of this version.
  *
  * @throws {StorageError} `data_foreign`, `data_damaged`, `format_newer`
  */
-async function checkFolder(folder: string): Promise<boolean> {
+async function checkFolder(folder: string): Promise<FolderState> {
   const names = (await namesIn(folder)) ?? [];
   const others = names.filter((name) => !name.startsWith(MARKER));
   if (!names.includes(MARKER)) {
     if (others.length > 0)
       throw filesForeign(folder, `${others.slice(0, 3).join(', ')}, and no ${MARKER}`);
-    return false;
+    return 'new';
   }
   const format = formatOf(await readFile(join(folder, MARKER), 'utf8'));
   if (format === undefined)
     throw filesDamaged(folder, `${MARKER} cannot be read. If you know the file, write it anew`);
   if (format > FORMAT) throw filesNewer(folder, format);
-  if (!names.includes('CURRENT') && others.some(hasData))
-    throw filesDamaged(folder, 'the file CURRENT is lost');
-  return true;
+  return !names.includes('CURRENT') && others.some(hasData) ? 'incomplete' : 'whole';
 }
 
 /** Whether LevelDB stores data in a file. The first manifest is written before there is data. */
@@ -98,9 +106,9 @@ async function removeEmpty(folder: string, name: string): Promise<void> {
   }
 }
 
-/** By a rename: the marker is whole, or missing. */
+/** By a rename: the marker is whole, or missing. Several threads may write it at once. */
 async function writeMarker(folder: string, name: string): Promise<void> {
-  const written = join(folder, `${MARKER}.${process.pid}`);
+  const written = join(folder, `${MARKER}.${randomUUID()}`);
   const file = await open(written, 'w');
   try {
     await file.writeFile(`${JSON.stringify({ format: FORMAT, name })}\n`);

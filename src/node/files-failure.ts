@@ -9,6 +9,8 @@ const FORBIDDEN = /EACCES|EPERM|EROFS|permission denied|read-only|not permitted|
 /** What LevelDB says of a file of its own that is gone, or shorter than it was. */
 const LOST =
   /^(IO error|NotFound): .*(No such file|Invalid argument|cannot find the file|end of the file)/i;
+/** What LevelDB says of a folder without the file that names the others. */
+const INCOMPLETE = /does not exist \(create_if_missing is false\)/;
 /** A path that is none, or leads through a file. */
 const NO_DIRECTORY = /ENOTDIR|EEXIST|ENOENT|ELOOP|ENAMETOOLONG|not a directory/;
 
@@ -24,6 +26,7 @@ export function filesErrorOf(failure: unknown, doing: string, folder: string): S
   const { code = '', message = '' } = (cause ?? {}) as { code?: string; message?: string };
   const said = `Storage in "${folder}" failed while ${doing} (${message || String(cause)}).`;
   if (code === 'LEVEL_LOCKED') return databaseLocked(folder, cause);
+  if (INCOMPLETE.test(message)) return filesDamaged(folder, 'the file CURRENT is lost', cause);
   if (/^Corruption/.test(message) || LOST.test(message))
     return filesDamaged(folder, message, cause);
   if (FULL.test(`${code} ${message}`))

@@ -24,10 +24,10 @@ const OPTIONS = {
   maxFileSize: 16 * 1024 * 1024,
 } as const;
 
-/** Opens the LevelDB of a folder; creates it if the folder has none. */
-export async function openLevel(folder: string): Promise<Level> {
+/** Opens the LevelDB of a folder. */
+export async function openLevel(folder: string, createIfMissing: boolean): Promise<Level> {
   const ClassicLevel = await loadLevel();
   const level: Level = new ClassicLevel(folder, OPTIONS);
-  await level.open();
+  await level.open({ createIfMissing });
   return level;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -62,6 +62,29 @@ test('openings and closings that overlap wait for each other', async () => {
   const storage = await driver.open('shop', SILENT);
   expect(await storage.keys('leadership', [])).toEqual([['database']]);
   await storage.close();
+});
+
+test('of two that create a database by a path and by a link, one has it, the other database_busy', async () => {
+  const directory = makeFolder('linked');
+  const link = `${directory}-link`;
+  symlinkSync(directory, link);
+  onTestFinished(() => rmSync(link));
+  const drivers = [files(directory), files(link)];
+  for (let round = 0; round < 20; round++) {
+    const name = `shop-${round}`;
+    const openings = await Promise.allSettled(drivers.map((driver) => driver.open(name, SILENT)));
+    const opened = openings.find((opening) => opening.status === 'fulfilled');
+    const refused = openings.findIndex((opening) => opening.status === 'rejected');
+    expect(opened).toBeDefined();
+    expect(openings[refused]).toMatchObject({ reason: { code: 'database_busy' } });
+    await expect(drivers[refused]?.delete?.(name)).rejects.toMatchObject({ code: 'database_busy' });
+    await opened?.value.close();
+    expect(readdirSync(join(directory, name)).filter((file) => /json/.test(file))).toEqual([
+      'cairndb.json',
+    ]);
+    const later = await drivers[refused]?.open(name, SILENT);
+    await later?.close();
+  }
 });
 
 test('destroy() removes the folder of the database and no other', async () => {
