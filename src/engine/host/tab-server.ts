@@ -1,5 +1,6 @@
 import { expose } from 'comlink';
 import { type Announcement, Announcements, PROTOCOL } from '../../platform/announcements.ts';
+import { lockName } from '../../platform/lock-names.ts';
 import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, EnginePlatform } from '../../platform/platform.ts';
 import { whenGone } from '../../platform/presence.ts';
@@ -120,17 +121,35 @@ export class TabServer {
     });
   }
 
+  /**
+   * Whether locks of older pages are out of sight, that of the leader itself among them: once a
+   * user has cleared the site's data, a new worker of Chromium sees none.
+   */
+  async #seesNoLocks(): Promise<boolean> {
+    let isFree = false;
+    await this.#platform.locks.request(lockName(this.#database), { ifAvailable: true }, (lock) => {
+      isFree = Boolean(lock);
+      return undefined;
+    });
+    return isFree;
+  }
+
   #accept(client: string, name: string): void {
     const channel = new PairChannel(name, this.#broadcast);
     let session: ReturnType<typeof remoteSession> | undefined;
     const { clock, locks } = this.#platform;
     const joined = clock.elapsed();
-    const stopWaiting = whenGone(this.#database, client, locks, () => {
-      // Once a user has cleared the site's data, a new worker of Chromium sees no locks of older
-      // pages.
-      if (clock.elapsed() - joined < SOON_MS) return;
+    const end = () => {
       follower.leave();
       this.#engine.takeOver();
+    };
+    const stopWaiting = whenGone(this.#database, client, locks, () => {
+      if (clock.elapsed() - joined >= SOON_MS) return end();
+      // A page that ends refuses the request, and its engine ends as well.
+      this.#seesNoLocks().then(
+        (seesNone) => seesNone || end(),
+        () => undefined,
+      );
     });
     const follower: Follower = {
       client,
