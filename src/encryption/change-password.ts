@@ -54,9 +54,10 @@ export async function changePassword(options: ChangePasswordOptions): Promise<vo
       { place: name ? 'storage' : 'name' },
     );
   checkedStorage(storage);
-  // To open it would make one.
   const stored = typeof storage === 'string' ? await storedRecord(name) : undefined;
-  if (typeof storage === 'string' && !stored) throw notEncrypted();
+  // To open it would make one.
+  const exists = typeof storage === 'string' ? stored : ((await storage.has?.(name)) ?? true);
+  if (!exists) throw notEncrypted();
   if (storage === 'opfs' && !(await isInIndexedDb(name)))
     return changeInWorker(name, keys, next, stored?.version);
   const driver = typeof storage === 'object' ? storage : indexedDbDriver();

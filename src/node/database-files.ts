@@ -36,6 +36,15 @@ export async function openDatabaseFiles(path: string, name: string): Promise<Lev
   }
 }
 
+/** Whether a folder has a database; one that cannot be opened rejects as its opening would. */
+export async function hasDatabaseFiles(folder: string): Promise<boolean> {
+  try {
+    return (await checkFolder(folder)) !== 'new';
+  } catch (error) {
+    throw filesErrorOf(error, 'opening', folder);
+  }
+}
+
 /**
  * Deletes the database in a folder, and the folder; does nothing if there is none.
  *

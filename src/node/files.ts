@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { OptionError } from '../errors/errors.ts';
 import { databaseDestroyed } from '../storage/drivers/database-id.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
-import { deleteDatabaseFiles, openDatabaseFiles } from './database-files.ts';
+import { deleteDatabaseFiles, hasDatabaseFiles, openDatabaseFiles } from './database-files.ts';
 import { type LevelDatabase, LevelStorage } from './level-database.ts';
 
 /** A database that is open in this process. */
@@ -39,6 +39,11 @@ class FilesDriver implements StorageDriver {
       this.#forget(name, shared);
       await this.#end(name, database.end());
     });
+  }
+
+  async has(name: string): Promise<boolean> {
+    await this.#ended(name);
+    return hasDatabaseFiles(this.#folderOf(name));
   }
 
   async delete(name: string): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { changePassword, encrypted } from '../../src/encryption/index.ts';
 import { Database } from '../../src/index.ts';
 import { files } from '../../src/node/index.ts';
 import { storageDriverSuite } from '../../src/testing/index.ts';
@@ -85,6 +86,24 @@ test('of two that create a database by a path and by a link, one has it, the oth
     const later = await drivers[refused]?.open(name, SILENT);
     await later?.close();
   }
+});
+
+test('changePassword() of a database that does not exist makes no folder', async () => {
+  const directory = makeFolder('no-password');
+  const [key, new_key] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+  const change = (name: string) =>
+    changePassword({ name, storage: files(directory), key, new_key });
+  await expect(change('shop')).rejects.toMatchObject({ code: 'not_encrypted' });
+  expect(readdirSync(directory)).toEqual([]);
+  const open = (fill: Uint8Array) =>
+    new Database({ name: 'shop', storage: encrypted(files(directory), { key: fill }) });
+  const db = open(key);
+  await db.ready;
+  await db.close();
+  await change('shop');
+  const changed = open(new_key);
+  await changed.ready;
+  await changed.close();
 });
 
 test('destroy() removes the folder of the database and no other', async () => {

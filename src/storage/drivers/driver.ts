@@ -172,6 +172,11 @@ export interface StorageDriver {
   /** Opens the database of this name; creates it if it is missing. */
   open(name: string, events: StorageEvents): Promise<Storage>;
   /**
+   * Whether there is a database of this name; makes none. Left out, `changePassword()` of a missing
+   * database leaves an empty one.
+   */
+  has?(name: string): Promise<boolean>;
+  /**
    * Deletes the database of this name with all that it holds; does nothing if there is none. A
    * {@link Storage} of it that is still open rejects every later call. Left out, `destroy()`
    * empties the database instead.

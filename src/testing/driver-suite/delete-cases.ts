@@ -67,6 +67,23 @@ export const deleteCases: readonly DriverCase[] = [
     },
   },
   {
+    needs: 'has',
+    name: 'has() tells whether there is a database, and makes none',
+    run: async (bench) => {
+      const { driver } = bench;
+      const name = bench.newName();
+      for (const round of ['first', 'second'])
+        expectEqual(`has() at first, ${round} call`, await driver.has?.(name), false);
+      const storage = await bench.open(name);
+      expectEqual('has() while it is open', await driver.has?.(name), true);
+      await storage.close();
+      expectEqual('has() once it is closed', await driver.has?.(name), true);
+      if (!driver.delete) return;
+      await driver.delete(name);
+      expectEqual('has() once it is deleted', await driver.has?.(name), false);
+    },
+  },
+  {
     needs: 'delete',
     name: 'a database has an id, and another one after delete()',
     run: async (bench) => {

@@ -10,7 +10,7 @@ import type {
 export interface DriverCase {
   readonly name: string;
   /** What a driver may leave out; the case is for those that have it. */
-  readonly needs?: 'delete';
+  readonly needs?: 'delete' | 'has';
   readonly run: (bench: DriverBench) => Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { writeCases } from './write-cases.ts';
 export interface StorageDriverCase {
   readonly name: string;
   /** The optional method of a driver that it tests: leave it out for a driver without. */
-  readonly needs?: 'delete';
+  readonly needs?: 'delete' | 'has';
   /**
    * Runs it, on databases of its own.
    *
