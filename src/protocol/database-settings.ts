@@ -74,6 +74,8 @@ export type ChannelState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 
 export interface ChannelEvents {
   readonly event: (event: ClientEvent) => void;
   readonly state: (state: ChannelState) => void;
+  /** Whether the client waits for its calls, to close. */
+  readonly isClosing: () => boolean;
 }
 
 /** The status before an engine has reported any. */

@@ -5,6 +5,10 @@ import { openClient } from '../engine/engine-client.ts';
 import { sealed } from './file/files.ts';
 
 const SILENCE_MS = 60_000;
+const CLOSING_SILENCE_MS = 2000;
+
+/** Time passes as the test says. */
+const holdTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 
 const open = () => {
   const { client } = openClient(memoryDriver());
@@ -59,7 +63,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     await things.insert({ _id: 'a', n: 1 });
     const file = await fileOf(opened);
     const { stream, isSilent } = inTwo(file, bytes);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    holdTime();
     const failing = rejection(importing(opened, stream));
     const waiting = things.insert({ _id: 'b', n: 2 });
     await isSilent;
@@ -72,18 +76,36 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     await client.close();
   });
 
-  test('does not block close() while the stream is silent', async () => {
+  test.each([1, 60, -1])('delays close() little if silent, after %i bytes', async (bytes) => {
     const opened = open();
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
-    const { stream, isSilent } = inTwo(await fileOf(opened), 60);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { stream, isSilent } = inTwo(await fileOf(opened), bytes);
+    holdTime();
     const failing = rejection(importing(opened, stream));
     await isSilent;
-    const closing = client.close();
-    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    const ended = vi.fn();
+    const closing = client.close().then(ended);
+    await vi.advanceTimersByTimeAsync(CLOSING_SILENCE_MS);
+    vi.useRealTimers();
+    await vi.waitFor(() => expect(ended).toHaveBeenCalled());
     await closing;
     expect(await failing).toMatchObject({ code: 'file_stalled' });
+  });
+
+  test('is completed before close() while bytes come', async () => {
+    const opened = open();
+    const { things, client } = opened;
+    await things.insert({ _id: 'a', n: 1 });
+    const { stream, isSilent, more } = inTwo(await fileOf(opened), 60);
+    holdTime();
+    const done = importing(opened, stream);
+    await isSilent;
+    const closing = client.close();
+    await vi.advanceTimersByTimeAsync(CLOSING_SILENCE_MS - 1);
+    more();
+    expect(await done).toBe(1);
+    await closing;
   });
 
   test('limits each silence, not the total time', async () => {
@@ -91,7 +113,7 @@ describe.each(Object.keys(imports) as (keyof typeof imports)[])('%s', (method) =
     const { things, client } = opened;
     await things.insert({ _id: 'a', n: 1 });
     const bytes = new Uint8Array(await (await fileOf(opened)).arrayBuffer());
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    holdTime();
     let at = 0;
     const slow = new ReadableStream<Uint8Array>({
       pull: async (controller) => {

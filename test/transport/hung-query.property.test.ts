@@ -46,6 +46,7 @@ test('with random hangs and crashes, every other call settles as if the hung one
         const link = new ClientChannel(settings, engines.connect, {
           event: () => undefined,
           state: () => undefined,
+          isClosing: () => false,
         });
         const settled: Promise<unknown>[] = [];
         const problems: unknown[] = [];
@@ -168,6 +169,7 @@ test('with random hangs and crashes, every other call settles as if the hung one
         const reader = new ClientChannel(settings, engines.connect, {
           event: () => undefined,
           state: () => undefined,
+          isClosing: () => false,
         });
         const ask = async (
           name: string,

@@ -25,6 +25,7 @@ function open() {
   const link = new ClientChannel(settings, engines.connect, {
     event: (event) => events.push(event),
     state: (state) => states.push(state),
+    isClosing: () => false,
   });
   /** A handle to a collection, to send requests. */
   const collection = (name: string, type: CollectionSettings['type'] = 'DOCUMENT_BASED') => {

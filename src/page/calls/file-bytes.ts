@@ -28,6 +28,8 @@ export interface ImportOptions {
  * collection.
  */
 const SILENCE_MS = 60_000;
+/** The same while the client closes, which waits for the import. */
+const CLOSING_SILENCE_MS = 2000;
 
 /** The bytes of a file, chunk by chunk. */
 export class FileBytes implements AsyncIterable<Uint8Array> {
@@ -36,11 +38,16 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   /** Reject when reading must stop. */
   readonly #ends: Promise<never>[] = [];
+  readonly #isClosing: () => boolean;
   #stopListening: () => void = () => undefined;
 
-  /** @throws {OptionError} unless the source is a stream or Blob. */
-  constructor(source: unknown, signal: AbortSignal | undefined) {
+  /**
+   * @param isClosing Whether the client waits for the import, to close.
+   * @throws {OptionError} unless the source is a stream or Blob.
+   */
+  constructor(source: unknown, signal: AbortSignal | undefined, isClosing: () => boolean) {
     this.#reader = readerOf(source);
+    this.#isClosing = isClosing;
     if (!signal) return;
     const aborted = new Promise<never>((_, reject) => {
       const abort = () => reject(signal.reason);
@@ -74,13 +81,26 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** @throws {BackupError} `file_stalled` */
   async #next(): Promise<Uint8Array | undefined> {
-    const read = this.unlessEnded(this.#reader.read());
-    const { value, done } = await withDeadline(read, SILENCE_MS, stalled);
+    const { value, done } = await this.#unlessSilent(this.unlessEnded(this.#reader.read()));
     if (done) return undefined;
     if (value instanceof Uint8Array) return value;
     throw notBytes();
+  }
+
+  /** @throws {BackupError} `file_stalled` */
+  async #unlessSilent<T>(read: Promise<T>): Promise<T> {
+    const since = performance.now();
+    const late = new Error();
+    for (;;) {
+      try {
+        return await withDeadline(read, CLOSING_SILENCE_MS, () => late);
+      } catch (error) {
+        if (error !== late) throw error;
+        const silent = performance.now() - since;
+        if (silent >= SILENCE_MS || this.#isClosing()) throw stalled(silent);
+      }
+    }
   }
 
   /** Cancels the source. */
@@ -109,10 +129,11 @@ function readerOf(source: unknown): ReadableStreamDefaultReader<unknown> {
   return reader;
 }
 
-function stalled(): BackupError {
+function stalled(ms: number): BackupError {
+  const how = ms < SILENCE_MS ? ', and the client is closing' : '';
   return new BackupError(
     'file_stalled',
-    `The stream gave no bytes for ${SILENCE_MS / 1000} seconds, so the import was aborted. Nothing was changed; save the file first, then import it.`,
+    `The stream gave no bytes for ${Math.round(ms / 1000)} seconds${how}, so the import was aborted. Nothing was changed; save the file first, then import it.`,
     { place: 'stream' },
   );
 }

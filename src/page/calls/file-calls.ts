@@ -39,7 +39,7 @@ export function* importFile(
 ): Coroutine<number> {
   const given = checkOptions(options ?? {}, importChecks, 'options');
   const { mode, progress, signal } = given as ImportOptions;
-  const file = new FileBytes(source, signal);
+  const file = new FileBytes(source, signal, () => sender.client?.channel.isClosing === true);
   const call = Math.random();
   const importing = post(sender, { op, call, merge: mode === 'merge', urgent: true, once: true });
   file.endWith(importing);

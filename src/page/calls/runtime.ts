@@ -56,6 +56,7 @@ export class Runtime {
       events.event({ type: 'error', detail: { collection: undefined, error } });
     });
     this.channel = new ClientChannel(settings, isObserved ? observed : connect, {
+      isClosing: events.isClosing,
       event(event) {
         eviction.take(event);
         events.event(event);

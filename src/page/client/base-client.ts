@@ -233,6 +233,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     const { Runtime } = await import('../calls/runtime.ts').catch(loadFailed);
     this.#runtime = new Runtime(this.#settings, this.#connect, {
       event: (event) => this.#take(event),
+      isClosing: () => this.#refusing,
       state: (state) => {
         if (state === 'open') this.#watchIfWanted();
         this.#emitter.emit('status', this.status);

@@ -56,6 +56,11 @@ export class ClientChannel {
     return this.#state;
   }
 
+  /** Whether the client waits for its calls, to close. */
+  get isClosing(): boolean {
+    return this.#events.isClosing();
+  }
+
   /** `undefined` before the engine has run. */
   get place(): EnginePlace | undefined {
     const place = this.#opened ? undefined : this.link?.place;
