@@ -4,6 +4,7 @@ import { SerialQueue } from '../async/serial-queue.ts';
 import type { FileHeader } from '../backup/file/file-contents.ts';
 import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
+import { changeLost } from '../protocol/collection-errors.ts';
 import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -248,7 +249,8 @@ export class HostedCollection implements Executor {
   ): Promise<void> {
     for (;;) {
       try {
-        await this.execute(request, undefined, key, { version });
+        const reply = await this.execute(request, undefined, key, { version });
+        if (this.findsNothing(request, reply)) throw changeLost(this.settings.name, request.id);
         return;
       } catch (cause) {
         const error = asCairnError(cause);
@@ -256,6 +258,26 @@ export class HostedCollection implements Executor {
         abandonParts(this.#store, request);
         throw error;
       }
+    }
+  }
+
+  /**
+   * Whether a repeated change has no document to change: others have deleted it, or it was lost
+   * with the tab that made it.
+   */
+  findsNothing(
+    change: Request,
+    reply: unknown,
+  ): change is Request<'update' | 'patch' | 'archive' | 'unarchive'> {
+    switch (change.op) {
+      case 'update':
+      case 'patch':
+        return reply === undefined;
+      case 'archive':
+      case 'unarchive':
+        return reply === false && this.records.get(change.id) === undefined;
+      default:
+        return false;
     }
   }
 

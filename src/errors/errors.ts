@@ -82,6 +82,7 @@ export type CollectionErrorCode =
   | 'closed'
   | 'sync_unavailable'
   | 'answer_lost'
+  | 'change_lost'
   | 'insert_lost'
   | 'schema_newer'
   | 'schema_older';

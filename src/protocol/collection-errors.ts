@@ -55,6 +55,19 @@ export function answerLost(name: string): CollectionError {
   );
 }
 
+/**
+ * A change that was not saved when its leader was lost finds its document gone as it is reapplied.
+ */
+export function changeLost(name: string, id: string): CollectionError {
+  const message = lostMessage(`A change of "${id}"`, name);
+  return new CollectionError('change_lost', message, { place: id });
+}
+
+/** @param what That was lost. */
+export function lostMessage(what: string, name: string): string {
+  return `${what} was lost with the leader before it was saved, and could not be reapplied: a document of "${name}" that it changes is gone by now. Nothing of it is left.`;
+}
+
 /** A part of an `insertMany` never came. */
 export function insertLost(name: string): CollectionError {
   return new CollectionError(

@@ -96,6 +96,7 @@ export class ReplicationChecker {
     return (
       has(this.#documents.get(id)) ||
       this.#server.lost.has(token) ||
+      this.#log.isToldLost(change) ||
       this.#contents.some(({ rejected }) => has(rejected.get(id))) ||
       this.#decided.some(
         ({ local, remote, result, ...conflict }) =>

@@ -79,7 +79,10 @@ export class ReplicationClient {
     this.sync.on('status', ({ state, pending, rejected, error }) =>
       trace(`  ${this.#name} ${state} ${pending} ${rejected} ${error ?? ''}`),
     );
-    this.tab.db.on('error', ({ error }) => trace(`  ${this.#name} ${error}`));
+    this.tab.db.on('error', ({ error }) => {
+      trace(`  ${this.#name} ${error}`);
+      log.failed(this.tab, error);
+    });
   }
 
   openOrders(): DocumentCollection<Order> {
@@ -186,7 +189,7 @@ export class ReplicationClient {
         await orders.patch(other, { $push: { l } });
         return true;
       });
-    const parts = { writes, overwrites: [{ id: one, field: 'x' }] };
+    const parts = { writes, overwrites: [{ id: one, field: 'x' }], isWhole: true };
     return this.#change(`together ${one} ${other} ${x} ${l}`, parts, run);
   }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { CairnError } from '../../src/errors/errors.ts';
 import { simulateBrowser } from './browser.ts';
+import { ReplicationChecker } from './replication-checks.ts';
 import { ReplicationClient } from './replication-client.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
@@ -17,9 +19,11 @@ function replicating(seed = 1) {
   const network = new ReplicationNetwork(world, server, true);
   const site = { number: 0, browser: simulateBrowser(world), network };
   const wrong: string[] = [];
-  const open = (id: number) =>
+  const log = new ReplicationLog(true);
+  const collection = { save_timeout: 3600, save_directly_after: 1000 };
+  const open = (id: number, savesLate = false) =>
     new ReplicationClient(id, site, {
-      ...{ log: new ReplicationLog(true), collection: {}, options: {}, poison: 0 },
+      ...{ log, collection: savesLate ? collection : {}, options: {}, poison: 0 },
       trace: () => undefined,
       wrong: (problem) => wrong.push(problem),
     });
@@ -29,7 +33,9 @@ function replicating(seed = 1) {
     const row = { id, base, document: document && { _id: id, ...document }, key };
     return (server.push([row])[0] as { version: string }).version;
   };
-  return { ...site, world, server, open, push, wrong };
+  /** What the checks of a run find. */
+  const problems = () => new ReplicationChecker(log, server, []).problems();
+  return { ...site, world, server, log, open, push, wrong, problems };
 }
 
 test.each([1, 4])(
@@ -99,6 +105,57 @@ test('a leader that was frozen and replaced applies no answer that it still has 
   await world.runUntil(world.now + 30_000);
   await world.hear(follower.settle(), 1000);
   expect(await world.hear(follower.orders.get('a'))).toMatchObject({ x: '3' });
+});
+
+/** A leader that freezes with a change that it has not saved, until another tab has replicated. */
+async function frozenWith(
+  { world, log, open }: ReturnType<typeof replicating>,
+  make: (leader: ReplicationClient) => Promise<unknown>,
+  meanwhile: () => void,
+): Promise<string[]> {
+  const leader = open(0, true);
+  const told: string[] = [];
+  leader.tab.db.on('error', ({ error }) => told.push((error as CairnError).code));
+  await world.hear(leader.settle(), 1000);
+  await world.hear(leader.save());
+  // Let it write its checkpoint: that would save the change.
+  await world.runUntil(world.now + 5000);
+  leader.sync.pause();
+  await world.hear(make(leader), 10);
+  leader.tab.freeze(20_000);
+  log.froze(leader.tab);
+  meanwhile();
+  const follower = open(1, true);
+  await world.hear(follower.settle(), 15_000);
+  await world.runUntil(world.now + 30_000);
+  leader.sync.resume();
+  await world.hear(follower.settle(), 1000);
+  return told;
+}
+
+test('a change of a frozen leader is told as lost where the server has deleted its document', async () => {
+  const site = replicating();
+  const version = site.push('a', undefined, { x: '1' });
+  const told = await frozenWith(
+    site,
+    (leader) => leader.orders.patch('a', { y: 'mine' }),
+    () => void site.push('a', version, undefined),
+  );
+  expect([...site.server.documents().keys()]).toEqual([]);
+  expect(told).toEqual(['change_lost']);
+});
+
+test('an insert of a frozen leader is told as lost where the server has another document', async () => {
+  const site = replicating();
+  const told = await frozenWith(
+    site,
+    (leader) => leader.insert(['a']),
+    () => void site.push('a', undefined, { x: 'theirs' }),
+  );
+  expect(site.server.documents().get('a')).toMatchObject({ x: 'theirs' });
+  expect(told).toEqual(['id_taken']);
+  // The event is the word that the checks of a run ask for.
+  expect(site.problems()).toEqual([]);
 });
 
 test('a watch() without connection is no unexpected error', async () => {

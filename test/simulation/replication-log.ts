@@ -1,3 +1,4 @@
+import type { CairnError } from '../../src/errors/errors.ts';
 import type { LocalChange } from '../../src/replication/protocol/remote.ts';
 import type { Conflict } from '../../src/replication/rounds/conflict-resolution.ts';
 
@@ -23,6 +24,8 @@ export interface Change {
   readonly writes: readonly Written[];
   readonly overwrites: readonly Overwrite[];
   readonly deletes: string | undefined;
+  /** Whether it is a transaction. */
+  readonly isWhole: boolean;
   /** The document may be there again. */
   readonly creates: readonly string[] | 'all';
   readonly from: number;
@@ -60,7 +63,9 @@ interface Push {
 }
 
 /** What a change consists of. */
-export type Parts = Partial<Pick<Change, 'writes' | 'overwrites' | 'deletes' | 'creates'>>;
+export type Parts = Partial<
+  Pick<Change, 'writes' | 'overwrites' | 'deletes' | 'isWhole' | 'creates'>
+>;
 
 /** Writes down what clients do. Its times are a counter: in one thread everything has one order. */
 export class ReplicationLog {
@@ -75,6 +80,7 @@ export class ReplicationLog {
   /** Whether a browser went back to a backup. */
   hasLoaded = false;
   readonly #freezes: { readonly tab: Change['tab']; readonly at: number }[] = [];
+  readonly #failures: { readonly tab: Change['tab']; readonly error: CairnError }[] = [];
   readonly mergesFields: boolean;
   readonly #pushes: Push[] = [];
   readonly #pushed = new Set<string>();
@@ -92,6 +98,7 @@ export class ReplicationLog {
   begin(browser: number, tab: Change['tab'], parts: Parts): Change {
     const change: Change = {
       ...{ browser, tab, writes: [], overwrites: [], deletes: undefined, creates: [] },
+      isWhole: false,
       ...parts,
       ...{
         from: this.mark(),
@@ -117,6 +124,26 @@ export class ReplicationLog {
    */
   mayBeReplayed({ tab, to, savedAt }: Change): boolean {
     return this.#freezes.some((one) => one.tab === tab && one.at > to && one.at < savedAt);
+  }
+
+  /** Must be called with each event `error` of a tab. */
+  failed(tab: Change['tab'], error: unknown): void {
+    this.#failures.push({ tab, error: error as CairnError });
+  }
+
+  /** Whether a tab has told that it could not replay a change. */
+  isToldLost(change: Change): boolean {
+    return (
+      this.mayBeReplayed(change) &&
+      this.#failures.some(
+        ({ tab, error: { code, message } }) =>
+          tab === change.tab &&
+          (code === 'transaction_conflict'
+            ? change.isWhole
+            : ['change_lost', 'id_taken'].includes(code) &&
+              change.writes.some(({ id }) => message.includes(`"${id}"`))),
+      )
+    );
   }
 
   /** The server is a client that nobody ends. */

@@ -17,7 +17,8 @@ const open = ({ db }: Tab) => {
   };
 };
 
-type Change = 'update' | 'patch' | 'archive';
+const CHANGES = ['update', 'patch', 'archive'] as const;
+type Change = (typeof CHANGES)[number];
 
 /** Changes an account, and makes an entry of it. */
 function change({ db }: Tab, { accounts, entries }: ReturnType<typeof open>, how: Change) {
@@ -39,7 +40,7 @@ async function contents(world: World, { accounts, entries }: ReturnType<typeof o
   return all.map((found) => found.map(({ _id }) => _id).join());
 }
 
-test.each<Change>(['update', 'patch', 'archive'])(
+test.each(CHANGES)(
   'a transaction of a leader that was frozen is not repeated in part once others have deleted what it changes: %s',
   async (how) => {
     const world = new World(1);
@@ -63,7 +64,52 @@ test.each<Change>(['update', 'patch', 'archive'])(
   },
 );
 
-test.each<Change>(['update', 'patch', 'archive'])(
+test.each([...CHANGES, 'unarchive'] as const)(
+  'a change of a leader that was frozen is told as lost once others have deleted its document: %s',
+  async (how) => {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    const codes = codesOf(leader);
+    const { accounts } = open(leader);
+    await world.hear(accounts.insert({ _id: 'a', n: 0 }));
+    if (how === 'unarchive') await world.hear(accounts.archive('a'));
+    await world.hear(leader.db.save());
+    const second = open(new Tab(1, browser));
+    await world.hear(second.accounts.ready);
+    await world.runUntil(world.now + 5000);
+    const isFlag = how === 'archive' || how === 'unarchive';
+    const made = isFlag ? accounts[how]('a') : accounts[how]('a', { n: 1 });
+    expect(await world.hear<unknown>(made, 10)).toBeTruthy();
+    leader.freeze(20_000);
+    expect(await world.hear(second.accounts.delete('a'), 10_000)).toBe(true);
+    await world.runUntil(world.now + 30_000);
+    expect(codes).toEqual(['change_lost']);
+  },
+);
+
+test.each(['archive', 'delete'] as const)(
+  'nothing is lost with a leader that was frozen where others have done the same: %s',
+  async (how) => {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    const codes = codesOf(leader);
+    const { accounts } = open(leader);
+    await world.hear(accounts.insert({ _id: 'a', n: 0 }));
+    await world.hear(leader.db.save());
+    const second = open(new Tab(1, browser));
+    await world.hear(second.accounts.ready);
+    await world.runUntil(world.now + 5000);
+    expect(await world.hear(accounts[how]('a'), 10)).toBe(true);
+    leader.freeze(20_000);
+    expect(await world.hear(second.accounts[how]('a'), 10_000)).toBe(true);
+    await world.runUntil(world.now + 30_000);
+    expect(codes).toEqual([]);
+  },
+);
+
+test.each(CHANGES)(
   'a transaction is acknowledged when what it has read of another tab is saved: %s',
   async (how) => {
     const world = new World(1);

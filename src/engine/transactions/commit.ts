@@ -1,7 +1,7 @@
 import { type Coroutine, isCoroutine } from '../../async/coroutine.ts';
 import { enterAll, type SerialQueue } from '../../async/serial-queue.ts';
 import { asCairnError, TransactionError } from '../../errors/errors.ts';
-import { answerLost, otherVersion } from '../../protocol/collection-errors.ts';
+import { answerLost, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
@@ -90,7 +90,7 @@ function* repeat(
       if (!target) continue;
       const result = transaction.execute(target.collection.context, change);
       const reply = isCoroutine(result) ? yield* result : result;
-      if (findsNothing(change, reply, target)) throw unrepeatable(target);
+      if (target.collection.findsNothing(change, reply)) throw unrepeatable(target);
     }
     apply(targets, transaction);
   } finally {
@@ -98,31 +98,11 @@ function* repeat(
   }
 }
 
-/**
- * Whether a repeated change has no document to change: others have deleted it, or it was lost with
- * the tab that made it.
- */
-function findsNothing(change: Request, reply: unknown, { collection }: CommitTarget): boolean {
-  switch (change.op) {
-    case 'update':
-    case 'patch':
-      return reply === undefined;
-    case 'archive':
-    case 'unarchive':
-      return reply === false && collection.records.get(change.id) === undefined;
-    default:
-      return false;
-  }
-}
-
 function unrepeatable({ collection }: CommitTarget): TransactionError {
-  const { name } = collection.settings;
-  return new TransactionError(
-    'transaction_conflict',
-    `A transaction was lost with the leader before it was saved, and could not be reapplied: a document of "${name}" that it ` +
-      'changes is gone by now. Nothing of it is left.',
-    { place: name },
-  );
+  const { name: place } = collection.settings;
+  return new TransactionError('transaction_conflict', lostMessage('A transaction', place), {
+    place,
+  });
 }
 
 function apply(targets: readonly CommitTarget[], transaction: EngineTransaction): void {
