@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { StorageError } from '../errors/errors.ts';
 import { filesDamaged, filesErrorOf, filesForeign, filesNewer } from './files-failure.ts';
 import { LevelDatabase } from './level-database.ts';
-import { loadLevel, openLevel } from './load-level.ts';
+import { loadLevel } from './load-level.ts';
 
 /** The file that says that a folder is a database of ours, and in which format. */
 const MARKER = 'cairndb.json';
@@ -30,7 +30,7 @@ export async function openDatabaseFiles(path: string, name: string): Promise<Lev
     if (state === 'new') await writeMarker(folder, name);
     // With the lock, LevelDB tells whether files are lost, or another opener is making them.
     const createIfMissing = state !== 'incomplete';
-    return await LevelDatabase.open(folder, () => openLevel(folder, createIfMissing));
+    return await LevelDatabase.open(folder, createIfMissing);
   } catch (error) {
     throw filesErrorOf(error, 'opening', path);
   }

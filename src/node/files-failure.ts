@@ -52,6 +52,15 @@ function databaseLocked(folder: string, cause: unknown): StorageError {
   );
 }
 
+/** LevelDB goes on with files that have no name any more, and stores in them what is gone. */
+export function filesGone(folder: string): StorageError {
+  return new StorageError(
+    'database_destroyed',
+    `The database in "${folder}" was deleted or moved while it was open. Connect again to start with an empty one, or move it back before.`,
+    { place: folder },
+  );
+}
+
 export function filesDamaged(folder: string, what: string, cause?: unknown): StorageError {
   return new StorageError(
     'data_damaged',

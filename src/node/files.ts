@@ -60,11 +60,20 @@ class FilesDriver implements StorageDriver {
   }
 
   #begin(name: string): SharedDatabase {
-    const database = this.#ended(name).then(() => openDatabaseFiles(this.#folderOf(name), name));
-    const shared = { users: 0, database };
+    const opening = async () => {
+      await this.#ended(name);
+      const opened = await openDatabaseFiles(this.#folderOf(name), name);
+      const deleted = () => {
+        this.#forget(name, shared);
+        void this.#end(name, opened.end());
+      };
+      opened.listeners.add({ damaged: () => undefined, deleted });
+      return opened;
+    };
+    const shared = { users: 0, database: opening() };
     this.#open.set(name, shared);
     // The next opening tries again.
-    database.catch(() => this.#forget(name, shared));
+    shared.database.catch(() => this.#forget(name, shared));
     return shared;
   }
 

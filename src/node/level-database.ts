@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { nextTask } from '../async/next-turn.ts';
 import type { StorageError } from '../errors/errors.ts';
 import { DATABASE_ID, putDatabaseId } from '../storage/drivers/database-id.ts';
@@ -15,9 +17,9 @@ import { byteChecksum } from '../storage/integrity/checksum.ts';
 import { ByteBuffer } from '../storage/opfs/values/byte-buffer.ts';
 import { UnreadBlob } from '../storage/opfs/values/exact-parts.ts';
 import { addValue, readValue } from '../storage/opfs/values/value-bytes.ts';
-import { filesDamaged, filesErrorOf, levelClosed } from './files-failure.ts';
+import { filesDamaged, filesErrorOf, filesGone, levelClosed } from './files-failure.ts';
 import { decodeKey, encodeKey, rangeOf } from './level-keys.ts';
-import type { Level } from './load-level.ts';
+import { type Level, openLevel } from './load-level.ts';
 
 /** Values that an iterator fetches at a time. */
 const FETCH_BYTES = 1024 * 1024;
@@ -30,10 +32,11 @@ export class LevelDatabase {
   /** They get reports of damage. */
   readonly listeners = new Set<StorageEvents>();
   readonly #folder: string;
-  readonly #openLevel: () => Promise<Level>;
   readonly #encoder = new ValueEncoder();
   /** `undefined` where opening it anew has failed. */
   #level: Level | undefined;
+  /** The inode of its lock: another folder in this place has another one. */
+  #lock: bigint | undefined;
   /** The newest write; never rejects. */
   #last: Promise<unknown> = Promise.resolve();
   /** Writes that are not done. */
@@ -47,9 +50,10 @@ export class LevelDatabase {
   #ending: Promise<void> | undefined;
 
   /** Opens a database; a new one gets its id. */
-  static async open(folder: string, openLevel: () => Promise<Level>): Promise<LevelDatabase> {
-    const database = new LevelDatabase(folder, await openLevel(), openLevel);
+  static async open(folder: string, createIfMissing: boolean): Promise<LevelDatabase> {
+    const database = new LevelDatabase(folder);
     try {
+      await database.#openLevel(createIfMissing);
       const [id] = await database.getMany('leadership', [DATABASE_ID]);
       if (id === undefined) await database.write([putDatabaseId()], 'relaxed');
     } catch (error) {
@@ -59,10 +63,8 @@ export class LevelDatabase {
     return database;
   }
 
-  private constructor(folder: string, level: Level, openLevel: () => Promise<Level>) {
+  private constructor(folder: string) {
     this.#folder = folder;
-    this.#level = level;
-    this.#openLevel = openLevel;
   }
 
   getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
@@ -105,6 +107,7 @@ export class LevelDatabase {
         this.#isBroken = true;
         throw error;
       }
+      if (await this.#isGone()) throw this.#noteDeletion();
     });
   }
 
@@ -133,7 +136,7 @@ export class LevelDatabase {
     try {
       return await reading;
     } catch (error) {
-      throw filesErrorOf(error, 'reading', this.#folder);
+      throw await this.#errorOf(error, 'reading');
     }
   }
 
@@ -153,7 +156,7 @@ export class LevelDatabase {
       try {
         await run();
       } catch (error) {
-        throw filesErrorOf(error, 'writing', this.#folder);
+        throw await this.#errorOf(error, 'writing');
       } finally {
         this.#waiting--;
       }
@@ -169,11 +172,48 @@ export class LevelDatabase {
    */
   async #usable(): Promise<Level> {
     if (this.#isBroken || !this.#level) {
+      // An opening would make an empty one.
+      if (await this.#isGone()) throw this.#noteDeletion();
       await this.#close();
-      this.#level = await this.#openLevel();
+      await this.#openLevel(false);
       this.#isBroken = false;
     }
-    return this.#level;
+    return this.#level as Level;
+  }
+
+  async #openLevel(createIfMissing: boolean): Promise<void> {
+    this.#level = await openLevel(this.#folder, createIfMissing);
+    this.#lock = await this.#lockId();
+  }
+
+  async #lockId(): Promise<bigint> {
+    return (await stat(join(this.#folder, 'LOCK'), { bigint: true })).ino;
+  }
+
+  /** Whether the folder was deleted, moved or replaced. One that cannot be read may be there. */
+  async #isGone(): Promise<boolean> {
+    try {
+      return (await this.#lockId()) !== this.#lock;
+    } catch (error) {
+      return /ENOENT|ENOTDIR/.test((error as { code?: string }).code ?? '');
+    }
+  }
+
+  /** Ends this database, and tells who has it open. */
+  #noteDeletion(): StorageError {
+    const error = filesGone(this.#folder);
+    if (!this.#ended) {
+      this.#ended = error;
+      for (const { deleted } of this.listeners) deleted?.();
+    }
+    return error;
+  }
+
+  /** A folder that is gone is not damaged. */
+  async #errorOf(failure: unknown, doing: string): Promise<StorageError> {
+    const error = filesErrorOf(failure, doing, this.#folder);
+    if (error.code === 'database_destroyed' || !(await this.#isGone())) return error;
+    return this.#noteDeletion();
   }
 
   async #close(): Promise<void> {

@@ -1,14 +1,19 @@
-import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { changePassword, encrypted } from '../../src/encryption/index.ts';
-import { Database } from '../../src/index.ts';
+import { Database, type DatabaseOptions } from '../../src/index.ts';
 import { files } from '../../src/node/index.ts';
 import { storageDriverSuite } from '../../src/testing/index.ts';
 import { makeFolder } from '../../tools/browsers/child.mjs';
 
 storageDriverSuite(files(makeFolder('files')), { describe, test });
+
+function openThings(directory: string, options: Partial<DatabaseOptions> = {}) {
+  const db = new Database({ name: 'shop', storage: files(directory), ...options });
+  return { db, things: new db.Collection({ name: 'things', type: 'DOCUMENT_BASED' }) };
+}
 
 const SILENT = { damaged: () => undefined };
 
@@ -86,6 +91,64 @@ test('of two that create a database by a path and by a link, one has it, the oth
     const later = await drivers[refused]?.open(name, SILENT);
     await later?.close();
   }
+});
+
+test.each([
+  ['deleted', (folder: string) => rmSync(folder, { recursive: true })],
+  ['moved', (folder: string) => renameSync(folder, `${folder}-moved`)],
+])('a folder that is %s while it is open acknowledges no save()', async (_, remove) => {
+  const directory = makeFolder('gone');
+  const { db, things } = openThings(directory);
+  const codes: unknown[] = [];
+  db.on('error', ({ error }) => codes.push((error as { code?: string }).code));
+  await things.insert({ _id: 'a' });
+  await db.save();
+  remove(join(directory, 'shop'));
+  await things.insert({ _id: 'b' });
+  await expect(db.save()).rejects.toMatchObject({ code: 'database_destroyed' });
+  await expect(things.count()).rejects.toMatchObject({ code: 'database_destroyed' });
+  expect(codes).toContain('database_destroyed');
+  // Before the first is closed: what that has open is no part of the new folder.
+  const later = openThings(directory);
+  expect(await later.things.count()).toBe(0);
+  await later.things.insert({ _id: 'c' });
+  await later.db.save();
+  await later.db.close();
+  await db.close();
+});
+
+test('a folder that a copy of it replaces while it is open has what save() acknowledges', async () => {
+  const directory = makeFolder('replaced');
+  const folder = join(directory, 'shop');
+  const { db, things } = openThings(directory);
+  await things.insert({ _id: 'a' });
+  await db.save();
+  cpSync(folder, `${folder}-copy`, { recursive: true });
+  rmSync(folder, { recursive: true });
+  renameSync(`${folder}-copy`, folder);
+  await things.insert({ _id: 'b' });
+  await db.save();
+  await db.close();
+  const later = openThings(directory);
+  expect(await later.things.getMany(['a', 'b'])).toMatchObject([{ _id: 'a' }, { _id: 'b' }]);
+  await later.db.close();
+});
+
+test("on_deleted: 'start_again' goes on in a new folder", async () => {
+  const directory = makeFolder('again');
+  const { db, things } = openThings(directory, { on_deleted: 'start_again' });
+  await things.insert({ _id: 'a' });
+  await db.save();
+  rmSync(join(directory, 'shop'), { recursive: true });
+  await things.insert({ _id: 'b' });
+  await db.save();
+  await things.insert({ _id: 'c' });
+  await db.save();
+  await db.close();
+  const later = openThings(directory);
+  expect(await later.things.get('c')).toMatchObject({ _id: 'c' });
+  expect(await later.things.get('a')).toBe(undefined);
+  await later.db.close();
 });
 
 test('changePassword() of a database that does not exist makes no folder', async () => {
