@@ -11,6 +11,9 @@ import { LiveRecords } from './live-records.ts';
 /** Rough bytes of one read. The next read runs ahead, so twice as many are in memory. */
 const AT_ONCE = 1.5 * 2 ** 20;
 
+/** Segments as stored, and their bodies. */
+type Read = [segments: unknown[], bodies: (SegmentBodies | undefined)[]];
+
 /** Reads the live records of a list of segments, a few segments at a time. */
 export class SnapshotReader {
   readonly #storage: Storage;
@@ -55,13 +58,15 @@ export class SnapshotReader {
    */
   async *section(header: Omit<FileHeader, 'documents'>): AsyncGenerator<FilePart, void> {
     const { count: documents } = this.#rows;
+    // Most collections are read by then: a drop comes before or after the whole section.
+    const first = await this.#read(0);
     yield { kind: 'header', header: { ...header, documents } };
-    for await (const records of this.#records()) yield { kind: 'records', records };
+    for await (const records of this.#records(first)) yield { kind: 'records', records };
     yield { kind: 'end', documents };
   }
 
-  async *#records(): AsyncGenerator<readonly FileRecord[], void> {
-    let reading = this.#read(0);
+  async *#records(first: Read): AsyncGenerator<readonly FileRecord[], void> {
+    let reading = Promise.resolve(first);
     for (const [index, numbers] of this.#groups.entries()) {
       const [segments, bodies] = await reading;
       reading = this.#read(index + 1);
@@ -94,7 +99,7 @@ export class SnapshotReader {
     return live;
   }
 
-  #read(index: number) {
+  #read(index: number): Promise<Read> {
     const keys = (this.#groups[index] ?? []).map((number) => [this.#collection, number]);
     const reading = Promise.all([
       this.#storage.getMany('segments', keys),

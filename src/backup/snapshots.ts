@@ -120,22 +120,54 @@ function sequenceOf({ key }: LostSnapshot): number {
   return (key?.[1] ?? 0) as number;
 }
 
+/** Keeps segments in storage until it is released, unless their collection goes. */
+export class Lease {
+  readonly segments: readonly number[];
+  readonly release: () => void;
+  /** Why the collection is gone, once the write that removes it has ended. */
+  leaving: Promise<Error | undefined> | undefined;
+
+  constructor(segments: readonly number[], release: () => void) {
+    this.segments = segments;
+    this.release = release;
+  }
+
+  /** Why a read has failed: what a drop or a rename removes is not damaged. */
+  async why(error: unknown): Promise<unknown> {
+    return (await this.leaving) ?? error;
+  }
+}
+
 /** Leases on segments: garbage collection keeps leased segments, also those of deleted backups. */
 export class Leases {
-  readonly #leased = new Map<string, Set<readonly number[]>>();
+  readonly #leased = new Map<string, Set<Lease>>();
 
-  /** @returns the function that releases the lease. */
-  take(collection: string, segments: readonly number[]): () => void {
+  take(collection: string, segments: readonly number[], released?: () => void): Lease {
     const leased = this.#leased.get(collection) ?? new Set();
-    this.#leased.set(collection, leased.add(segments));
-    return () => {
-      leased.delete(segments);
+    const lease = new Lease(segments, () => {
+      leased.delete(lease);
       if (leased.size === 0 && this.#leased.get(collection) === leased)
         this.#leased.delete(collection);
-    };
+      released?.();
+    });
+    this.#leased.set(collection, leased.add(lease));
+    return lease;
   }
 
   *of(collection: string): Generator<number> {
-    for (const segments of this.#leased.get(collection) ?? []) yield* segments;
+    for (const { segments } of this.#leased.get(collection) ?? []) yield* segments;
+  }
+
+  /**
+   * Must be called with a write that removes a collection.
+   *
+   * @param why What reads of its segments reject with from then on.
+   */
+  leave(collection: string, writing: Promise<void>, why: Error): void {
+    const leaving = writing.then(
+      () => why,
+      () => undefined,
+    );
+    for (const lease of this.#leased.get(collection) ?? []) lease.leaving = leaving;
   }
 }

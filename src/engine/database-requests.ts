@@ -8,7 +8,7 @@ import {
   storedSizes,
   usageOf,
 } from '../backup/usage.ts';
-import { asCairnError, BackupError, type StorageError } from '../errors/errors.ts';
+import { asCairnError, BackupError, type CairnError, type StorageError } from '../errors/errors.ts';
 import type { Request } from '../protocol/requests.ts';
 import { isHidden } from '../storage/collection-name.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
@@ -90,24 +90,31 @@ export class DatabaseRequests implements Executor {
     ]);
     const all = pinned.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const release = () => {
-      for (const one of all) one.release();
+      for (const { lease } of all) lease.release();
     };
-    const failed = pinned.find((one) => one.status === 'rejected');
-    if (failed) {
+    const failed = pinned.find((one) => one.status === 'rejected' && !wasDropped(one.reason));
+    if (failed?.status === 'rejected') {
       release();
       throw failed.reason;
     }
-    return this.#exports.begin(this.#sections(all), release);
+    return this.#exports.begin(this.#sections(all), { release, why: async (error) => error });
   }
 
   async *#sections(all: readonly PinnedCollection[]): AsyncGenerator<FilePart, void> {
-    for (const { header, segments } of all) {
-      const reader = await SnapshotReader.open(
-        this.#environment.storage,
-        header.collection,
-        segments,
-      );
-      yield* reader.section(header);
+    const { storage } = this.#environment;
+    for (const { header, lease } of all) {
+      let isBegun = false;
+      try {
+        const reader = await SnapshotReader.open(storage, header.collection, lease.segments);
+        for await (const part of reader.section(header)) {
+          isBegun = true;
+          yield part;
+        }
+      } catch (error) {
+        const why = await lease.why(error);
+        // Left out, if nothing of it is in the file yet.
+        if (isBegun || !wasDropped(why)) throw why;
+      }
     }
   }
 
@@ -115,11 +122,19 @@ export class DatabaseRequests implements Executor {
   async #pin(manifest: Manifest): Promise<PinnedCollection> {
     const { storage, leases, clock } = this.#environment;
     const { name: collection } = manifest;
-    const segments = await listLive(storage, collection, manifest);
+    const segments: number[] = [];
+    // Before storage is read: a drop tells those that have one.
+    const lease = leases.take(collection, segments);
+    try {
+      segments.push(...(await listLive(storage, collection, manifest)));
+    } catch (error) {
+      lease.release();
+      throw await lease.why(error);
+    }
     const type = manifest.type as FileHeader['type'];
     const { version = 1 } = manifest;
     const header = { collection, type, options: { version }, created_at: clock.now() };
-    return { header, segments, release: leases.take(collection, segments) };
+    return { header, lease };
   }
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
@@ -226,6 +241,10 @@ export class DatabaseRequests implements Executor {
     this.#reported.add(place);
     this.#environment.events.reportError(error, place);
   }
+}
+
+function wasDropped(error: unknown): boolean {
+  return (error as Partial<CairnError>).code === 'collection_dropped';
 }
 
 function twice(name: string): BackupError {

@@ -173,7 +173,9 @@ export class CollectionLifecycle {
       yield Promise.all([saves.leave(), replica?.leave()]);
       // Earlier requests still read from storage.
       yield queue.passed();
-      yield write();
+      const writing = write();
+      this.#context.leases.leave(this.#context.settings.name, writing, why);
+      yield writing;
     } catch (error) {
       saves.resume();
       replica?.resume();

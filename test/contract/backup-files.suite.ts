@@ -257,6 +257,68 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect(await things.count()).toBe(1);
     });
 
+    /** So large that an export is still reading after its first bytes. */
+    async function insertLarge(things: DocumentCollection): Promise<void> {
+      const text = () => {
+        const codes = crypto.getRandomValues(new Uint16Array(30_000));
+        return String.fromCharCode(...codes.map((code) => 0x4e00 + (code % 0x5000)));
+      };
+      for (let n = 0; n < 8; n++)
+        await things.insertMany(Array.from({ length: 20 }, () => ({ text: text() })));
+      await things.save();
+    }
+
+    async function toEnd(changes: AsyncGenerator): Promise<void> {
+      for await (const _ of changes);
+    }
+
+    test('what a drop or a rename cuts off says so', async () => {
+      await fixture.renew();
+      const { db } = fixture;
+      const ends = {
+        collection_dropped: (things: DocumentCollection) => things.Drop(),
+        collection_renamed: ({ name }: DocumentCollection) =>
+          db.renameCollection(name, `${name} renamed`),
+      };
+      for (const [code, end] of Object.entries(ends)) {
+        const things = fixture.documents({ name: code, activate_drop_method: true });
+        await insertLarge(things);
+        const file = await things.exportBackup(await things.createBackup());
+        const all = await db.exportAll();
+        const empty = await things.createBackup();
+        await things.patchMany({}, { $set: { seen: true } });
+        const changes = await things.diff(empty);
+        await changes.next();
+        await end(things);
+        const outcomes = await Promise.all([
+          rejection(new Response(file).blob()),
+          rejection(new Response(all).blob()),
+          rejection(toEnd(changes)),
+        ]);
+        expect(outcomes.map((error) => error.code)).toEqual([code, code, code]);
+      }
+    });
+
+    test('a collection that is dropped meanwhile is left out of the file of all', async () => {
+      await fixture.renew();
+      const active = { activate_drop_method: true };
+      const stored = fixture.documents({ name: 'stored', ...active });
+      await stored.insert({});
+      await fixture.reopen();
+      await insertLarge(fixture.documents({ name: 'large' }));
+      const open = fixture.documents({ name: 'open', ...active });
+      await open.insert({});
+      await fixture.documents({ name: 'last' }).insert({ _id: 'a' });
+      const stream = await fixture.db.exportAll();
+      await Promise.all([open.Drop(), fixture.documents({ name: 'stored', ...active }).Drop()]);
+      const file = await new Response(stream).blob();
+      await fixture.documents({ name: 'last' }).insert({ _id: 'b' });
+      expect(await fixture.db.importAll(file)).toBe(161);
+      const names = (await fixture.db.collections()).map(({ name }) => name);
+      expect(names).toEqual([fixture.nameOf('large'), fixture.nameOf('last')]);
+      expect(await fixture.documents({ name: 'last' }).count()).toBe(1);
+    });
+
     test('exportAll and importAll take all collections, open or not', async () => {
       await fixture.renew();
       const things = fixture.documents();

@@ -25,7 +25,7 @@ import { openDiff } from './time-travel/backup-diff.ts';
 import { BackupViews } from './time-travel/backup-views.ts';
 
 /** A collection as of one instant, with what a file says of it. */
-export interface PinnedCollection extends Pick<PinnedSnapshot, 'segments' | 'release'> {
+export interface PinnedCollection extends Pick<PinnedSnapshot, 'lease'> {
   readonly header: Omit<FileHeader, 'documents'>;
 }
 
@@ -206,13 +206,13 @@ export class BackupRequests {
     const { settings, storage } = this.#context;
     const snapshot = await this.backups.snapshots.find(name);
     const { segments, created_at, label, version = 1 } = snapshot;
-    const release = this.backups.hold(segments);
+    const lease = this.backups.hold(segments);
     try {
       const reader = await SnapshotReader.open(storage, settings.name, segments);
       const header = headerOf(this.#context, version, { created_at, label });
-      return this.#exports.begin(reader.section(header), release);
+      return this.#exports.begin(reader.section(header), lease);
     } catch (error) {
-      release();
+      lease.release();
       throw error;
     }
   }
@@ -220,8 +220,8 @@ export class BackupRequests {
   async #diff(request: Request<'diffBackups'>): Promise<{ cursor: number }> {
     const { error } = this.#context.availability;
     if (error && request.to === undefined) throw error;
-    const { parts, release } = await openDiff(this.#context, this.backups, request);
-    return this.#exports.begin(parts, release);
+    const { parts, lease } = await openDiff(this.#context, this.backups, request);
+    return this.#exports.begin(parts, lease);
   }
 
   #import({ call, merge }: Request<'importBackup'>): Promise<number> {
@@ -257,10 +257,10 @@ export class BackupRequests {
 
   /** Pins the present state, for a file. */
   async freeze(): Promise<PinnedCollection> {
-    const { segments, created_at, release } = await this.backups.freeze();
+    const { lease, created_at } = await this.backups.freeze();
     const { version } = this.#context.records.log;
     const header = headerOf(this.#context, version, { created_at });
-    return { header, segments, release };
+    return { header, lease };
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
-import { lostBackup, Snapshots } from '../../backup/snapshots.ts';
+import { type Lease, lostBackup, Snapshots } from '../../backup/snapshots.ts';
 import { addSnapshot, type LostSnapshot, removeSnapshots } from '../../backup/stored-snapshots.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
@@ -23,12 +23,11 @@ import type { CollectionContext } from '../collection-context.ts';
 
 /** The state of a collection at one instant, pinned in storage until it is released. */
 export interface PinnedSnapshot {
-  /** In ascending order. */
-  readonly segments: readonly number[];
+  /** On its segments, in ascending order. */
+  readonly lease: Lease;
   readonly documents: number;
   /** Unix time in milliseconds. */
   readonly created_at: number;
-  readonly release: () => void;
 }
 
 /** The backups of a collection: makes, lists, expires and verifies them. */
@@ -128,14 +127,10 @@ export class CollectionBackups {
     return kept;
   }
 
-  /** Leases segments: they stay in storage until the release is called. */
-  hold(segments: readonly number[]): () => void {
+  /** Leases segments. */
+  hold(segments: readonly number[]): Lease {
     const { leases, settings, records } = this.#context;
-    const release = leases.take(settings.name, segments);
-    return () => {
-      release();
-      records.log.addOrphans(segments);
-    };
+    return leases.take(settings.name, segments, () => records.log.addOrphans(segments));
   }
 
   /** Leases the segments of backups for as long as the work takes. */
@@ -143,11 +138,11 @@ export class CollectionBackups {
     kept: readonly Pick<Snapshot, 'segments'>[],
     work: () => Promise<T>,
   ): Promise<T> {
-    const releases = kept.map(({ segments }) => this.hold(segments));
+    const leases = kept.map(({ segments }) => this.hold(segments));
     try {
       return await work();
     } finally {
-      for (const release of releases) release();
+      for (const lease of leases) lease.release();
     }
   }
 
@@ -156,36 +151,34 @@ export class CollectionBackups {
     const { records, clock, saves } = this.#context;
     let documents = 0;
     let created_at = 0;
-    let segments: readonly number[] = [];
-    let release: () => void = () => undefined;
+    let lease: Lease | undefined;
     try {
       await saves.alone(() => {
         documents = records.size;
         created_at = clock.now();
         return saves.saveWith((live) => {
-          segments = live.segments.map(({ number }) => number).sort((a, b) => a - b);
-          release = this.hold(segments);
+          lease = this.hold(live.segments.map(({ number }) => number).sort((a, b) => a - b));
           return [];
         });
       });
     } catch (error) {
-      release();
+      lease?.release();
       throw error;
     }
-    return { segments, documents, created_at, release };
+    return { lease: lease as unknown as Lease, documents, created_at };
   }
 
   /** Saves, then verifies everything stored of the collection. */
   async verify(): Promise<Verification> {
-    const { segments, documents, release } = await this.freeze();
+    const { lease, documents } = await this.freeze();
     try {
       return await this.#examine(async (examiner) => {
         const { storage, settings } = this.#context;
         const defect = await manifestDefect(storage, settings.name);
-        return withDefect(defect, await examiner.verify(segments, documents));
+        return withDefect(defect, await examiner.verify(lease.segments, documents));
       });
     } finally {
-      release();
+      lease.release();
     }
   }
 

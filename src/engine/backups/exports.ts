@@ -1,4 +1,5 @@
 import { type FileHeader, type FilePart, versionIn } from '../../backup/file/file-contents.ts';
+import type { Lease } from '../../backup/snapshots.ts';
 import { BackupError } from '../../errors/errors.ts';
 import type { ChangedPart } from '../../protocol/backup-protocol.ts';
 import { otherVersion } from '../../protocol/collection-errors.ts';
@@ -13,18 +14,21 @@ interface OpenExport {
   readonly parts: Parts;
   /** The next part, read while the client takes in the one before. */
   ahead: ReturnType<Parts['next']> | undefined;
-  readonly release: () => void;
+  readonly lease: ExportLease;
 }
+
+/** What is pinned meanwhile. */
+export type ExportLease = Pick<Lease, 'release' | 'why'>;
 
 /** The pinned snapshots that clients write to files, or compare, by cursor. */
 export class Exports {
   readonly #open = new Map<number, OpenExport>();
 
-  /** @param release Unpins the snapshot. Called when the client has it all, or wants no more. */
-  begin(parts: Parts, release: () => void): { cursor: number } {
+  /** @param lease Released when the client has it all, or wants no more. */
+  begin(parts: Parts, lease: ExportLease): { cursor: number } {
     // Random: a number of an engine before this one must not be known here.
     const cursor = Math.random();
-    this.#open.set(cursor, { parts, ahead: undefined, release });
+    this.#open.set(cursor, { parts, ahead: undefined, lease });
     return { cursor };
   }
 
@@ -49,7 +53,7 @@ export class Exports {
       return value;
     } catch (error) {
       await this.end(cursor);
-      throw error;
+      throw await open.lease.why(error);
     }
   }
 
@@ -60,7 +64,7 @@ export class Exports {
     try {
       await open.parts.return(undefined);
     } finally {
-      open.release();
+      open.lease.release();
     }
   }
 }

@@ -57,9 +57,10 @@ export interface DatabaseClient {
   ): Promise<T>;
   /**
    * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The
-   * stream is lazy, at any size.
+   * stream is lazy, at any size. A collection that is dropped before its turn is left out.
    *
-   * @throws {StorageError} if a collection cannot be read.
+   * @throws {StorageError} if a collection cannot be read; {CollectionError} from the stream:
+   *   `collection_dropped`, in the middle of a collection; `collection_renamed`.
    */
   exportAll(): Promise<ReadableStream<Uint8Array>>;
   /**

@@ -9,6 +9,7 @@ import { readStamps, type Segment, type SegmentBodies } from '../../../storage/s
 import type { Stamps } from '../../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../../collection-context.ts';
 import type { CollectionBackups } from '../collection-backups.ts';
+import type { ExportLease } from '../exports.ts';
 import { backupDamage, checkSnapshot } from '../restore.ts';
 
 /** Segments whose bodies are in memory at once: about 6 MB. */
@@ -22,13 +23,13 @@ const PART_SIZE = 1024 * 1024;
 
 interface OpenDiff {
   readonly parts: AsyncGenerator<ChangedPart, void>;
-  /** Unpins what is compared. */
-  readonly release: () => void;
+  /** Of what is compared. */
+  readonly lease: ExportLease;
 }
 
 /**
  * Compares a backup with another, or with what the collection holds now, which is saved first. Both
- * are pinned until `release`.
+ * are pinned until the lease is released.
  *
  * @throws {BackupError} `backup_unknown`; {CollectionError} `schema_newer`, `schema_older`
  */
@@ -39,25 +40,30 @@ export async function openDiff(
 ): Promise<OpenDiff> {
   const find = (name: string) => findReadable(context, backups, name, version);
   const before = await find(from);
-  const releases = [backups.hold(before.segments)];
+  const leases = [backups.hold(before.segments)];
   const release = () => {
-    for (const one of releases) one();
+    for (const one of leases) one.release();
   };
   try {
     const after = to === undefined ? await backups.freeze() : await find(to);
-    releases.push('release' in after ? after.release : backups.hold(after.segments));
+    const isNow = 'lease' in after;
+    const lease = isNow ? after.lease : backups.hold(after.segments);
+    leases.push(lease);
     const known = new Set(before.segments);
     const explain: Explain = (numbers, error) => {
       if (numbers.every((number) => known.has(number))) throw backupDamage(before, error);
-      throw 'release' in after ? error : backupDamage(after, error);
+      throw isNow ? error : backupDamage(after, error);
     };
     const { log } = context.records;
     const moved = await findMoved(
       (numbers, take) => log.read(numbers, take).catch((error) => explain(numbers, error)),
       before.segments,
-      after.segments,
+      lease.segments,
     );
-    return { parts: changesAmong(log, moved, explain), release };
+    return {
+      parts: changesAmong(log, moved, explain),
+      lease: { release, why: (error) => lease.why(error) },
+    };
   } catch (error) {
     release();
     throw error;

@@ -89,7 +89,7 @@ export class BackupViews {
 
   async #load({ backup, version }: BackupRead): Promise<OpenBackup> {
     const snapshot = await findReadable(this.#context, this.#backups, backup, version);
-    const release = this.#backups.hold(snapshot.segments);
+    const { release } = this.#backups.hold(snapshot.segments);
     try {
       const context = await loadSnapshot(this.#context, snapshot);
       const { type } = this.#context.settings;
