@@ -17,3 +17,18 @@ test('a server accepts a new document with the version that it gave for a missin
   expect(made).toHaveProperty('version');
   expect(server.documents().get('c')).toEqual({ _id: 'c' });
 });
+
+test('a server without keys makes a repeated push anew, which undoes the deletion in between', () => {
+  const server = new ReplicationServer(new Random(1), {
+    ...{ page: 10, commit: 0, repeats: false, changes: false, refuses: false },
+    keys: 'none',
+  });
+  const insert = { id: 'c', base: undefined, document: { _id: 'c' }, key: 'r.1' };
+  const [made] = server.push([insert]);
+  const { version } = made as { readonly version: string };
+  server.push([{ id: 'c', base: version, document: undefined, key: 'q.1' }]);
+  expect([...server.late]).toEqual([]);
+  server.push([insert]);
+  expect(server.documents().get('c')).toEqual({ _id: 'c' });
+  expect([...server.late]).toEqual(['c']);
+});

@@ -231,7 +231,8 @@ export class ReplicationServer {
           : { id, version: ABSENT, document: undefined },
       };
     if (knows && this.#seen.has(key)) this.violations.push(`${key} was applied twice`);
-    return this.#put(row, known, isLate, place);
+    // One that keeps no keys makes a repeated push anew, though others have deleted it since.
+    return this.#put(row, known, isLate || this.#seen.has(key), place);
   }
 
   #sendable(change: RemoteChange): RemoteChange {
