@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { StorageError } from '../errors/errors.ts';
 import { filesDamaged, filesErrorOf, filesForeign, filesNewer } from './files-failure.ts';
 import { LevelDatabase } from './level-database.ts';
-import { loadLevel } from './load-level.ts';
+import { checkUnopened, loadLevel } from './load-level.ts';
 
 /** The file that says that a folder is a database of ours, and in which format. */
 const MARKER = 'cairndb.json';
@@ -59,7 +59,9 @@ export async function deleteDatabaseFiles(folder: string, name: string): Promise
       if ((error as StorageError).code === 'data_foreign') throw error;
     });
     // It takes the lock, which this process knows by path.
-    if (state !== 'new') await ClassicLevel.destroy(await realpath(folder));
+    const path = await realpath(folder);
+    checkUnopened(path);
+    if (state !== 'new') await ClassicLevel.destroy(path);
     for (const left of (await namesIn(folder)) ?? [])
       if (left.startsWith(MARKER) || left === REPAIRED)
         await rm(join(folder, left), { recursive: true, force: true });

@@ -25,7 +25,7 @@ export function filesErrorOf(failure: unknown, doing: string, folder: string): S
   const { cause = failure } = (failure ?? {}) as { cause?: unknown };
   const { code = '', message = '' } = (cause ?? {}) as { code?: string; message?: string };
   const said = `Storage in "${folder}" failed while ${doing} (${message || String(cause)}).`;
-  if (code === 'LEVEL_LOCKED') return databaseLocked(folder, cause);
+  if (code === 'LEVEL_LOCKED') return filesLocked(folder, cause);
   if (INCOMPLETE.test(message)) return filesDamaged(folder, 'the file CURRENT is lost', cause);
   if (/^Corruption/.test(message) || LOST.test(message))
     return filesDamaged(folder, message, cause);
@@ -44,7 +44,7 @@ export function filesErrorOf(failure: unknown, doing: string, folder: string): S
   return new StorageError('storage_failed', said, { cause });
 }
 
-function databaseLocked(folder: string, cause: unknown): StorageError {
+export function filesLocked(folder: string, cause?: unknown): StorageError {
   return new StorageError(
     'database_busy',
     `The database in "${folder}" is open in another process, in another thread of this one, or by another copy of cairndb. One process has it at a time: end the other, or send it your requests. Then connect again.`,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
@@ -91,6 +92,24 @@ test('of two that create a database by a path and by a link, one has it, the oth
     const later = await drivers[refused]?.open(name, SILENT);
     await later?.close();
   }
+});
+
+test('an opening or deletion by a link, which is refused, leaves the lock to who has it', async () => {
+  const directory = makeFolder('kept');
+  const link = `${directory}-link`;
+  symlinkSync(directory, link);
+  onTestFinished(() => rmSync(link));
+  const storage = await files(directory).open('shop', SILENT);
+  const busy = { code: 'database_busy' };
+  await expect(files(link).open('shop', SILENT)).rejects.toMatchObject(busy);
+  await expect(files(link).delete?.('shop')).rejects.toMatchObject(busy);
+  const script = `const level = new (require('classic-level').ClassicLevel)(process.argv[1]);
+    level.open().then(() => console.log('opened'), ({ cause }) => console.log(cause.code));`;
+  const args = ['-e', script, join(directory, 'shop')];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8' }).trim()).toBe('LEVEL_LOCKED');
+  await storage.close();
+  const later = await files(link).open('shop', SILENT);
+  await later.close();
 });
 
 test.each([
