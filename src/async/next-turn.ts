@@ -16,15 +16,3 @@ export function nextTurn(): Promise<void> {
     port2.postMessage(undefined);
   });
 }
-
-/** Resolves in a later task: messages are handled meanwhile. */
-export function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
-}

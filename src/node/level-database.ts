@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nextTask } from '../async/next-turn.ts';
+import { nextTurn } from '../async/next-turn.ts';
 import type { StorageError } from '../errors/errors.ts';
 import { DATABASE_ID, putDatabaseId } from '../storage/drivers/database-id.ts';
 import type {
@@ -320,7 +320,7 @@ class LevelBatch {
     this.#bytes += bytes.length;
     if (this.#bytes < TURN_BYTES) return;
     this.#bytes = 0;
-    await nextTask();
+    await nextTurn();
   }
 
   async #deletePrefix(store: StoreName, prefix: StorageKey): Promise<void> {

@@ -1,4 +1,4 @@
-import { nextTask } from '../../async/next-turn.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import type { StorageError } from '../../errors/errors.ts';
 import { DATABASE_ID, databaseIdOf } from '../drivers/database-id.ts';
 import type {
@@ -208,7 +208,7 @@ export class FileDatabase {
         while (!this.#add(write, operation, blobs)) await readBlobs(blobs);
         if (!write.isFull) continue;
         write.spill();
-        await nextTask();
+        await nextTurn();
       }
       if (write.frames.length === 0) return;
       write.complete();
@@ -256,7 +256,7 @@ export class FileDatabase {
   #tidySoon(): void {
     if (this.#tidies || this.#ended || !this.#files.isUntidy) return;
     this.#tidies = true;
-    nextTask()
+    nextTurn()
       .then(() => {
         this.#tidies = false;
         return this.#enqueue(async () => this.#files.tidy());
