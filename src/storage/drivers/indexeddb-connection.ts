@@ -1,5 +1,5 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
-import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
+import { Backoff, CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
 import { StorageError } from '../../errors/errors.ts';
 import { DATABASE_ID, databaseDestroyed, putDatabaseId } from './database-id.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
@@ -104,8 +104,9 @@ export class IndexedDbConnection {
    * database. Chromium aborts the first opening after a deletion.
    */
   async #openAgain(): Promise<void> {
-    for (let wait = AGAIN_MS; !this.#database && !this.#closed && !this.#destroyed; wait *= 2)
-      await this.connect().catch(() => new Promise((resolve) => setTimeout(resolve, wait)));
+    const backoff = new Backoff(AGAIN_MS);
+    const later = () => new Promise((resolve) => setTimeout(resolve, backoff.failed()));
+    while (!this.#database && !this.#closed && !this.#destroyed) await this.connect().catch(later);
   }
 
   #noteDeletion(): void {
