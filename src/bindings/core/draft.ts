@@ -68,7 +68,7 @@ export function draftOf<T extends object, S extends Stamp>(
   /** What the newest save of each field has stored, with its number. */
   const saved = new Map<string, { readonly value: unknown; readonly save: number }>();
   /** By what is spread with them. */
-  const handed_out = new WeakMap<object, HandedOut>();
+  const handedOut = new WeakMap<object, HandedOut>();
   let saves = 0;
   let saving = 0;
   let failure: Error | undefined;
@@ -123,7 +123,7 @@ export function draftOf<T extends object, S extends Stamp>(
     set: (given: object) => {
       const { data } = live.view() as { data: Fields | undefined };
       // A spread of a draft names all fields: what it had is no change, whatever has changed since.
-      const read = handed_out.get((given as { [draftMark]: object })[draftMark]);
+      const read = handedOut.get((given as { [draftMark]: object })[draftMark]);
       const next = new Map(changes);
       for (const [name, value] of Object.entries(given)) {
         if (isManaged(name) || (read && isEqual(value, read.draft[name]))) continue;
@@ -150,7 +150,7 @@ export function draftOf<T extends object, S extends Stamp>(
     const mark = () => undefined;
     const fields = valuesOf(changes);
     const draft = data && Object.freeze({ ...data, ...fields, [draftMark]: mark });
-    if (draft) handed_out.set(mark, { draft, data: data as Fields, saves });
+    if (draft) handedOut.set(mark, { draft, data: data as Fields, saves });
     const differing = unlike(data);
     const isConflict = ([name, own]: [string, Change]) =>
       data && 'base' in own && !isEqual(own.base, (data as Fields)[name]);
