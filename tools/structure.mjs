@@ -9,9 +9,6 @@ import { ROOT } from './setup.mjs';
 
 const SRC = join(ROOT, 'src');
 
-/** What is counted may fall, and not rise: lower a limit with the count. */
-const LIMITS = { 'files of less than 40 lines': 70, 'single importers in their own folder': 52 };
-
 /**
  * Each framework has hooks of the same names, and `cairndb` adds to `connect` of its own module.
  */
@@ -115,27 +112,23 @@ function singleImporters() {
 const shortFiles = [...sources].flatMap(([file, { lines }]) =>
   lines < 40 ? [`${relative(SRC, file)}: ${lines}`] : [],
 );
-const counted = {
-  'files of less than 40 lines': shortFiles,
-  'single importers in their own folder': singleImporters(),
-};
+/** What may fall, and not rise: lower a limit with its count. */
+const counted = [
+  { what: 'files of less than 40 lines', all: shortFiles, limit: 70 },
+  { what: 'single importers in their own folder', all: singleImporters(), limit: 52 },
+];
 const defects = [
   ...mutualFolders().map((pair) => `two folders import each other: ${pair}`),
   ...sameNames().map((name) => `an exported name exists twice: ${name}`),
-  ...Object.entries(LIMITS).flatMap(([what, limit]) => {
-    const { length } = counted[/** @type {keyof typeof counted} */ (what)];
-    return length > limit ? [`${what}: ${length}, of at most ${limit}`] : [];
-  }),
+  ...counted.flatMap(({ what, all: { length }, limit }) =>
+    length > limit ? [`${what}: ${length}, of at most ${limit}`] : [],
+  ),
 ];
 
 if (process.argv.includes('--report')) {
-  for (const [what, all] of Object.entries(counted))
-    console.log([`# ${what}`, ...all, ''].join('\n'));
+  for (const { what, all } of counted) console.log([`# ${what}`, ...all, ''].join('\n'));
 }
-console.log(
-  `${files.length} files, ${Object.entries(counted)
-    .map(([what, { length }]) => `${length} ${what}`)
-    .join(', ')}`,
-);
+const counts = counted.map(({ what, all }) => `${all.length} ${what}`);
+console.log([`${files.length} files`, ...counts].join(', '));
 for (const defect of defects) console.error(defect);
 if (defects.length > 0 && !process.argv.includes('--report')) process.exitCode = 1;
