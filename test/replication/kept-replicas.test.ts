@@ -174,30 +174,35 @@ test('a crash of loadBackup() leaves no difference from the server behind', asyn
   expect(crashes).toBeGreaterThan(5);
 });
 
-test('each crash leaves the rows of the checkpoint', async () => {
-  for (let id = 0; id < 1200; id++) remote.write(`d${id}`, { count: id });
-  let crashes = 0;
-  for (let after = 0; ; after++) {
-    const driver = faultyDriver();
-    const database = { name: `crash ${++names}`, storage: oneDatabase(driver) };
-    const device = new Device(remote, {}, database);
-    await device.db.ready;
-    driver.cut({ after, when: after % 2 ? 'after' : 'before', dies: true });
-    await device.settled().catch(() => undefined);
-    await device.orders.save().catch(() => undefined);
-    const { wasCut } = driver;
-    if (wasCut) crashes++;
-    driver.crash();
-    await device.close().catch(() => undefined);
-    driver.heal();
-    const again = new Device(remote, {}, { ...database, name: `crash ${++names}` });
-    await again.settled();
-    expect(Object.keys(await again.all()).length).toBe(1200);
-    await again.close();
-    if (!wasCut) break;
-  }
-  expect(crashes).toBeGreaterThan(5);
-});
+test.each(['pages', 'one page'])(
+  'each crash leaves the rows of the checkpoint, %s',
+  async (sent) => {
+    const { pull } = remote;
+    if (sent === 'one page') remote.pull = (after) => pull.call(remote, after, { limit: 1200 });
+    for (let id = 0; id < 1200; id++) remote.write(`d${id}`, { count: id });
+    let crashes = 0;
+    for (let after = 0; ; after++) {
+      const driver = faultyDriver();
+      const database = { name: `crash ${++names}`, storage: oneDatabase(driver) };
+      const device = new Device(remote, {}, database);
+      await device.db.ready;
+      driver.cut({ after, when: after % 2 ? 'after' : 'before', dies: true });
+      await device.settled().catch(() => undefined);
+      await device.orders.save().catch(() => undefined);
+      const { wasCut } = driver;
+      if (wasCut) crashes++;
+      driver.crash();
+      await device.close().catch(() => undefined);
+      driver.heal();
+      const again = new Device(remote, {}, { ...database, name: `crash ${++names}` });
+      await again.settled();
+      expect(Object.keys(await again.all()).length).toBe(1200);
+      await again.close();
+      if (!wasCut) break;
+    }
+    expect(crashes).toBeGreaterThan(5);
+  },
+);
 
 test('the history of another server replaces what came from the old one', async () => {
   for (const id of ['a', 'b', 'c']) remote.write(id, { item: id });

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Database } from '../../src/index.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ReplicaRequests } from '../../src/engine/replication/replica-requests.ts';
+import { Database, type StandardSchema } from '../../src/index.ts';
 import { http } from '../../src/replication/index.ts';
 import { createHandler, memory } from '../../src/server/index.ts';
 import { closeDevices, Device } from './device.ts';
@@ -41,6 +42,64 @@ test('the longest id that a server takes comes back to all clients', async () =>
   await a.settled();
   await b.settled();
   expect(Object.keys(await b.all())).toEqual(['x'.repeat(1500)]);
+});
+
+test('a longer page than requested leaves the event loop its turns', async () => {
+  const size = 3000;
+  /** Documents that were read since the last turn, and the most in one. */
+  let reads = 0;
+  let most = 0;
+  const read = <T>(document: T): T => {
+    most = Math.max(most, ++reads);
+    return document;
+  };
+  vi.stubGlobal(
+    'MessageChannel',
+    class extends MessageChannel {
+      constructor() {
+        super();
+        // Each turn that is waited for takes one.
+        reads = 0;
+      }
+    },
+  );
+  for (let id = 0; id < size; id++) remote.write(`d${id}`, { id });
+  const { pull } = remote;
+  remote.pull = async (after) => {
+    const page = await pull.call(remote, after, { limit: size });
+    const changes = page.changes.map(({ id, version, document }) => ({
+      ...{ id, version },
+      get document() {
+        return read(document);
+      },
+    }));
+    return { ...page, changes };
+  };
+  const schema: StandardSchema<object> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => ({ value: read(value as object) }),
+    },
+  };
+  const clock = new TestClock();
+  // Each look shows that the task has taken long.
+  clock.elapsed = () => (elapsed += 20);
+  let elapsed = 0;
+  const db = new Database({ name: `long page ${++names}`, storage: 'memory' });
+  const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED', schema });
+  const execute = vi.spyOn(ReplicaRequests.prototype, 'execute');
+  const sync = replicateAt(clock, orders, remote);
+  await sync.settled();
+  await sync.stop();
+  const requests = execute.mock.calls.map(([request]) => request as { rows?: readonly unknown[] });
+  execute.mockRestore();
+  vi.unstubAllGlobals();
+  expect(await orders.count({})).toBe(size);
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(size / 5);
+  expect(requests.map(({ rows = [] }) => rows.length).filter(Boolean)).toEqual([1000, 1000, 1000]);
+  await db.close();
 });
 
 describe('at the time of a test', () => {

@@ -223,14 +223,16 @@ export class CollectionSync {
   async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
     const channel = await this.opened;
     const { direction, remote, resolve } = this.#settings;
+    const { clock } = this.#environment;
     // Another engine may have taken over, or a backup been loaded.
     const { checkpoint, opening } = await this.#begin(channel);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const context: RoundContext = {
       replica: this.#replica,
-      remote: new RemoteCalls(remote, signal, this.#environment.clock),
+      remote: new RemoteCalls(remote, signal, clock),
+      clock,
       codec: this.codec,
-      conflicts: new ConflictResolution(this.codec, resolve, this.#environment.clock, signal),
+      conflicts: new ConflictResolution(this.codec, resolve, clock, signal),
       send: (request) => {
         signal.throwIfAborted();
         return channel.send({ ...request, opening }) as never;

@@ -1,3 +1,5 @@
+import { run } from '../../async/coroutine.ts';
+import { Aborts, Pace } from '../../async/pace.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type {
@@ -15,7 +17,7 @@ import type { RoundContext } from './round-context.ts';
 import { acceptedRow, changeOf, sendRows, sentBy } from './send-rows.ts';
 
 /** The end of a page that is applied together with its rows. */
-interface PageEnd {
+export interface PulledEnd {
   readonly after?: string | undefined;
   readonly checkpoint?: string | undefined;
   readonly kept?: readonly string[] | undefined;
@@ -29,9 +31,18 @@ export interface ReadyRows {
 }
 
 /** @throws {ReplicationError} `answer_invalid` for a document that cannot be stored. */
-export function readyRows(context: RoundContext, changes: readonly RemoteChange[]): ReadyRows {
+export async function readyRows(
+  context: RoundContext,
+  changes: readonly RemoteChange[],
+): Promise<ReadyRows> {
+  const pace = new Pace(context.clock, new Aborts());
   const byId = new Map(changes.map((change) => [change.id, change]));
-  return { byId, rows: Array.from(byId.values(), (change) => rowOf(context, change)) };
+  const rows: RemoteRow[] = [];
+  for (const change of byId.values()) {
+    rows.push(rowOf(context, change));
+    if (pace.late) await run(pace.pause());
+  }
+  return { byId, rows };
 }
 
 /**
@@ -45,7 +56,7 @@ export function readyRows(context: RoundContext, changes: readonly RemoteChange[
 export async function applyRows(
   context: RoundContext,
   { byId, rows: all }: ReadyRows,
-  end: PageEnd = {},
+  end: PulledEnd = {},
   unmade = new Set<string>(),
 ): Promise<boolean> {
   const conflicts = new Map<string, Conflict | undefined>();
@@ -57,8 +68,8 @@ export async function applyRows(
       sent = [...conflicts.values()].filter((one) => one !== undefined);
       const found = await context.send({ op: 'replicaApply', rows, ...end });
       if (found.length === 0) {
-        reportDefects(context, byId);
-        reportRefused(context, stored);
+        reportDefects(context, all, byId);
+        await reportRefused(context, stored);
         return true;
       }
       if (await repeatNew(context, found, byId, unmade)) return false;
@@ -85,8 +96,13 @@ export async function applyRows(
   }
 }
 
-function reportDefects({ events }: RoundContext, byId: ReadonlyMap<string, RemoteChange>): void {
-  for (const { id, defect } of byId.values()) {
+function reportDefects(
+  { events }: RoundContext,
+  rows: readonly RemoteRow[],
+  byId: ReadonlyMap<string, RemoteChange>,
+): void {
+  for (const { id } of rows) {
+    const defect = byId.get(id)?.defect;
     if (defect === undefined) continue;
     const message = `Document "${id}" is not as it was written: ${defect}. It is stored as it came.`;
     events.invalid(id, new ReplicationError('value_lost', message, { place: id }));
@@ -98,14 +114,16 @@ function reportDefects({ events }: RoundContext, byId: ReadonlyMap<string, Remot
  * left it out, or changed it, would never equal the server, and would push what its schema has
  * removed.
  */
-function reportRefused(
-  { schema, codec, events }: RoundContext,
+async function reportRefused(
+  { schema, codec, clock, events }: RoundContext,
   stored: ReadonlyMap<string, RecordState | undefined>,
-): void {
+): Promise<void> {
   if (!schema) return;
+  const pace = new Pace(clock, new Aborts());
   for (const [id, state] of stored) {
     const error = state && schema.refusalOf(codec.toDocument(id, state));
     if (error) events.invalid(id, error);
+    if (pace.late) await run(pace.pause());
   }
 }
 

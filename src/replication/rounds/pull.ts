@@ -1,7 +1,7 @@
 import { nextTurn } from '../../async/next-turn.ts';
 import type { PulledPage } from '../protocol/remote.ts';
-import { applyRows, type ReadyRows, readyRows } from './apply-rows.ts';
-import { invalid } from './remote-calls.ts';
+import { applyRows, type PulledEnd, type ReadyRows, readyRows } from './apply-rows.ts';
+import { invalid, PULL_LIMIT } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
 /** A longer page is read in two tasks. */
@@ -9,7 +9,7 @@ const LONG = 100;
 
 /**
  * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in
- * one write.
+ * one write; of a longer page than requested, the last rows are.
  *
  * After a reset the checkpoint of the old history stays until all documents of the new one are
  * here; then the others are removed. A crash in between begins anew.
@@ -27,7 +27,7 @@ export async function pull(context: RoundContext, stored: string | undefined): P
     const { page, rows } = await fetching;
     const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
-    for (const { id, document } of changes) if (document) ids?.add(id);
+    if (ids) for (const { id, document } of changes) if (document) ids.add(id);
     for (const { id } of rejected) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
     if (more && next === JSON.stringify(after))
@@ -40,7 +40,7 @@ export async function pull(context: RoundContext, stored: string | undefined): P
     }
     const isKept = !ids || !more;
     const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
-    if (!(await applyRows(context, rows, end))) return pull(context, from);
+    if (!(await applyPage(context, rows, end))) return pull(context, from);
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept) from = next;
@@ -55,7 +55,21 @@ async function fetchPage(
   const page = await context.remote.pull(after);
   // A task must not last long where a page paints.
   if (page.changes.length > LONG) await nextTurn();
-  return { page, rows: readyRows(context, page.changes) };
+  return { page, rows: await readyRows(context, page.changes) };
+}
+
+/** Where it ends in the middle, the page comes again. @returns as {@link applyRows}. */
+async function applyPage(
+  context: RoundContext,
+  { byId, rows }: ReadyRows,
+  end: PulledEnd,
+): Promise<boolean> {
+  let from = 0;
+  for (; rows.length - from > PULL_LIMIT; from += PULL_LIMIT) {
+    const part = rows.slice(from, from + PULL_LIMIT);
+    if (!(await applyRows(context, { byId, rows: part }))) return false;
+  }
+  return applyRows(context, { byId, rows: rows.slice(from) }, end);
 }
 
 function checkpointOf(checkpoint: unknown): string {

@@ -70,7 +70,8 @@ export class PushRound {
       await context.send({ op: 'replicaPushed', rows: settled });
       if (changed.length > conflicts.length)
         context.events.pushed(changed.length - conflicts.length);
-      if (conflicts.length > 0) await applyRows(context, readyRows(context, conflicts), {}, unmade);
+      if (conflicts.length > 0)
+        await applyRows(context, await readyRows(context, conflicts), {}, unmade);
     }
   }
 

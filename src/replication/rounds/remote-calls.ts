@@ -1,4 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
+import { run } from '../../async/coroutine.ts';
+import { Aborts, Pace } from '../../async/pace.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -17,8 +19,8 @@ const DEADLINE_MS = 60_000;
 /** Longest version that is kept, in characters. */
 const MAX_VERSION = 1024;
 
-/** Documents asked for in one pull. */
-const PULL_LIMIT = 1000;
+/** Documents asked for in one pull; a remote may send more. */
+export const PULL_LIMIT = 1000;
 
 /**
  * The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or
@@ -41,7 +43,11 @@ export class RemoteCalls {
       this.#remote.pull(after, { limit: PULL_LIMIT, signal }),
     );
     if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
-    for (const change of page.changes) checkChange(change);
+    const pace = new Pace(this.#clock, new Aborts());
+    for (const change of page.changes) {
+      checkChange(change);
+      if (pace.due) await run(pace.pause());
+    }
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
         throw invalid('a rejected document has no id or reason');

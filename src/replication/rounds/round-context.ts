@@ -1,3 +1,4 @@
+import type { Clock } from '../../async/clock.ts';
 import type { CairnError } from '../../errors/errors.ts';
 import type { CollectionSchema } from '../../page/sending/collection-schema.ts';
 import type { HandleRequest } from '../../page/sending/sender.ts';
@@ -14,6 +15,7 @@ export interface RoundContext {
   /** Names the replica: the keys of its pushes begin with it. */
   readonly replica: string;
   readonly remote: RemoteCalls;
+  readonly clock: Clock;
   readonly codec: StateCodec;
   readonly conflicts: ConflictResolution;
   /** Sends a request to the engine. */
