@@ -11,6 +11,7 @@ import {
 import { asCairnError, BackupError, type CairnError, type StorageError } from '../errors/errors.ts';
 import type { Request } from '../protocol/requests.ts';
 import { isHidden } from '../storage/collection-name.ts';
+import { writeTogether } from '../storage/log/log-writes.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
 import { listLive, listManifests } from '../storage/log/open-log.ts';
 import type { PinnedCollection } from './backups/backup-requests.ts';
@@ -170,15 +171,9 @@ export class DatabaseRequests implements Executor {
   /** Makes all sections live, in one write. */
   async #commit(all: readonly SectionImport[]): Promise<void> {
     const { storage, durability } = this.#environment;
-    const operations = [];
-    for (const { replacement } of all) operations.push(...(await replacement.operations()));
-    try {
-      await storage.write(operations, durability);
-    } catch (error) {
-      for (const { replacement } of all) replacement.failed();
-      throw error;
-    }
-    for (const { replacement } of all) replacement.stored();
+    const writes = [];
+    for (const { replacement } of all) writes.push(await replacement.prepare());
+    await writeTogether((operations) => storage.write(operations, durability), writes);
   }
 
   async #usage(): Promise<(CollectionUsage & Pick<CollectionInfo, 'name' | 'backups'>)[]> {

@@ -146,11 +146,8 @@ export class CollectionLifecycle {
     availability.check();
     yield saves.flush();
     yield this.#context.replica?.save() ?? Promise.resolve();
-    // A save or compaction that failed may be stored nevertheless.
-    yield saves.alone(async () => {
-      await records.log.resolveDoubt();
-      await records.log.write();
-    });
+    // A write that failed may be stored nevertheless.
+    yield saves.alone(() => records.log.write());
     yield* this.#leave(renamed(settings.name, to), () =>
       renameStored({ storage, durability }, settings.name, to, records.applied.watermarks),
     );

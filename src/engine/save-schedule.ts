@@ -2,11 +2,9 @@ import { Backoff, type Clock } from '../async/clock.ts';
 import { type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { asCairnError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
-import type { StorageOperation } from '../storage/drivers/driver.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
 import type { Attachment } from '../storage/log/log-writes.ts';
 import type { CollectionEvents } from './collection-events.ts';
-import type { BegunSave } from './records/pending-changes.ts';
 import type { RecordStore } from './records/record-store.ts';
 
 /** The first wait before a failed save is tried again. */
@@ -346,23 +344,8 @@ export async function saveTogether(
 ): Promise<number[]> {
   const begun = collections.map((one, index) => one.beginSave(index === 0 ? attach : undefined));
   const saves = begun.filter((one) => one !== undefined);
-  const [first] = collections;
-  if (first && saves.length > 0) {
-    try {
-      for (const { log } of collections) if (log.isCompactionInDoubt) await log.resolveDoubt();
-      await first.log.commit(operationsOf(saves));
-    } catch (error) {
-      const undoing = saves.flatMap(({ append }) => append.undoing);
-      for (const save of saves) save.failed(undoing);
-      throw error;
-    }
-    for (const save of saves) save.stored();
-  }
+  if (saves.length > 0) await collections[0]?.log.commit(saves);
   return begun.map((one) => one?.changes ?? 0);
-}
-
-function* operationsOf(saves: readonly BegunSave[]): Generator<StorageOperation> {
-  for (const { append } of saves) yield* append.operations;
 }
 
 /**

@@ -46,7 +46,7 @@ test('the backup before a restore has the segments of a compaction in doubt', as
       const list = [...operations];
       await storage.write(list, durability);
       if (next !== 'its answer is lost') return;
-      if (!list.some(({ type, store }) => type === 'delete' && store === 'segments')) return;
+      if (!list.some(({ type, store }) => type === 'put' && store === 'collections')) return;
       next = 'its answer was lost';
       throw outage;
     },

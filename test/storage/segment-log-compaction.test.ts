@@ -107,8 +107,11 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     rig.delete('doomed');
     await rig.save();
     expect(await rig.compact()).toBe(1);
-    const puts = (driver.batches.at(-1) ?? []).filter(
-      (operation) => operation.type === 'put' && operation.store === 'segments',
+    const compacted = driver.batches.findLast((batch) =>
+      batch.some(({ type, store }) => type === 'put' && store === 'collections'),
+    );
+    const puts = (compacted ?? []).filter(
+      ({ type, store }) => type === 'put' && store === 'segments',
     );
     expect(puts.length).toBeGreaterThan(0);
     for (const operation of puts) expect(operation).toMatchObject({ value: { deletes: [] } });
@@ -178,6 +181,25 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await rig.read('a')).toBe(1);
     rig.records.clearCache();
     expect(await rig.all()).toHaveLength(4);
+  });
+
+  test('keeps merged segments while an import is given up', async () => {
+    const driver = faultyDriver();
+    const storage = await driver.open('db', { damaged: () => undefined });
+    const stored = async () =>
+      new Set((await storage.keys('segments', ['log'])).map(([, number]) => number));
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ a: 1, ...bulk });
+    const merged = [...rig.log.segments.keys()];
+    expect(await rig.records.tidy()).toBe(true);
+    const live = [...rig.log.segments.keys()];
+    const staged = { records: [], bodies: [], deletes: ['staged'], size: 6, blobBytes: 0 };
+    await rig.log.stage([staged]);
+    expect((await stored()).size).toBe(merged.length + live.length + 1);
+    await rig.log.unstage();
+    expect(await stored()).toEqual(new Set([...merged, ...live]));
+    await rig.compact();
+    expect(await stored()).toEqual(new Set(live));
   });
 
   test('goes on despite one large record', async () => {

@@ -2,10 +2,8 @@ import { run } from '../../async/coroutine.ts';
 import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
 import { addSnapshot } from '../../backup/stored-snapshots.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
-import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
-import type { UndoablePut } from '../../storage/log/log-writes.ts';
-import type { ManifestSwap } from '../../storage/log/manifest-swap.ts';
+import type { LogWrite, UndoablePut } from '../../storage/log/log-writes.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
@@ -45,7 +43,6 @@ export class Replacement {
   readonly #options: ReplacementOptions;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();
-  #swap: ManifestSwap | undefined;
 
   constructor(context: CollectionContext, options: ReplacementOptions) {
     this.#context = context;
@@ -95,45 +92,34 @@ export class Replacement {
   }
 
   /**
-   * What makes them the live ones, and a backup of those that were. To be written when nothing else
-   * is; then {@link stored} or {@link failed}.
-   */
-  async operations(): Promise<readonly StorageOperation[]> {
-    const { safety, version, isMigration = false } = this.#options;
-    const { log } = this.#context.records;
-    // Before the backup lists the live segments.
-    await log.resolveDoubt();
-    const attached = await safety.operations();
-    this.#swap = log.prepareSwap(this.#states, { attached, version, isMigration });
-    return this.#swap.operations;
-  }
-
-  stored(): void {
-    const { safety, isMigration, replaced } = this.#options;
-    safety.stored();
-    this.#swap?.stored();
-    this.#loading.take(isMigration);
-    replaced();
-  }
-
-  failed(): void {
-    this.#options.safety.failed();
-    this.#swap?.failed();
-  }
-
-  /**
-   * Writes the swap and takes the records over before anything else is written: compaction must not
+   * Makes them the live ones, with a backup of those that were. To be called when nothing else is
+   * written. Its end takes the records over before anything else is written: compaction must not
    * merge by the old records.
    */
+  async prepare(): Promise<LogWrite> {
+    const { safety, version, isMigration = false, replaced } = this.#options;
+    const attached = await safety.operations();
+    const { log } = this.#context.records;
+    const swap = log.prepareSwap(this.#states, { attached, version, isMigration });
+    return {
+      ...swap,
+      stored: () => {
+        safety.stored();
+        swap.stored();
+        this.#loading.take(isMigration);
+        replaced();
+      },
+      // Its own part alone: the other collections of an import are written to meanwhile.
+      failed: () => {
+        safety.failed();
+        swap.failed(swap.undo());
+      },
+    };
+  }
+
+  /** Makes them the live ones. */
   async write(): Promise<void> {
-    const operations = await this.operations();
-    try {
-      await this.#context.records.log.write(operations);
-    } catch (error) {
-      this.failed();
-      throw error;
-    }
-    this.stored();
+    await this.#context.records.log.commit([await this.prepare()]);
   }
 
   /**

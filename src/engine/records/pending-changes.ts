@@ -1,7 +1,7 @@
 import type { Clock } from '../../async/clock.ts';
 import type { Coroutine } from '../../async/coroutine.ts';
 import { type IdempotencyKey, parseWatermarkKey, watermarkKey } from '../../protocol/requests.ts';
-import type { AppendWrite } from '../../storage/log/append-write.ts';
+import type { LogWrite } from '../../storage/log/log-writes.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
@@ -80,13 +80,9 @@ export class PendingChanges {
 }
 
 /** A save under way. */
-export interface BegunSave {
+export interface BegunSave extends LogWrite {
   /** How many changes it writes. */
   readonly changes: number;
-  readonly append: AppendWrite;
-  /** Must be called when the write has succeeded. */
-  readonly stored: () => void;
-  readonly failed: AppendWrite['failed'];
 }
 
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */

@@ -47,7 +47,7 @@ export class RecordStore {
     clock: Clock,
     caching: boolean,
     snapshots: OpenSnapshots,
-    guard = new CompactionGuard(log),
+    guard = new CompactionGuard(),
   ) {
     this.log = log;
     this.#clock = clock;
@@ -228,8 +228,8 @@ export class RecordStore {
     const written = { records, parts, deletes: deletes.keys(), watermarks };
     const append = this.log.prepareAppend(written, attach);
     return {
+      ...append,
       changes,
-      append,
       stored: () => {
         append.stored();
         this.applied.release(watermarks);
@@ -242,8 +242,8 @@ export class RecordStore {
         }
         for (const part of parts) this.bodies.savedPart(part);
       },
-      failed: (undoing) => {
-        append.failed(undoing);
+      failed: (undo) => {
+        append.failed(undo);
         this.#pending.restore(saving, (key) => this.table.get(key));
         this.applied.restore(handles);
         this.#saving = undefined;
@@ -257,11 +257,9 @@ export class RecordStore {
    *
    * @returns whether there may be more to do.
    */
-  tidy(): Promise<boolean> {
-    return this.guard.compact(async () => {
-      await this.log.collectGarbage();
-      return compactLog(this.log, (key) => this.#saved(key));
-    });
+  async tidy(): Promise<boolean> {
+    await this.log.collectGarbage();
+    return compactLog(this.log, (key) => this.#saved(key));
   }
 
   #saved(key: string): StoredRecord | undefined {

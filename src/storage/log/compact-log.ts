@@ -18,7 +18,6 @@ export async function compactLog(
   log: SegmentLog,
   saved: (key: string) => StoredRecord | undefined,
 ): Promise<boolean> {
-  await log.resolveDoubt();
   const plan = planCompaction([...log.segments.values()], log.sizes);
   if (plan.length === 0) return false;
   const numbers = new Set(plan.map(({ number }) => number));
@@ -31,24 +30,17 @@ export async function compactLog(
     throw segmentLost(log.name, state.number, 'has damaged documents and is not merged');
   }
   const oldest = oldestLeft ?? Number.POSITIVE_INFINITY;
-  await log.replace(numbers, mergeSegments(merged, oldest, saved, log.sizes));
+  await log.compact(numbers, mergeSegments(merged, oldest, saved, log.sizes));
   return true;
 }
 
-/**
- * Segments with their encoded documents, which stay in memory for readers: kept since they were
- * written, or read.
- */
+/** Segments with their encoded documents: kept since they were written, or read. */
 async function loadWhole(log: SegmentLog, numbers: readonly number[]): Promise<WholeSegment[]> {
   const read = await readWhole(
     log,
     numbers.filter((number) => !log.bodies.written(number)),
   );
-  return numbers.map((number) => {
-    const whole = (log.bodies.written(number) ?? read.get(number)) as WholeSegment;
-    log.bodies.keepReplaced({ number, size: whole.segment.size, bodies: whole.bodies });
-    return whole;
-  });
+  return numbers.map((number) => log.bodies.written(number) ?? (read.get(number) as WholeSegment));
 }
 
 async function readWhole(

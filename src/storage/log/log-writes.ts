@@ -1,9 +1,59 @@
+import type { Body } from '../../codec/body.ts';
+import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
+import type { SegmentState } from '../segments/compaction.ts';
 import type { LogBodies } from '../segments/log-bodies.ts';
-import type { RecordPart } from '../segments/record-part.ts';
+import { cutPart, type RecordPart } from '../segments/record-part.ts';
+import { cutSegments, type SegmentContent } from '../segments/segment.ts';
+import type { SegmentWriter, Written } from '../segments/segment-writer.ts';
 import type { StoredRecord } from '../segments/stored-record.ts';
+import { noteLastSegment } from '../segments/stored-segment.ts';
 import type { Watermark } from '../segments/watermarks.ts';
-import type { LiveSegmentList, LiveSegments } from './live-segments.ts';
+import { type LiveSegmentList, type LiveSegments, stateOf } from './live-segments.ts';
+import { type Manifest, putManifest } from './manifest.ts';
+
+/** A change of a log, in one transaction, and what becomes of memory with it. */
+export interface LogChange {
+  /** Drawn once. */
+  readonly operations: Iterable<StorageOperation>;
+  /** Undoes the operations drawn so far. */
+  readonly undo: () => StorageOperation[];
+  /** Must be called when the write has succeeded. */
+  readonly stored: () => void;
+}
+
+/**
+ * A change as it is written: behind the undo of earlier ones. Nothing else may be written to the
+ * log until {@link stored} or {@link failed} is called.
+ */
+export interface LogWrite extends LogChange {
+  /**
+   * Must be called when the write has failed: it may have been stored, so the next write undoes it.
+   *
+   * @param undo Undoes the whole transaction, the parts of other logs included.
+   */
+  readonly failed: (undo: StorageOperation[]) => void;
+}
+
+/** Stores writes of several logs in one transaction: all of them, or none. */
+export async function writeTogether(
+  write: (operations: Iterable<StorageOperation>) => Promise<void>,
+  writes: readonly LogWrite[],
+): Promise<void> {
+  try {
+    await write(joined(writes.map(({ operations }) => operations)));
+  } catch (error) {
+    const undo = writes.flatMap((one) => one.undo());
+    for (const one of writes) one.failed(undo);
+    throw error;
+  }
+  for (const one of writes) one.stored();
+}
+
+/** Several iterables, one after another; each begins when it is due. */
+export function* joined<T>(parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}
 
 /** A save: the newest versions of changed records, and deleted keys. */
 export interface Changes {
@@ -18,12 +68,138 @@ export interface Changes {
 /** Makes values to put in the transaction of a save, from the segments that are live after it. */
 export type Attachment = (live: LiveSegmentList) => readonly UndoablePut[];
 
-/** The state that the writes of a log change. */
+/** What the writes of a log change. */
 export interface LogState {
   readonly live: LiveSegments;
-  readonly undo: UndoLog;
   readonly bodies: LogBodies;
   readonly orphans: Orphans;
+  readonly writer: SegmentWriter;
+}
+
+/** How a swap of the live segments is made. */
+export interface SwapOptions {
+  /** Values to put in the same transaction. */
+  readonly attached: readonly UndoablePut[];
+  /** The version of the documents in the new segments. */
+  readonly version: number;
+  /** Whether they are the same documents, migrated: what replication knows of them stays valid. */
+  readonly isMigration: boolean;
+}
+
+/** Appends changes, and creates the collection. */
+export function appending(
+  { live, bodies, writer }: LogState,
+  changes: Changes,
+  attach?: Attachment,
+): LogChange {
+  const { watermarks } = changes;
+  const written: Written[] = [];
+  let attached: readonly UndoablePut[] = [];
+  let manifest: Manifest | undefined;
+  function* operations(): Generator<StorageOperation> {
+    if (!live.isRecorded) {
+      manifest = live.makeManifest(live.states.keys(), writer.last);
+      yield putManifest(manifest);
+    }
+    const segments = writer.build(contentsOf(changes, writer), live.newest, { watermarks });
+    yield* writer.puts(segments, written);
+    const newest = written.at(-1)?.segment.number;
+    if (newest !== undefined) yield noteLastSegment(live.name, newest);
+    if (!attach) return;
+    const appended = written.map(({ segment }) => stateOf(segment));
+    attached = attach({
+      segments: [...live.states.values(), ...appended],
+      changed: newest ?? live.changed,
+      version: live.version,
+    });
+    for (const { put } of attached) yield put;
+  }
+  return {
+    operations: operations(),
+    undo: () => [
+      ...writer.deletions(written.map(({ segment }) => segment.number)),
+      noteLastSegment(live.name, live.noted),
+      ...attached.map(({ undo }) => undo),
+    ],
+    stored() {
+      live.stored = manifest ?? live.stored;
+      if (watermarks) live.watermarks.merge(watermarks);
+      live.append(written);
+      bodies.noteWritten(written);
+      if (written.length > 0) live.changed = live.noted = live.newest;
+    },
+  };
+}
+
+/**
+ * Replaces live segments by new ones. The replaced ones stay in storage as orphans: a reader may
+ * remember them, and an undo makes them live again.
+ */
+export function compacting(
+  { live, bodies, orphans, writer }: LogState,
+  merged: ReadonlySet<number>,
+  contents: readonly SegmentContent[],
+): LogChange {
+  const left = [...live.states.keys()].filter((number) => !merged.has(number));
+  const written = [...writer.build(contents, live.newest)];
+  const numbers = written.map(({ segment }) => segment.number);
+  const manifest = live.makeManifest([...left, ...numbers], writer.last);
+  return {
+    operations: joined([writer.puts(written), [putManifest(manifest)]]),
+    undo: () => [...writer.deletions(numbers), live.undoManifest()],
+    stored() {
+      live.stored = manifest;
+      for (const number of merged) {
+        live.states.delete(number);
+        bodies.merged(number);
+      }
+      orphans.add(merged);
+      live.append(written);
+      bodies.noteWritten(written);
+    },
+  };
+}
+
+/**
+ * Makes other segments the live ones.
+ *
+ * @param states Those that become live.
+ */
+export function swapping(
+  { live, orphans, writer }: LogState,
+  states: ReadonlyMap<number, SegmentState>,
+  { attached, version, isMigration }: SwapOptions,
+): LogChange {
+  // A number of its own: the swap counts as a change.
+  const number = ++writer.last;
+  const isReplaced = live.replicated > 0 && !isMigration;
+  const { version: _, ...others } = live.makeManifest(states.keys(), number);
+  const manifest = {
+    ...others,
+    ...(isReplaced && { replicated: number }),
+    ...(version > 1 && { version }),
+    changed: number,
+  };
+  return {
+    // What the checkpoint takes for dead may be live again, and its copies of documents may not be.
+    operations: [...attached.map(({ put }) => put), noCheckpoint(live.name), putManifest(manifest)],
+    undo: () => [...attached.map(({ undo }) => undo), live.undoManifest()],
+    stored() {
+      const before = [...live.states.keys()];
+      live.replaceAll(states, manifest);
+      orphans.forget(states.keys());
+      orphans.add(before);
+    },
+  };
+}
+
+function* contentsOf(
+  { deletes, records, parts }: Changes,
+  { sizes }: SegmentWriter,
+): Generator<SegmentContent> {
+  // Invariant: a record that is in no segment has its encoded document.
+  yield* cutSegments(deletes, records, ({ body }) => body as Body, sizes);
+  for (const part of parts) yield* cutPart(part, sizes);
 }
 
 /** Segments in storage that are not live. Unless a backup references them, they are garbage. */
@@ -73,20 +249,15 @@ export class UndoLog {
     return this.#writes.some(({ length }) => length > 0);
   }
 
-  /** To be written ahead of anything else, then {@link clear}. */
-  get operations(): readonly StorageOperation[] {
-    return this.#writes.flat();
-  }
-
   /** @param operations Emptied once they are stored. */
   add(operations: StorageOperation[]): void {
     this.#writes.push(operations);
   }
 
-  /** The undo, then these operations. */
+  /** The undo, then these operations; {@link clear} must follow once they are stored. */
   *before(...operations: readonly Iterable<StorageOperation>[]): Generator<StorageOperation> {
-    yield* this.operations;
-    for (const part of operations) yield* part;
+    yield* this.#writes.flat();
+    yield* joined(operations);
   }
 
   clear(): void {

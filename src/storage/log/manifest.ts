@@ -50,10 +50,6 @@ export function putManifest(manifest: Manifest): StorageOperation {
   return { type: 'put', store: 'collections', key, value: seal(key, manifest) };
 }
 
-export function isSameList(stored: Manifest | undefined, { next, segments }: Manifest): boolean {
-  return stored?.next === next && stored.segments.join() === segments.join();
-}
-
 export function noManifest(name: string): StorageOperation {
   return { type: 'delete', store: 'collections', key: [name] };
 }

@@ -12,13 +12,24 @@ import {
 import type { SegmentPool } from '../segments/segment-pool.ts';
 import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
-import { AppendWrite } from './append-write.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
-import { type Attachment, type Changes, type LogState, Orphans, UndoLog } from './log-writes.ts';
-import { EPOCH_SPAN, isSameList, type Manifest, noManifest, putManifest } from './manifest.ts';
-import { ManifestSwap, type SwapOptions } from './manifest-swap.ts';
-import { findManifest, type LogReader, readLog, readManifest } from './open-log.ts';
+import {
+  type Attachment,
+  appending,
+  type Changes,
+  compacting,
+  type LogChange,
+  type LogState,
+  type LogWrite,
+  Orphans,
+  type SwapOptions,
+  swapping,
+  UndoLog,
+  writeTogether,
+} from './log-writes.ts';
+import { EPOCH_SPAN, noManifest, putManifest } from './manifest.ts';
+import { findManifest, type LogReader, readLog } from './open-log.ts';
 
 /**
  * The saved part of a collection: immutable segments, numbered upward. A save appends segments,
@@ -37,8 +48,8 @@ export class SegmentLog {
   readonly #undo = new UndoLog();
   readonly #orphans: Orphans;
   readonly #state: LogState;
-  /** A failed compaction that may be stored nevertheless. */
-  #doubtful: CompactionWrite | undefined;
+  /** Numbers of the segments that were staged since the last swap. */
+  #staged: number[] = [];
 
   constructor(options: SegmentLogOptions) {
     const { name, type, storage, pool, caching, columns } = options;
@@ -49,10 +60,8 @@ export class SegmentLog {
     this.#writer = new SegmentWriter(name, columns, this.sizes);
     this.#live = new LiveSegments(name, type);
     this.#orphans = new Orphans(this.#live, options.referenced);
-    this.#state = {
-      ...{ live: this.#live, undo: this.#undo },
-      ...{ bodies: this.bodies, orphans: this.#orphans },
-    };
+    const { bodies } = this;
+    this.#state = { live: this.#live, bodies, orphans: this.#orphans, writer: this.#writer };
   }
 
   /** The live segments, lowest number first. Superseding a record takes its size from `live`. */
@@ -79,14 +88,9 @@ export class SegmentLog {
     return this.#live.manifest !== undefined;
   }
 
-  /** Whether a failed save may have been stored; the next write undoes it. */
+  /** Whether a failed write may have been stored; the next one undoes it. */
   get inDoubt(): boolean {
     return this.#undo.inDoubt;
-  }
-
-  /** Whether a failed compaction may have been stored; {@link resolveDoubt} checks. */
-  get isCompactionInDoubt(): boolean {
-    return this.#doubtful !== undefined;
   }
 
   /**
@@ -168,7 +172,6 @@ export class SegmentLog {
    * Notes in storage whether the collection is replicated. Nothing else may be written meanwhile.
    */
   async recordReplication(isReplicated: boolean): Promise<void> {
-    await this.resolveDoubt();
     const before = this.#live.replicated;
     this.#live.replicated = isReplicated ? 1 : 0;
     const manifest = this.#makeManifest(this.segments.keys());
@@ -181,39 +184,43 @@ export class SegmentLog {
     this.#live.stored = manifest;
   }
 
-  /** A compaction in doubt must be resolved before the operations are drawn. */
-  prepareAppend(changes: Changes, attach?: Attachment): AppendWrite {
-    return new AppendWrite(this.#state, this.#writer, changes, attach);
+  prepareAppend(changes: Changes, attach?: Attachment): LogWrite {
+    return this.#prepare(appending(this.#state, changes, attach));
   }
 
-  /** Writes prepared operations, atomically, of this log and perhaps of others. */
-  commit(operations: Iterable<StorageOperation>): Promise<void> {
+  /** Segments that were live stay in storage until {@link collectGarbage}, and can be read. */
+  prepareSwap(states: ReadonlyMap<number, SegmentState>, options: SwapOptions): LogWrite {
+    const swap = swapping(this.#state, states, options);
+    return this.#prepare({
+      ...swap,
+      stored: () => {
+        swap.stored();
+        this.#staged = [];
+      },
+    });
+  }
+
+  /** Replaces live segments by new ones. Nothing else may be written meanwhile. */
+  compact(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
+    return this.commit([this.#prepare(compacting(this.#state, merged, contents))]);
+  }
+
+  /** Stores prepared writes in one transaction, of this log and perhaps of others. */
+  commit(writes: readonly LogWrite[]): Promise<void> {
     const { storage, durability } = this.#options;
-    return storage.write(operations, durability);
+    return writeTogether((operations) => storage.write(operations, durability), writes);
   }
 
-  /**
-   * Replaces live segments by new ones, atomically. Merged segments stay in storage while backups
-   * reference them. Nothing else may be written meanwhile.
-   */
-  async replace(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
-    const referenced = await this.#options.referenced();
-    const left = [...this.segments.keys()].filter((number) => !merged.has(number));
-    const written = [...this.#writer.build(contents, this.#live.newest)];
-    const manifest = this.#makeManifest([...left, ...written.map(({ segment }) => segment.number)]);
-    const gone = [...merged].filter((number) => !referenced.has(number));
-    const compaction = new CompactionWrite(this.#state, { merged, gone, written, manifest });
-    this.#doubtful = compaction;
-    const puts = this.#writer.puts(written);
-    await this.write(puts, this.#writer.deletions(gone), [putManifest(manifest)]);
-    compaction.stored();
-    this.#doubtful = undefined;
-  }
-
-  /** Checks whether a failed compaction was stored. */
-  async resolveDoubt(): Promise<void> {
-    if (await this.#doubtful?.wasStored(this.#options.storage)) this.#doubtful?.stored();
-    this.#doubtful = undefined;
+  #prepare(change: LogChange): LogWrite {
+    return {
+      ...change,
+      operations: this.#undo.before(change.operations),
+      stored: () => {
+        this.#undo.clear();
+        change.stored();
+      },
+      failed: (undo) => this.#undo.add(undo),
+    };
   }
 
   /**
@@ -232,7 +239,9 @@ export class SegmentLog {
       );
     } finally {
       // A failed write may have been stored.
-      this.#orphans.add(written.map(({ segment }) => segment.number));
+      const numbers = written.map(({ segment }) => segment.number);
+      this.#staged.push(...numbers);
+      this.#orphans.add(numbers);
     }
     return written.map(({ segment }) => segment.number);
   }
@@ -241,7 +250,7 @@ export class SegmentLog {
    * Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not.
    */
   unstage(): Promise<void> {
-    return this.#collect(this.#live.isNew ? [noManifest(this.name)] : []);
+    return this.#remove(this.#staged.splice(0), this.#live.isNew ? [noManifest(this.name)] : []);
   }
 
   /**
@@ -266,25 +275,22 @@ export class SegmentLog {
   }
 
   /**
-   * Segments that were live stay in storage until {@link collectGarbage}, and can be read. A
-   * compaction in doubt must be resolved before.
+   * Deletes orphans that no backup references. Nothing else may be written meanwhile, and no reader
+   * may remember segments.
    */
-  prepareSwap(states: ReadonlyMap<number, SegmentState>, options: SwapOptions): ManifestSwap {
-    return new ManifestSwap(this.#state, states, ++this.#writer.last, options);
-  }
-
-  /** Deletes orphans that no backup references. Nothing else may be written meanwhile. */
-  collectGarbage(): Promise<void> {
-    return this.#collect([]);
+  async collectGarbage(): Promise<void> {
+    await this.#remove(await this.#orphans.findGarbage());
   }
 
   /** @param manifest What is written in the same transaction. */
-  async #collect(manifest: readonly StorageOperation[]): Promise<void> {
-    const garbage = await this.#orphans.findGarbage();
-    if (garbage.length > 0 || manifest.length > 0 || this.inDoubt)
-      await this.write(this.#writer.deletions(garbage), manifest);
-    this.#orphans.forget(garbage);
-    this.bodies.forget(garbage);
+  async #remove(
+    segments: readonly number[],
+    manifest: readonly StorageOperation[] = [],
+  ): Promise<void> {
+    if (segments.length + manifest.length > 0 || this.inDoubt)
+      await this.write(this.#writer.deletions(segments), manifest);
+    this.#orphans.forget(segments);
+    this.bodies.forget(segments);
   }
 
   /** Must be called with segments that a backup no longer references. */
@@ -319,7 +325,8 @@ export class SegmentLog {
    * those need.
    */
   async write(...operations: readonly Iterable<StorageOperation>[]): Promise<void> {
-    await this.commit(this.#undo.before(...operations));
+    const { storage, durability } = this.#options;
+    await storage.write(this.#undo.before(...operations), durability);
     this.#undo.clear();
   }
 
@@ -350,47 +357,4 @@ interface SegmentLogOptions {
   readonly epoch: () => Promise<number>;
   /** Segments that backups reference: they stay, live or not. */
   readonly referenced: () => Promise<ReadonlySet<number>>;
-}
-
-interface Compaction {
-  readonly merged: ReadonlySet<number>;
-  /** Those of them that no backup references: they are deleted. */
-  readonly gone: readonly number[];
-  readonly written: readonly Written[];
-  readonly manifest: Manifest;
-}
-
-/**
- * The write of a compaction: new segments replace live ones. A failed one may be stored
- * nevertheless.
- */
-class CompactionWrite {
-  readonly #state: LogState;
-  readonly #compaction: Compaction;
-
-  constructor(state: LogState, compaction: Compaction) {
-    this.#state = state;
-    this.#compaction = compaction;
-  }
-
-  /** Must be called when the write is stored. */
-  stored(): void {
-    const { live, undo, bodies } = this.#state;
-    const { merged, gone, written, manifest } = this.#compaction;
-    undo.clear();
-    live.stored = manifest;
-    for (const number of merged) {
-      live.states.delete(number);
-      bodies.merged(number);
-    }
-    bodies.forget(gone);
-    live.append(written);
-    bodies.noteWritten(written);
-  }
-
-  /** Whether a failed write was stored: its transaction includes the manifest. */
-  async wasStored(storage: Storage): Promise<boolean> {
-    const { manifest } = this.#compaction;
-    return isSameList(await readManifest(storage, manifest.name), manifest);
-  }
 }

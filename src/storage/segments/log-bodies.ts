@@ -27,11 +27,6 @@ export class LogBodies {
    * is deleted.
    */
   readonly #places = new Map<number, BodiesPlace>();
-  /**
-   * Encoded documents of segments that a compaction replaces, for readers that started before it:
-   * storage may no longer have them. {@link LogBodies.forgetReplaced} empties it.
-   */
-  readonly #replaced = new Map<number, SegmentBodies>();
   /** By number, the newest small segments that were written here, oldest first. */
   readonly #written = new Map<number, WholeSegment>();
   #writtenSize = 0;
@@ -101,7 +96,7 @@ export class LogBodies {
 
   /** The encoded documents of a segment, if they are in memory. */
   peek(number: number): SegmentBodies | undefined {
-    return this.#replaced.get(number) ?? this.#pool.peek(this.#log, number);
+    return this.#pool.peek(this.#log, number);
   }
 
   /** Drops encoded documents from the pool: their records are cached. */
@@ -118,15 +113,6 @@ export class LogBodies {
   merged(number: number): void {
     this.release(number);
     this.#dropWritten(number);
-  }
-
-  /** Keeps the encoded documents of a segment that compaction deletes, for its readers. */
-  keepReplaced(bodies: SegmentBodies): void {
-    this.#replaced.set(bodies.number, bodies);
-  }
-
-  forgetReplaced(): void {
-    this.#replaced.clear();
   }
 
   /** Forgets deleted segments. */
