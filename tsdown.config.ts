@@ -6,6 +6,7 @@ import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { sqlText } from './tools/build/sql-text.ts';
 import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
+import { partFile, workerCore, workerParts } from './tools/build/worker-parts.ts';
 import { workerScript } from './tools/build/worker-script.ts';
 import { workerUrl } from './tools/build/worker-url.ts';
 
@@ -72,7 +73,17 @@ export default defineConfig([
     inputOptions: { preserveEntrySignatures: 'allow-extension' },
     outputOptions: { codeSplitting: { groups: chunks } },
   },
-  { ...worker({ worker: 'worker/index.ts' }), plugins: [notices(), bundlerComments()] },
+  {
+    ...common,
+    clean: false,
+    entry: { worker: 'worker/index.ts' },
+    dts: false,
+    plugins: [notices(), bundlerComments(), workerParts()],
+    inputOptions: { preserveEntrySignatures: 'allow-extension' },
+    outputOptions: { chunkFileNames: partFile, codeSplitting: { groups: [workerCore] } },
+  },
+  // All of it in one file, for workers that an app makes itself.
+  { ...worker({ 'whole-worker': 'worker/index.ts' }), plugins: [bundlerComments()] },
   {
     ...worker({ 'file-worker': 'worker/file-worker.ts' }),
     plugins: [bundlerComments()],

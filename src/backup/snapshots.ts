@@ -36,6 +36,13 @@ export class Snapshots {
     return this.#known;
   }
 
+  /** Segments that are not live and must stay: backups name them, or a lease does. */
+  async kept(leases: Leases): Promise<ReadonlySet<number>> {
+    const { whole, lost } = await this.stored();
+    const named = [...whole, ...lost].flatMap(({ segments }) => segments);
+    return new Set([...named, ...leases.of(this.#collection)]);
+  }
+
   /** @throws {BackupError} `backup_unknown`, `backup_damaged` */
   async find(name: string): Promise<Snapshot> {
     const found = await this.findAny(name);

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import type { Aborts } from '../async/pace.ts';
-import type { Leases } from '../backup/snapshots.ts';
+import type { Leases, Snapshots } from '../backup/snapshots.ts';
 import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability } from '../storage/drivers/driver.ts';
@@ -56,6 +56,8 @@ export interface CollectionContext
   readonly saves: SaveSchedule;
   readonly events: CollectionEvents;
   readonly recent: RecentReads;
+  /** The list of its backups. */
+  readonly backups: Snapshots;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** With `expire_after`. */

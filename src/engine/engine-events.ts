@@ -1,6 +1,7 @@
 import type { Clock } from '../async/clock.ts';
 import type { CairnError } from '../errors/errors.ts';
 import type { Change, EngineEvent, EngineStatus } from '../protocol/event-protocol.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
 
 /** A session that gets the events of its engine. */
@@ -30,6 +31,7 @@ export class EngineEventHub {
   readonly #storage: StorageInUse;
   readonly #clock: Clock;
   readonly #backlog: () => Backlog;
+  readonly #parts: () => readonly PartName[];
   readonly #sessions = new Set<EventReceiver>();
   /** Counted as sessions come and go: the status is made after every batch. */
   #tabs = 0;
@@ -44,10 +46,16 @@ export class EngineEventHub {
   /** The status that was sent last, to send each once. */
   #sent = '';
 
-  constructor(storage: StorageInUse & { readonly clock: Clock }, backlog: () => Backlog) {
+  /** @param parts Those that are loaded. */
+  constructor(
+    storage: StorageInUse & { readonly clock: Clock },
+    backlog: () => Backlog,
+    parts: () => readonly PartName[] = () => [],
+  ) {
     this.#storage = storage;
     this.#clock = storage.clock;
     this.#backlog = backlog;
+    this.#parts = parts;
     this.damage = storage.damage ?? [];
     this.#lastError = this.damage[0];
   }
@@ -119,6 +127,7 @@ export class EngineEventHub {
       ...this.#backlog(),
       last_save: this.#lastSave,
       last_error: this.#lastError,
+      parts: this.#parts(),
     };
   }
 
@@ -130,13 +139,14 @@ export class EngineEventHub {
   /** Sends the status where it differs from the last. */
   sendStatus(): void {
     const { status } = this;
-    const { tabs, unsaved, unsaved_since, last_save, last_error } = status;
+    const { tabs, unsaved, unsaved_since, last_save, last_error, parts: loaded } = status;
     const sent = [
       tabs,
       unsaved,
       Number(unsaved_since),
       Number(last_save),
       last_error?.message,
+      loaded,
     ].join();
     if (sent === this.#sent) return;
     this.#sent = sent;

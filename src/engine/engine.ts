@@ -11,11 +11,12 @@ import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability, Storage } from '../storage/drivers/driver.ts';
 import { FencedStorage } from '../storage/fenced-storage.ts';
 import { SegmentPool } from '../storage/segments/segment-pool.ts';
-import { DatabaseRequests } from './database-requests.ts';
+import { DatabaseExecutor } from './database-executor.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { EngineEventHub } from './engine-events.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { OpenCollections } from './open-collections.ts';
+import { parts } from './parts.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
 import { Recovery, Turns } from './recovery.ts';
 import { SaveLinks, type SaveSchedule } from './save-schedule.ts';
@@ -85,7 +86,11 @@ export class Engine {
     });
     // A silent leader may still append; the claim ends that before anything is read.
     const begun = stolen ? this.#storage.claim() : Promise.resolve();
-    this.#events = new EngineEventHub(options, () => this.#collections.backlog);
+    this.#events = new EngineEventHub(
+      options,
+      () => this.#collections.backlog,
+      () => parts.loaded,
+    );
     const environment = {
       ...{ durability, clock, newId, stolen, terminable: options.terminable === true },
       checkpointAfter: options.checkpointAfter,
@@ -113,7 +118,7 @@ export class Engine {
     const databaseId = () => this.#storage.databaseId();
     const recovering = { ...common, clock, records: this.#records, standIn, databaseId };
     this.recovery = new Recovery(recovering, begun, succession?.expected);
-    const database = new DatabaseRequests(environment, this.#collections);
+    const database = new DatabaseExecutor(environment, this.#collections);
     const { snapshots } = environment;
     this.#sessions = { ...common, recovery: this.recovery, database, snapshots, databaseId };
   }
@@ -147,6 +152,10 @@ export class Engine {
   takeOver(journals?: readonly RecoveryRecord[]): void {
     if (journals) this.#records.setJournals(journals);
     void this.recovery.recover();
+  }
+
+  sendStatus(): void {
+    this.#events.sendStatus();
   }
 
   reportError(error: CairnError): void {

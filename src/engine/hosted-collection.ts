@@ -1,16 +1,17 @@
-import { type Result, wait } from '../async/coroutine.ts';
+import { type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { FileHeader } from '../backup/file/file-contents.ts';
+import { Snapshots } from '../backup/snapshots.ts';
 import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
-import { isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
+import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
 import { STAMPS } from '../storage/segments/stored-record.ts';
-import { BackupRequests, type PinnedCollection } from './backups/backup-requests.ts';
+import type { BackupRequests, PinnedCollection } from './backups/backup-requests.ts';
 import type { SectionImport } from './backups/section-import.ts';
 import {
   Availability,
@@ -36,9 +37,10 @@ import { KeyValueStore } from './key-value-store.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
+import { parts } from './parts.ts';
 import { RecordStore } from './records/record-store.ts';
 import type { ExpiryRules } from './records/records.ts';
-import { ReplicaRequests } from './replication/replica-requests.ts';
+import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
 import {
   abandonParts,
   declareVersion,
@@ -64,12 +66,12 @@ export class HostedCollection implements Executor {
   readonly visible: OperationContext;
   readonly #store: DocumentStore | KeyValueStore;
   readonly #expiring: ExpiringCollection | undefined;
-  readonly #backups: BackupRequests;
+  #backups: BackupRequests | undefined;
   readonly #indexes: IndexKeeper;
   readonly #first: FirstReads;
   readonly #turns: RequestTurns;
   readonly #lifecycle: CollectionLifecycle;
-  readonly #replication: ReplicaRequests;
+  #replication: ReplicaRequests | undefined;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
   readonly #stamps: StampOptions;
 
@@ -93,7 +95,7 @@ export class HostedCollection implements Executor {
       ...{ name, type, storage, pool, durability, caching },
       columns: () => this.context.indexes.columns,
       epoch: () => storage.epoch(),
-      referenced: () => this.#backups.backups.kept(),
+      referenced: () => this.context.backups.kept(environment.leases),
     });
     this.records = new RecordStore(log, clock, caching, snapshots);
     const events = new CollectionEvents(environment.events, settings);
@@ -103,6 +105,7 @@ export class HostedCollection implements Executor {
       ...{ settings, events, availability: this.availability },
       records: this.records,
       versions: new CollectionVersions(() => this.context),
+      backups: new Snapshots(storage, name),
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
       expiry: undefined,
@@ -117,17 +120,18 @@ export class HostedCollection implements Executor {
     events.watchWith(this.lives);
     const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
     this.#store = new Store(this.visible);
-    this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
-    this.#indexes = new IndexKeeper(this.context, this.#backups.backups);
-    this.#replication = new ReplicaRequests(this.context);
+    this.#indexes = new IndexKeeper(this.context, (cause) =>
+      this.#withBackups(({ backups }) => backups.create(cause)),
+    );
     this.#first = new FirstReads(this.context);
     this.#turns = new RequestTurns(this.context, this.queue, this.#first);
     this.#lifecycle = new CollectionLifecycle(this.context, {
       queue: this.queue,
       lives: this.lives,
-      backups: this.#backups,
+      backups: () => this.#backups,
+      withBackups: (use) => this.#withBackups(use),
       indexes: this.#indexes,
-      replication: this.#replication,
+      replication: () => this.#needReplication(),
       first: this.#first,
       checkpoints: new CheckpointWriter(this.context),
       sweep: this.#expiring?.sweep,
@@ -147,15 +151,15 @@ export class HostedCollection implements Executor {
   ): unknown {
     this.touch();
     // At once: the import or export that they belong to holds the queue.
-    if (isPartOfFile(request)) return this.#backups.execute(request);
+    if (isPartOfFile(request)) return this.#withBackups((backups) => backups.execute(request));
     if (request.op === 'abort') {
-      this.#backups.abort(request.call);
+      this.#abortFile(request.call);
       return this.#aborts.abort(request.call);
     }
     const asking = { declaration, key, isStaged: transaction !== undefined };
     const perform = () => this.perform(request, reader, key, transaction);
     const take = () => this.#turns.take(request, asking, perform);
-    const result = this.#backups.expectParts(request, take);
+    const result = isFed(request) ? this.#expectParts(request, take) : take();
     if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && request.enabled && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
@@ -167,7 +171,7 @@ export class HostedCollection implements Executor {
     await this.#expiring?.sweep.drain();
     return this.queue.enter(false, () => {
       this.availability.check();
-      return wait(this.#backups.freeze());
+      return wait(this.#withBackups((backups) => backups.freeze()));
     });
   }
 
@@ -183,7 +187,7 @@ export class HostedCollection implements Executor {
     this.queue.hasChanges = true;
     return this.queue.enter(true, () => {
       if (this.availability.failed) this.availability.check();
-      return wait(this.#backups.importSection(header, merge, read));
+      return wait(this.#withBackups((backups) => backups.importSection(header, merge, read)));
     });
   }
 
@@ -208,7 +212,8 @@ export class HostedCollection implements Executor {
 
   giveUp(request: GiveUp): void {
     if (request.op === 'scanEnd' && this.#first.resume(request)) return;
-    giveUp(request, this.#store, this.#backups, this.context, this.queue);
+    if (request.op === 'abort') this.#abortFile(request.call);
+    else giveUp(request, this.#store, this.#backups, this.context, this.queue);
   }
 
   /**
@@ -324,14 +329,61 @@ export class HostedCollection implements Executor {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.#lifecycle.drop(request);
     if (isOnBackups(request) && !this.availability.failed)
-      return wait(this.#backups.execute(request));
+      return wait(this.#withBackups((backups) => backups.execute(request)));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return request.settings.version > this.records.log.version;
     if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.#lifecycle.ready();
-    if (isOfReplica(request)) return this.#replication.execute(request);
+    if (isOfReplica(request)) return this.#replicate(request);
     return executeOnce(this.#store, this.context, request, key);
+  }
+
+  /** Of an import or migration accepts parts from now on, until it has ended. */
+  async #expectParts(
+    request: Request<'importBackup' | 'migrate'>,
+    execute: () => unknown,
+  ): Promise<unknown> {
+    // Before its turn, which may come at once: both wait for the same code.
+    const expected = this.#withBackups((backups) => backups.expect(request));
+    const executed = (async () => execute())();
+    try {
+      return (await Promise.all([executed, expected]))[0];
+    } finally {
+      this.#backups?.forget(request.call);
+    }
+  }
+
+  /** An import may wait for its code. */
+  #abortFile(call: number): void {
+    if (!parts.isWanted('backups')) return;
+    const aborted = this.#withBackups((backups) => backups.abort(call));
+    // What waits for code that does not come ends by itself.
+    aborted.catch(() => undefined);
+  }
+
+  /** Its code loads when it is first needed. @throws {CairnError} `load_failed` */
+  async #withBackups<T>(use: (backups: BackupRequests) => T | Promise<T>): Promise<T> {
+    return use(await run(this.#needBackups()));
+  }
+
+  *#needBackups(): Coroutine<BackupRequests> {
+    const { BackupRequests } = yield* parts.need('backups');
+    if (!this.#backups) {
+      this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
+      if (this.#lifecycle.isTended) this.#backups.start();
+    }
+    return this.#backups;
+  }
+
+  *#replicate(request: ReplicaRequest): Coroutine<unknown> {
+    return yield* (yield* this.#needReplication()).execute(request);
+  }
+
+  *#needReplication(): Coroutine<ReplicaRequests> {
+    const { ReplicaRequests } = yield* parts.need('replication');
+    this.#replication ??= new ReplicaRequests(this.context);
+    return this.#replication;
   }
 }
 

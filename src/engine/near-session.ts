@@ -11,10 +11,12 @@ import type {
 import type { OperationContext } from './collection-context.ts';
 import type { IndexDeclaration } from './documents/document-indexes.ts';
 import type { HostedCollection } from './hosted-collection.ts';
+import { parts } from './parts.ts';
 import { checkVersion } from './request-turns.ts';
 import type { Session } from './sessions/session.ts';
 import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';
+import * as transactions from './transactions/session-transactions.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
 
 /** The calls without promises of a session whose client is in the engine's thread. */
@@ -23,6 +25,8 @@ export class NearSession {
 
   constructor(session: Session) {
     this.#session = session;
+    // Its calls wait for no code.
+    parts.add('transactions', transactions);
   }
 
   /**
@@ -60,7 +64,7 @@ export class NearSession {
     if (request.op === 'rollback' || request.op === 'commit') return this.#end(request);
     const { collection, declaration } = handles.of(request);
     if (request.transaction !== undefined) {
-      const transaction = this.#session.transactions.of(request);
+      const transaction = this.#transactions().of(request);
       return executeNow(collection, request, declaration, undefined, transaction);
     }
     const key = first && numberChange(request, client, new Map(first));
@@ -69,11 +73,15 @@ export class NearSession {
     return value;
   }
 
+  #transactions() {
+    return runSync(this.#session.transactions.load(), 'transactions');
+  }
+
   /** Ends a transaction. */
   #end(request: Request<'rollback'> | Request<'commit'>): unknown {
-    const { transactions } = this.#session;
+    const transactions = this.#transactions();
     if (request.op === 'rollback') return transactions.execute(request);
-    const busy = transactions.changedBy(request).find(({ queue }) => queue.busy);
+    const busy = this.#session.collectionsOf(request).find(({ queue }) => queue.busy);
     if (busy || transactions.importing())
       throw notInMemory(busy?.settings.name, 'earlier calls wait; await them first');
     // What others have not saved cannot be waited for.

@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../async/clock.ts';
-import { asCairnError, StorageError } from '../errors/errors.ts';
+import { asCairnError, mayPass } from '../errors/errors.ts';
 import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
 import {
   type AcknowledgedChange,
@@ -10,6 +10,7 @@ import type { FencedStorage } from '../storage/fenced-storage.ts';
 import { EPOCH_SPAN } from '../storage/log/manifest.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { OpenCollections } from './open-collections.ts';
+import { parts } from './parts.ts';
 
 /** A session that replays changes. */
 export interface RecoverySession {
@@ -183,8 +184,8 @@ export class Recovery {
           const handle = changes[index]?.request.handle as number;
           events.reportError(asCairnError(error), settings.get(handle)?.name);
         }
-        // Where storage fails for now, the record stays.
-        if ([...failures.values()].some((error) => error instanceof StorageError)) this.#retry();
+        // Where storage or the network fails for now, the record stays.
+        if ([...failures.values()].some(mayPass)) this.#retry();
         else this.#applied.push([client, ending]);
       },
     });
@@ -209,6 +210,9 @@ export class Recovery {
     all.sort((a, b) => a.change.turn - b.change.turn);
     for (const { change } of all)
       if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
+    // Before the first: changes enter the queues in their order.
+    if (all.some(({ change }) => change.request.op === 'commit'))
+      await parts.load('transactions').catch(() => undefined); // Refused below, for now.
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
       all.map(async ({ session, change, index }) => {

@@ -168,21 +168,20 @@ export function abandonParts(store: Store, request: Request): void {
 
 /** Ends what a call has begun that its client no longer waits for. */
 export function giveUp(
-  request: GiveUp,
+  request: Exclude<GiveUp, Request<'abort'>>,
   store: Store,
-  backups: BackupRequests,
+  backups: BackupRequests | undefined,
   { events }: CollectionContext,
   queue: SerialQueue,
 ): void {
   if (request.op === 'scanEnd') {
     store.execute(request);
-    void backups.views.endScan(request);
-  } else if (request.op === 'viewEnd') backups.views.end(request.reader);
+    void backups?.views.endScan(request);
+  } else if (request.op === 'viewEnd') backups?.views.end(request.reader);
   // Earlier parts may wait in the queue.
   else if (request.op === 'insertAbandon') void queue.enter(false, () => store.execute(request));
-  else if (request.op === 'abort') backups.abort(request.call);
   else {
-    backups.endExport(request.cursor).catch((error: unknown) => {
+    backups?.endExport(request.cursor).catch((error: unknown) => {
       events.failed(asCairnError(error));
     });
   }

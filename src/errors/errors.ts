@@ -130,6 +130,11 @@ export class KeyError extends CairnError<KeyErrorCode> {
   }
 }
 
+/** Whether a replayed change was refused for now: storage fails, or code did not load. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof StorageError || (error as CairnError).code === 'load_failed';
+}
+
 /** @throws {CairnError} `load_failed` */
 export function loadFailed(cause: unknown): never {
   throw new CairnError(

@@ -1,6 +1,7 @@
 import type { Durability, StorageDriver } from '../storage/drivers/driver.ts';
 import type { ClientEncryption, EngineEncryption } from './client-encryption.ts';
 import type { ClientEvent, EngineStatus } from './event-protocol.ts';
+import type { PartFiles, PartName } from './parts.ts';
 import type { RecoveryKey, RecoveryRecord } from './recovery-records.ts';
 
 /** A worker, or a function that makes one. */
@@ -11,6 +12,9 @@ export interface DatabaseSettings {
   readonly name: string;
   /** Left out: IndexedDB where it exists, else memory. */
   readonly storage: 'indexeddb' | 'memory' | 'opfs' | StorageDriver | undefined;
+  /** Parts to load at once. */
+  readonly parts?: readonly PartName[] | undefined;
+  readonly part_files?: PartFiles | undefined;
   /** The code of storage `opfs`, as text; `undefined` where it could not be loaded. */
   readonly opfs_script?: string | undefined;
   /** Where to move the data before it is opened, with storage `opfs`. */
@@ -85,6 +89,7 @@ export const UNKNOWN_STATUS: EngineStatus = {
   unsaved: 0,
   unsaved_since: undefined,
   last_save: undefined,
+  parts: [],
   last_error: undefined,
 };
 

@@ -1,4 +1,5 @@
 import type { LiveDetail } from './live-protocol.ts';
+import type { PartName } from './parts.ts';
 import type { ReplicaReport } from './replica-protocol.ts';
 
 /** The changes of a batch in a collection. */
@@ -27,6 +28,11 @@ export interface EngineStatus {
    * The last failure, until the next save succeeds; while the state is `failed` or `opening`, why.
    */
   readonly last_error: Error | undefined;
+  /**
+   * The parts of the engine that are loaded: `backups`, `replication`, `transactions`. A part loads
+   * when a call first needs it.
+   */
+  readonly parts: readonly PartName[];
 }
 
 /** What an engine tells without being asked, by name. */

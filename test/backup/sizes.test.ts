@@ -37,6 +37,7 @@ test.each(
       Array.from({ length: size }, (_, n) => ({ _id: `d${n}`, n, text: textOf(n, 0) })),
     );
     await things.save();
+    await expect.poll(() => things.listBackups()).toHaveLength(1);
     const own = bytesOf(await readStored(driver));
     const changes = patterns[pattern] as (typeof patterns)[string];
     for (let day = 1; day <= 30; day++) {

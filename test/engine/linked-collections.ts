@@ -1,5 +1,5 @@
 import { Leases } from '../../src/backup/snapshots.ts';
-import { DatabaseRequests } from '../../src/engine/database-requests.ts';
+import { DatabaseRequests } from '../../src/engine/backups/database-requests.ts';
 import { EngineEventHub } from '../../src/engine/engine-events.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import { OpenCollections } from '../../src/engine/open-collections.ts';

@@ -131,8 +131,8 @@ test('ended live queries leave nothing behind in any state', async () => {
   await settled();
   expect(lives.size).toBe(0);
   expect(records.guard.pinned).toBe(false);
-  // The timers of cache retention and of backups.
-  expect(db.clock.waiting).toBe(2);
+  // The timer of cache retention.
+  expect(db.clock.waiting).toBe(1);
   const reported = db.news.length;
   await db.put('x', {}).catch(() => undefined);
   expect(db.news.length).toBe(reported);

@@ -3,7 +3,7 @@ import { VersionHistory } from '../../src/engine/records/open-snapshots.ts';
 import { AppliedChanges } from '../../src/engine/records/pending-changes.ts';
 import { ReadSet } from '../../src/engine/records/read-set.ts';
 import { SaveLinks } from '../../src/engine/save-schedule.ts';
-import { SessionTransactions } from '../../src/engine/sessions/session-transactions.ts';
+import { SessionTransactions } from '../../src/engine/transactions/session-transactions.ts';
 import { TransactionPart } from '../../src/engine/transactions/transaction.ts';
 import { ReplayBuffer } from '../../src/page/connection/replay.ts';
 import { firstFailure } from './run-seeds.ts';

@@ -61,7 +61,7 @@ test('of several statuses only the newest is sent, at its place', async () => {
     type: 'status',
     detail: {
       ...{ storage: 'memory', encrypted: false, tabs: 1, unsaved },
-      ...{ unsaved_since: undefined, last_save: undefined, last_error: undefined },
+      ...{ unsaved_since: undefined, last_save: undefined, parts: [], last_error: undefined },
     },
   });
   emit(status(1));

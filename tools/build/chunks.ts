@@ -57,6 +57,7 @@ export const chunks: Group[] = [
     'page/collections/sync-(?:documents|key-values)',
     'storage/drivers/memory-storage',
   ),
+  chunk('thread-parts', 70, 'engine/backups/part', 'engine/replication/replica-requests'),
   chunk(
     'files',
     60,

@@ -23,7 +23,9 @@ export function sourceWorker(): Plugin {
       // on one line as before: the line numbers of the source stay right without a map
       const found = code.replace(BUILT_URL, (url, name: string) => {
         const entry = entryOf.get(name);
-        return entry ? `new URL('${relative(dirname(file), entry)}', import.meta.url)` : url;
+        if (entry) return `new URL('${relative(dirname(file), entry)}', import.meta.url)`;
+        // The source's worker imports its parts by itself.
+        return name.startsWith('part-') ? "new URL('about:blank')" : url;
       });
       return found === code ? null : { code: found, map: null };
     },

@@ -1,6 +1,7 @@
 import type { CollectionUsage } from '../../backup/usage.ts';
 import type { EncryptedDriver } from '../../protocol/client-encryption.ts';
 import type { DatabaseSettings, WorkerSource } from '../../protocol/database-settings.ts';
+import { PART_NAMES, type PartName } from '../../protocol/parts.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
 import {
   type Check,
@@ -11,6 +12,12 @@ import {
   number,
   oneOf,
 } from './option-checks.ts';
+
+const parts: Check = {
+  allowed: `an array of ${PART_NAMES.map((one) => `'${one}'`).join(', ')}`,
+  test: (value) =>
+    Array.isArray(value) && value.every((one) => (PART_NAMES as readonly unknown[]).includes(one)),
+};
 
 /** Without a default: `connect` chooses it. */
 const shared_worker: Check = { ...flag, fallback: undefined };
@@ -45,6 +52,11 @@ export interface ClientOptions {
    * with its plan, for which it runs once more. Left out, nothing is measured.
    */
   slow_query_ms?: number | undefined;
+  /**
+   * Parts of the engine to load at its start: `backups`, `replication`, `transactions`. Any other
+   * loads when a call first needs it; `status.parts` lists those that are there.
+   */
+  parts?: readonly PartName[] | undefined;
 }
 
 const storage: Check = {
@@ -128,6 +140,7 @@ const common = {
   on_deleted: oneOf(['fail', 'start_again'], 'fail'),
   shared_worker,
   slow_query_ms: milliseconds,
+  parts,
 };
 
 const placed = oneOf(['indexeddb', 'opfs', 'memory']);

@@ -6,12 +6,7 @@ import { putSnapshots } from '../../backup/stored-snapshots.ts';
 import { asCairnError, StorageError } from '../../errors/errors.ts';
 import type { Verification } from '../../protocol/backup-protocol.ts';
 import { otherVersion } from '../../protocol/collection-errors.ts';
-import {
-  type BackupRequest,
-  isFed,
-  isOfBackup,
-  type ReadOfBackup,
-} from '../../protocol/operations.ts';
+import { type BackupRequest, isOfBackup, type ReadOfBackup } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
@@ -39,7 +34,7 @@ export class BackupRequests {
   readonly #imports = new Imports();
   readonly #migrations: Migrations;
   #stopLooking: (() => void) | undefined;
-  #stopped = false;
+  #stopped = true;
   /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
@@ -97,26 +92,15 @@ export class BackupRequests {
     }
   }
 
-  /**
-   * Executes a request in its turn. Of an import or migration accepts parts from now on, until it
-   * has ended.
-   */
-  expectParts(request: Request, execute: () => unknown): unknown {
-    return isFed(request) ? this.#expect(request, execute) : execute();
-  }
-
-  async #expect(
-    { op, call }: Request<'importBackup' | 'migrate'>,
-    execute: () => unknown,
-  ): Promise<unknown> {
+  /** Accepts parts of an import or migration, until {@link forget}. */
+  expect({ op, call }: Request<'importBackup' | 'migrate'>): void {
     if (op === 'migrate') this.#migrations.expect(call);
     else this.#imports.expect(call);
-    try {
-      return await execute();
-    } finally {
-      this.#migrations.forget(call);
-      this.#imports.forget(call);
-    }
+  }
+
+  forget(call: number): void {
+    this.#migrations.forget(call);
+    this.#imports.forget(call);
   }
 
   abort(call: number): void {
@@ -128,13 +112,12 @@ export class BackupRequests {
     return this.#exports.end(cursor);
   }
 
-  /** To be called once the collection is open: starts automatic backups and their expiry. */
-  look(): void {
+  /** Looks for what automatic backups and their expiry have to do, and looks again later. */
+  #look(): void {
     this.#stopLooking?.();
-    if (this.#stopped) return;
     this.#tending = this.#tending.then(() => this.#tend());
     const { clock } = this.#context;
-    this.#stopLooking = clock.after(untilNextCheck(clock.now()), () => this.look(), true);
+    this.#stopLooking = clock.after(untilNextCheck(clock.now()), () => this.#look(), true);
   }
 
   /** Stops the automatic work; resolves when it has ended. */
@@ -145,10 +128,11 @@ export class BackupRequests {
     return this.#tending;
   }
 
-  /** Goes on after a stop. */
-  resume(): void {
+  /** Begins the automatic work, at first or after a stop. */
+  start(): void {
+    if (!this.#stopped) return;
     this.#stopped = false;
-    this.look();
+    this.#look();
   }
 
   /** The backup that survives a drop; `undefined` where there is nothing to keep. */

@@ -14,7 +14,7 @@ import {
   type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
-import { type Lease, lostBackup, Snapshots } from '../../backup/snapshots.ts';
+import { type Lease, lostBackup, type Snapshots } from '../../backup/snapshots.ts';
 import { addSnapshot, type LostSnapshot, removeSnapshots } from '../../backup/stored-snapshots.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
@@ -40,7 +40,7 @@ export class CollectionBackups {
 
   constructor(context: CollectionContext) {
     this.#context = context;
-    this.snapshots = new Snapshots(context.storage, context.settings.name);
+    this.snapshots = context.backups;
   }
 
   /** Makes a backup of the collection, at a moment without another write. */
@@ -115,16 +115,6 @@ export class CollectionBackups {
     if (made) await this.remove(outdated);
     // Else the unsaved changes have cancelled each other, and the next change gets their number.
     this.#daily.done(made ? changed : records.log.live.changed);
-  }
-
-  /** Segments that are not live and must stay: backups name them, or a lease does. */
-  async kept(): Promise<ReadonlySet<number>> {
-    const kept = new Set<number>();
-    const { whole, lost } = await this.snapshots.stored();
-    for (const { segments } of [...whole, ...lost]) for (const one of segments) kept.add(one);
-    const { leases, settings } = this.#context;
-    for (const one of leases.of(settings.name)) kept.add(one);
-    return kept;
   }
 
   /** Leases segments. */

@@ -7,9 +7,7 @@ import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
 import { isSameKey } from './index-slot.ts';
 
 /** Makes a backup before segments are rewritten. */
-interface Backups {
-  create(cause: { reason: 'indexes' }): Promise<unknown>;
-}
+type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
 
 /**
  * Maintains the union of the indexes that the open handles of a collection declare. A handle that
@@ -25,15 +23,15 @@ interface Backups {
  */
 export class IndexKeeper {
   readonly #context: CollectionContext;
-  readonly #backups: Backups;
+  readonly #backUp: BackUp;
   readonly #declared: IndexDeclarations;
   #state: 'opening' | 'open' | 'closed' = 'opening';
   /** Resolves when no index is being built. */
   #building: Promise<void> | undefined;
 
-  constructor(context: CollectionContext, backups: Backups) {
+  constructor(context: CollectionContext, backUp: BackUp) {
     this.#context = context;
-    this.#backups = backups;
+    this.#backUp = backUp;
     this.#declared = context.declared;
   }
 
@@ -212,7 +210,7 @@ export class IndexKeeper {
     const { records, indexes, saves, events } = this.#context;
     if (lackingColumns(records, indexes).length === 0) return;
     try {
-      await this.#backups.create({ reason: 'indexes' });
+      await this.#backUp({ reason: 'indexes' });
       await saves.alone(() => writeColumns(records, indexes));
     } catch (error) {
       // A full disk must not prevent reads, or deletes that make room.

@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/database-settings.ts';
 import { idGenerator } from '../documents/ids.ts';
 import { Engine } from '../engine.ts';
+import { parts } from '../parts.ts';
 import { openStorage } from './open-storage.ts';
 import { TabServer } from './tab-server.ts';
 
@@ -66,6 +67,11 @@ export async function hostEngine(
     },
   });
   report = (error) => engine.reportError(error);
+  for (const part of settings.parts ?? [])
+    parts.load(part).then(
+      () => engine.sendStatus(),
+      (error: CairnError) => report(error),
+    );
   const { broadcast } = platform;
   const server =
     broadcast && locked && shared

@@ -2,6 +2,7 @@ import { type Endpoint, expose } from 'comlink';
 import { nextTurn } from '../../async/next-turn.ts';
 import { enginePlatform } from '../../platform/engine-platform.ts';
 import type { EnginePlatform } from '../../platform/platform.ts';
+import { PART_FILES } from '../../protocol/parts.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
 import type { RecoveryKey } from '../../protocol/recovery-records.ts';
 import {
@@ -44,6 +45,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
 
   const api = {
     async open(settings, lead) {
+      Reflect.set(globalThis, PART_FILES, settings.part_files);
       const error = await attempt(async () => {
         const notify = (notice: Notice, ports: MessagePort[] = []) =>
           endpoint.postMessage(notice, ports);

@@ -15,7 +15,7 @@ import {
 } from '../../protocol/requests.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import type { DatabaseRequests } from '../database-requests.ts';
+import type { DatabaseExecutor } from '../database-executor.ts';
 import type { EngineEventHub, EventReceiver } from '../engine-events.ts';
 import type { Executor } from '../executor.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
@@ -24,7 +24,7 @@ import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
-import { SessionTransactions } from './session-transactions.ts';
+import { StagedRequests } from './staged-requests.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
 
 /** The parts of an engine that its sessions work with. */
@@ -32,7 +32,7 @@ export interface SessionContext {
   readonly recovery: Recovery;
   readonly turns: Turns;
   readonly collections: OpenCollections;
-  readonly database: DatabaseRequests;
+  readonly database: DatabaseExecutor;
   readonly snapshots: OpenSnapshots;
   readonly events: EngineEventHub;
   /** The id of the database. */
@@ -58,7 +58,7 @@ export class Session implements EventReceiver, RecoverySession {
   readonly emit: (event: EngineEvent) => void;
   readonly context: SessionContext;
   readonly handles: SessionHandles;
-  readonly transactions: SessionTransactions;
+  readonly transactions: StagedRequests;
   readonly unfinished = new UnfinishedCalls();
   watching = false;
   readonly #lives: SessionLives;
@@ -76,7 +76,7 @@ export class Session implements EventReceiver, RecoverySession {
     // not refuse theirs.
     this.handles = new SessionHandles(context.collections, isStandIn);
     this.#lives = new SessionLives(emit);
-    this.transactions = new SessionTransactions(
+    this.transactions = new StagedRequests(
       client,
       this.handles,
       context.snapshots,
@@ -251,9 +251,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** The collections that a request is about. */
   collectionsOf(request: Request): readonly HostedCollection[] {
-    if (request.op === 'commit') return this.transactions.changedBy(request);
-    const handle = this.handles.get(request.handle);
-    return handle ? [handle.collection] : [];
+    return changedHandles(request).flatMap((handle) => this.handles.get(handle)?.collection ?? []);
   }
 }
 

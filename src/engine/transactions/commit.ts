@@ -1,18 +1,30 @@
 import { type Coroutine, isCoroutine } from '../../async/coroutine.ts';
 import { enterAll, type SerialQueue } from '../../async/serial-queue.ts';
-import { asCairnError, TransactionError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, TransactionError } from '../../errors/errors.ts';
 import { answerLost, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import type { HostedCollection } from '../hosted-collection.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
 
+/** A collection that a transaction changes. */
+export interface CommittedCollection
+  extends Pick<CollectionContext, 'settings' | 'availability' | 'records' | 'saves'> {
+  readonly context: CollectionContext;
+  readonly queue: SerialQueue;
+  giveUpIndex(error: CairnError, declared: CollectionSettings['indexes']): boolean;
+  findsNothing(
+    change: Request,
+    reply: unknown,
+  ): change is Request<'update' | 'patch' | 'archive' | 'unarchive'>;
+}
+
 /** A handle that a transaction changes something through. */
 export interface CommitTarget {
   readonly handle: number;
-  readonly collection: HostedCollection;
+  readonly collection: CommittedCollection;
   readonly key: IdempotencyKey;
   /** Of the handle. */
   readonly settings: CollectionSettings;

@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../../async/clock.ts';
-import { asCairnError, type CairnError, StorageError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import { isCompared, isEdit } from '../../protocol/operations.ts';
 import type {
   AcknowledgedChange,
@@ -430,7 +430,7 @@ export class Replayer {
     const gone = new Set<AcknowledgedChange>();
     for (const [index, cause] of failures) {
       const error = asCairnError(cause);
-      if (error instanceof StorageError) this.#failure = error;
+      if (mayPass(error)) this.#failure = error;
       else {
         const change = changes[index] as AcknowledgedChange;
         gone.add(change);

@@ -55,11 +55,13 @@ export function connectToWorker(
     const encrypting = settings.encryption?.forEngine(settings.name, true);
     encrypting?.catch(() => undefined);
     const begun = await early?.take();
-    const { started, reasons } = begun ?? (await (await loadStart()).startWorker(worker));
+    const { started, reasons, part_files } =
+      begun ?? (await (await loadStart()).startWorker(worker));
     if (started) {
       const { encryption, ...rest } = settings;
       const known = {
         ...rest,
+        part_files,
         opfs_script: await script,
         engine_encryption: await encrypting,
       };

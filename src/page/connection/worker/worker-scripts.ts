@@ -1,3 +1,4 @@
+import type { PartFiles } from '../../../protocol/parts.ts';
 import { blobWorker } from './blob-worker.ts';
 
 /**
@@ -51,6 +52,22 @@ export const fileScripts: WorkerScripts = {
       ? undefined
       : () => import('./inline-file-worker.ts').then(({ inlineFileWorker }) => inlineFileWorker),
 };
+
+/**
+ * The files of the parts, which bundlers find by these very words; `undefined` in a classic script,
+ * whose worker has all parts with it.
+ */
+export function partFiles(): PartFiles | undefined {
+  try {
+    return {
+      backups: new URL('./part-backups.js', import.meta.url).href,
+      replication: new URL('./part-replication.js', import.meta.url).href,
+      transactions: new URL('./part-transactions.js', import.meta.url).href,
+    };
+  } catch {
+    return undefined;
+  }
+}
 
 /** The names of this module in dist: worker-url.ts checks them. */
 const UNBUNDLED = /\/(worker-start|static)\.js$/;

@@ -1,12 +1,14 @@
 import { WorkerError } from '../../../errors/errors.ts';
 import { platformObject, serverRuntime } from '../../../platform/platform-object.ts';
 import type { Started, WorkerSource } from '../../../protocol/database-settings.ts';
+import type { PartFiles } from '../../../protocol/parts.ts';
 import { HELLO, READY } from '../../../protocol/ready.ts';
 import {
   engineScripts,
   fileScripts,
   hasPageOrigin,
   importingWorker,
+  partFiles,
   type WorkerScripts,
   workerFile,
 } from './worker-scripts.ts';
@@ -26,6 +28,7 @@ export interface WorkerStart {
   readonly started: StartedWorker | undefined;
   /** Why each way failed; empty on a server, where no worker is expected. */
   readonly reasons: readonly string[];
+  readonly part_files: PartFiles | undefined;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function startWorker(given: WorkerSource | undefined): Promise<Work
     : await launch(engineScripts, (reason) => {
         reasons.push(reason instanceof WorkerError ? reason.message : String(reason));
       });
-  return { started, reasons };
+  return { started, reasons, part_files: started && partFiles() };
 }
 
 /** Starts a worker that writes or reads one file; `undefined` where no worker starts. */

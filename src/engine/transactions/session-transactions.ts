@@ -1,17 +1,42 @@
 import { isPromise } from '../../codec/kinds.ts';
-import { changedHandles, isExclusive } from '../../protocol/operations.ts';
+import { isExclusive } from '../../protocol/operations.ts';
 import type { CommitReply, Request } from '../../protocol/requests.ts';
-import type { Executor } from '../executor.ts';
-import type { HostedCollection } from '../hosted-collection.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { IndexDeclaration } from '../documents/document-indexes.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
-import { type CommitTarget, commit, recommit } from '../transactions/commit.ts';
-import { EngineTransaction } from '../transactions/transaction.ts';
-import type { SessionHandles } from './session-handles.ts';
+import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
+import { EngineTransaction } from './transaction.ts';
+
+/** A collection that transactions read and change. */
+interface TransactionalCollection extends CommittedCollection {
+  /** Executes a request on the view that a transaction has of it. */
+  execute(
+    request: Request,
+    reader: undefined,
+    key: undefined,
+    declaration: IndexDeclaration | undefined,
+    transaction: EngineTransaction,
+  ): unknown;
+}
+
+/** A handle of the session's client. */
+interface TransactionalHandle {
+  readonly settings: CollectionSettings;
+  readonly collection: TransactionalCollection;
+  readonly declaration: IndexDeclaration | undefined;
+  readonly error: Error | undefined;
+}
+
+/** The handles of the session's client. */
+export interface TransactionalHandles {
+  of(request: Request): TransactionalHandle;
+  get(number: number): TransactionalHandle | undefined;
+}
 
 /** Executes the requests of a session's transactions, which the client has numbered. */
-export class SessionTransactions implements Executor {
+export class SessionTransactions {
   readonly #client: string;
-  readonly #handles: SessionHandles;
+  readonly #handles: TransactionalHandles;
   readonly #snapshots: OpenSnapshots;
   /** Resolves when no import holds collections while it waits for others. */
   readonly importing: () => Promise<unknown> | undefined;
@@ -19,7 +44,7 @@ export class SessionTransactions implements Executor {
 
   constructor(
     client: string,
-    handles: SessionHandles,
+    handles: TransactionalHandles,
     snapshots: OpenSnapshots,
     importing: () => Promise<unknown> | undefined,
   ) {
@@ -43,10 +68,6 @@ export class SessionTransactions implements Executor {
     );
   }
 
-  giveUp(): void {
-    // A scan ends with its transaction.
-  }
-
   /** Repeats a transaction that another engine has committed, unless it was saved. */
   async reapply(request: Request<'commit'>): Promise<void> {
     const importing = this.importing();
@@ -54,11 +75,6 @@ export class SessionTransactions implements Executor {
     if (importing) await importing;
     const targets = this.targets(request);
     if (targets.length > 0) await recommit(targets, request.changes, this.#snapshots);
-  }
-
-  /** The collections that a commit changes. */
-  changedBy(request: Request<'commit'>): HostedCollection[] {
-    return changedHandles(request).flatMap((handle) => this.#handles.get(handle)?.collection ?? []);
   }
 
   endAll(): void {

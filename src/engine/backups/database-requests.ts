@@ -1,35 +1,58 @@
-import type { FileHeader, FilePart } from '../backup/file/file-contents.ts';
-import { SnapshotReader } from '../backup/snapshot-reader.ts';
-import { isSnapshot } from '../backup/stored-snapshots.ts';
+import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
+import { SnapshotReader } from '../../backup/snapshot-reader.ts';
+import { isSnapshot } from '../../backup/stored-snapshots.ts';
 import {
   type CollectionInfo,
   type CollectionUsage,
   countStored,
   storedSizes,
   usageOf,
-} from '../backup/usage.ts';
-import { asCairnError, BackupError, type CairnError, type StorageError } from '../errors/errors.ts';
-import type { Request } from '../protocol/requests.ts';
-import { isHidden } from '../storage/collection-name.ts';
-import { writeTogether } from '../storage/log/log-writes.ts';
-import type { Manifest } from '../storage/log/manifest.ts';
-import { listLive, listManifests } from '../storage/log/open-log.ts';
-import type { PinnedCollection } from './backups/backup-requests.ts';
-import { Exports } from './backups/exports.ts';
-import { Imports } from './backups/imports.ts';
-import type { SectionImport } from './backups/section-import.ts';
-import type { EngineEnvironment } from './collection-context.ts';
-import type { Executor, GiveUp } from './executor.ts';
-import type { HostedCollection } from './hosted-collection.ts';
-import type { OpenCollections } from './open-collections.ts';
+} from '../../backup/usage.ts';
+import { BackupError, type CairnError, type StorageError } from '../../errors/errors.ts';
+import type { Request } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { isHidden } from '../../storage/collection-name.ts';
+import { writeTogether } from '../../storage/log/log-writes.ts';
+import type { Manifest } from '../../storage/log/manifest.ts';
+import { listLive, listManifests } from '../../storage/log/open-log.ts';
+import type { EngineEnvironment } from '../collection-context.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import type { PinnedCollection } from './backup-requests.ts';
+import { Exports } from './exports.ts';
+import { Imports } from './imports.ts';
+import type { SectionImport } from './section-import.ts';
+
+/** An open collection, as requests about the whole database see it. */
+interface DatabaseCollection {
+  readonly settings: CollectionSettings;
+  readonly records: RecordStore;
+  readonly cachedUntil: CollectionUsage['cached_until'];
+  freeze(): Promise<PinnedCollection>;
+  importSection<T>(
+    header: FileHeader,
+    merge: boolean,
+    read: (importing: SectionImport) => Promise<T>,
+  ): Promise<T>;
+  count(): Promise<number | undefined>;
+}
+
+/** The collections of an engine, as these requests see them. */
+export interface DatabaseCollections {
+  readonly usable: readonly DatabaseCollection[];
+  use<T>(
+    meant: Pick<FileHeader, 'collection' | 'type'>,
+    task: (collection: DatabaseCollection) => Promise<T>,
+  ): Promise<T>;
+  rename(from: string, to: string): Promise<void>;
+}
 
 /** More backups than a database ever has. */
 const ALL = 100_000;
 
 /** Executes requests about the whole database. */
-export class DatabaseRequests implements Executor {
+export class DatabaseRequests {
   readonly #environment: EngineEnvironment;
-  readonly #collections: OpenCollections;
+  readonly #collections: DatabaseCollections;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   /** Names of the damaged collections that were reported. */
@@ -37,7 +60,7 @@ export class DatabaseRequests implements Executor {
   /** Imports run one after the other: two could wait for each other's collections. */
   #importing: Promise<unknown> | undefined;
 
-  constructor(environment: EngineEnvironment, collections: OpenCollections) {
+  constructor(environment: EngineEnvironment, collections: DatabaseCollections) {
     this.#environment = environment;
     this.#collections = collections;
   }
@@ -70,12 +93,6 @@ export class DatabaseRequests implements Executor {
   /** Resolves when the imports under way have ended; `undefined` where there are none. */
   get importing(): Promise<unknown> | undefined {
     return this.#importing;
-  }
-
-  giveUp(request: GiveUp): void {
-    this.execute(request).catch((error: unknown) =>
-      this.#environment.events.reportError(asCairnError(error)),
-    );
   }
 
   async #export(): Promise<{ cursor: number }> {
@@ -219,7 +236,7 @@ export class DatabaseRequests implements Executor {
     return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #openByName(): Map<string, HostedCollection> {
+  #openByName(): Map<string, DatabaseCollection> {
     return new Map(this.#collections.usable.map((one) => [one.settings.name, one]));
   }
 

@@ -1,0 +1,3 @@
+export { BackupRequests } from './backup-requests.ts';
+export { DatabaseRequests } from './database-requests.ts';
+export { renameStored } from './rename.ts';

@@ -1,0 +1,78 @@
+import { systemClock } from '../async/clock.ts';
+import { type Coroutine, wait } from '../async/coroutine.ts';
+import { loadFailed } from '../errors/errors.ts';
+import type { PartName } from '../protocol/parts.ts';
+
+/**
+ * What an engine does beyond opening, inserting, finding, updating, saving, live queries and
+ * indexes: few sessions need all of it, and loading code is most of the time that a worker takes to
+ * start. The build makes a file of each.
+ */
+const CODE = {
+  backups: () => import('./backups/part.ts'),
+  replication: () => import('./replication/replica-requests.ts'),
+  transactions: () => import('./transactions/session-transactions.ts'),
+} satisfies Record<PartName, () => Promise<unknown>>;
+
+/** What a part exports. */
+export type PartCode = { [Name in PartName]: Awaited<ReturnType<(typeof CODE)[Name]>> };
+
+/** A request that is neither answered nor refused in this time counts as lost. */
+const DEADLINE_MS = 20_000;
+
+/** The parts that this thread has loaded. */
+class Parts {
+  readonly #code: Partial<PartCode> = {};
+  readonly #loading = new Map<PartName, Promise<unknown>>();
+
+  /** The names of those that are there. */
+  loaded: readonly PartName[] = [];
+
+  /** Makes a part known that was loaded with this thread's other code. */
+  add<Name extends PartName>(name: Name, code: PartCode[Name]): void {
+    this.#code[name] = code;
+    this.loaded = Object.keys(this.#code) as PartName[];
+  }
+
+  /** Whether a part is there, or on its way. */
+  isWanted(name: PartName): boolean {
+    return name in this.#code || this.#loading.has(name);
+  }
+
+  /** The code of a part, which has to be waited for where it is not there. */
+  *need<Name extends PartName>(name: Name): Coroutine<PartCode[Name]> {
+    return this.#code[name] ?? (yield* wait(this.load(name)));
+  }
+
+  /**
+   * Loads a part. Requests share a load; one that fails is not kept, so that the next tries again.
+   *
+   * @throws {CairnError} `load_failed`
+   */
+  async load<Name extends PartName>(name: Name): Promise<PartCode[Name]> {
+    const begun = this.#loading.get(name) ?? this.#begin(name);
+    this.#loading.set(name, begun);
+    return begun as Promise<PartCode[Name]>;
+  }
+
+  async #begin<Name extends PartName>(name: Name): Promise<PartCode[Name]> {
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_, reject) => {
+      const why = new Error(`the file of "${name}" did not come within ${DEADLINE_MS / 1000} s`);
+      cancel = systemClock.after(DEADLINE_MS, () => reject(why));
+    });
+    try {
+      const code = (await Promise.race([CODE[name](), late])) as PartCode[Name];
+      this.add(name, code);
+      return code;
+    } catch (cause) {
+      return loadFailed(cause);
+    } finally {
+      cancel();
+      this.#loading.delete(name);
+    }
+  }
+}
+
+/** Shared by the engines of a thread: a part is code. */
+export const parts = new Parts();

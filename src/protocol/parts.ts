@@ -1,0 +1,10 @@
+/** Parts of the engine that load when a call first needs them; `status.parts` lists those there. */
+export const PART_NAMES = ['backups', 'replication', 'transactions'] as const;
+
+export type PartName = (typeof PART_NAMES)[number];
+
+/** The URL of the file of each. */
+export type PartFiles = Readonly<Record<PartName, string>>;
+
+/** Where a worker's code looks for them: `tools/build/worker-parts.ts` names it too. */
+export const PART_FILES: symbol = Symbol.for('cairndb parts');

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PART_NAMES } from '../../src/protocol/parts.ts';
+import { launchChromium } from '../../tools/browsers/chromium.mjs';
+import { builtApps } from './built-apps.ts';
+import { servePlainPage } from './consumers.ts';
+
+type Page = Awaited<ReturnType<Awaited<ReturnType<typeof launchChromium>>['newPage']>>;
+
+let chromium: Awaited<ReturnType<typeof launchChromium>>;
+
+beforeAll(async () => {
+  chromium = await launchChromium();
+});
+
+afterAll(async () => {
+  await chromium?.close();
+});
+
+test.each(Object.entries(builtApps))(
+  '%s: a part loads with its first call',
+  async (name, serve) => {
+    const requests: string[] = [];
+    const app = await serve({ hold: async (path) => void requests.push(path) });
+    const page = await chromium.newPage();
+    try {
+      await page.goto(app.url);
+      await page.waitForFunction(() => 'cairndb' in globalThis);
+      expect(await page.evaluate(insert, undefined)).toEqual([]);
+      const before = requests.length;
+      expect(await page.evaluate(backUp)).toEqual({ backups: 1, parts: ['backups'] });
+      // esbuild emits no files beside its own: the worker from a Blob has all parts with it.
+      expect(requests.length - before).toBe(name.startsWith('esbuild') ? 0 : 1);
+      expect(await page.evaluate(transfer)).toEqual({ n: 2, parts: ['backups', 'transactions'] });
+    } finally {
+      await page.close();
+      await app.close();
+    }
+  },
+);
+
+test('an app names the parts that load at the start', async () => {
+  await withPage({}, async (page) => {
+    expect(await page.evaluate(insert, [...PART_NAMES])).toEqual([]);
+    await expect.poll(() => page.evaluate(loadedParts)).toEqual([...PART_NAMES]);
+  });
+});
+
+test("a policy of 'self' alone needs no Blob for a part", async () => {
+  const headers = { 'content-security-policy': "default-src 'self'" };
+  await withPage({ headers }, async (page) => {
+    await page.evaluate(insert, undefined);
+    expect(await page.evaluate(backUp)).toEqual({ backups: 1, parts: ['backups'] });
+  });
+});
+
+test.each([
+  ['a backup', 'part-backups.js', 'backUp', { backups: 1, parts: ['backups'] }],
+  ['a transaction', 'part-transactions.js', 'transfer', { n: 2, parts: ['transactions'] }],
+] as const)(
+  '%s whose part does not load rejects, changes nothing, and succeeds later',
+  async (_, file, call, result) => {
+    const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
+    await withPage({ instead }, async (page) => {
+      const perform: () => Promise<object> = { backUp, transfer }[call];
+      await page.evaluate(insert, undefined);
+      await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
+      expect(await page.evaluate(countAndInsert)).toEqual({ n: 1, count: 2 });
+      delete instead[`/dist/${file}`];
+      const again = await page.evaluate(perform);
+      expect(again).toMatchObject(result);
+    });
+  },
+);
+
+/** Runs a test in a page without a bundler. */
+async function withPage(
+  options: Parameters<typeof servePlainPage>[0],
+  run: (page: Page) => Promise<void>,
+): Promise<void> {
+  const app = await servePlainPage(options);
+  const page = await chromium.newPage();
+  try {
+    await page.goto(app.url);
+    await page.waitForFunction(() => 'cairndb' in globalThis);
+    await run(page);
+  } finally {
+    await page.close();
+    await app.close();
+  }
+}
+
+/* These run in the page. */
+
+async function insert(parts: string[] | undefined): Promise<string[]> {
+  const { connect } = (globalThis as any).cairndb;
+  const db = connect({ name: 'parts', parts });
+  const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+  await orders.upsert({ _id: 'a', n: 1 });
+  await orders.save();
+  Object.assign(globalThis, { db, orders });
+  if (db.status.engine !== 'worker') throw new Error('The engine runs in no worker.');
+  return parts ? [] : db.status.parts;
+}
+
+async function backUp() {
+  const { db, orders } = globalThis as any;
+  try {
+    await orders.createBackup();
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+  return { backups: (await orders.listBackups()).length, parts: db.status.parts };
+}
+
+async function transfer() {
+  const { db, orders } = globalThis as any;
+  try {
+    await db.transaction(async (tx: any) => {
+      const { n } = await tx(orders).get('a');
+      await tx(orders).patch('a', { $set: { n: n + 1 } });
+    });
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+  return { n: (await orders.get('a')).n, parts: db.status.parts };
+}
+
+/** Other calls go on. */
+async function countAndInsert() {
+  const { orders } = globalThis as any;
+  await orders.upsert({ _id: 'b', n: 5 });
+  return { n: (await orders.get('a')).n, count: await orders.count() };
+}
+
+function loadedParts(): string[] {
+  return [...(globalThis as any).db.status.parts].sort();
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
+
+type Group = NonNullable<CodeSplittingOptions['groups']>[number];
+
+const EXPORTS = /export\{([^}]*)\};?\s*$/m;
+const IMPORTS = /^import\{([^}]*)\}from["'`]\.\/worker\.js["'`];?/;
+const LOADS = /import\(["'`]\.\/part-([\w-]+)\.js["'`]\)/g;
+const TABLE = '/src/engine/parts.ts';
+
+/** The modules that a worker starts with. */
+const core = new Set<string>();
+
+/** They are one file. */
+export const workerCore: Group = { name: 'core', test: (id) => core.has(id) };
+
+/** The file of a part has the name of its folder. */
+export function partFile({ facadeModuleId }: { facadeModuleId?: string | null }): string {
+  const [, folder = 'shared'] = /\/engine\/([\w-]+)\/[\w-]+\.ts$/.exec(facadeModuleId ?? '') ?? [];
+  return `part-${folder}.js`;
+}
+
+/**
+ * Makes files of the parts, without imports and exports: bundlers emit one as it is under another
+ * name, or as a script. A part finds what it shares with the worker on a symbol of `globalThis`,
+ * and registers there. The symbol has the hash of the build, so that after a deploy no part of
+ * another version loads.
+ */
+export function workerParts(): Plugin {
+  return {
+    name: 'worker-parts',
+    buildEnd() {
+      gatherCore(this);
+    },
+    generateBundle(_options, bundle) {
+      const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
+      const text = chunks.map(({ code }) => code).join('');
+      const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+      const symbol = `globalThis[Symbol.for("cairndb ${hash}")]`;
+      for (const chunk of chunks) {
+        chunk.code =
+          chunk.fileName === 'worker.js' ? workerOf(chunk.code, symbol) : partOf(chunk, symbol);
+        if (/^import\b|^export\b|\bimport\(`/m.test(chunk.code))
+          this.error(`${chunk.fileName} imports or exports: a part shares with worker.js alone`);
+        chunk.imports = [];
+        chunk.dynamicImports = [];
+        chunk.exports = [];
+      }
+    },
+  };
+}
+
+/** What `worker.js` imports before any part, and what several parts share. */
+function gatherCore(context: PluginContext): void {
+  core.clear();
+  const parts: string[] = [];
+  const walk = (id: string, into: Set<string>): void => {
+    if (into.has(id) || core.has(id)) return;
+    into.add(id);
+    const { importedIds = [], dynamicallyImportedIds = [] } = context.getModuleInfo(id) ?? {};
+    const isTable = id.endsWith(TABLE);
+    if (isTable) parts.push(...dynamicallyImportedIds);
+    for (const next of isTable ? importedIds : [...importedIds, ...dynamicallyImportedIds])
+      walk(next, into);
+  };
+  for (const id of context.getModuleIds()) if (context.getModuleInfo(id)?.isEntry) walk(id, core);
+  const seen = new Set<string>();
+  for (const part of parts) {
+    const own = new Set<string>();
+    walk(part, own);
+    for (const id of own) (seen.has(id) ? core : seen).add(id);
+  }
+}
+
+/** `a as b,c` as the properties of an object: what is shared has its name behind the `as`. */
+const properties = (names: string, own: 0 | 1) =>
+  names.split(',').map((one) => {
+    const [first = '', last = first] = one.trim().split(' as ');
+    return own === 0 ? `${first}:${last}` : `${last}:${first}`;
+  });
+
+function partOf({ code, fileName }: { code: string; fileName: string }, symbol: string): string {
+  const name = JSON.stringify(fileName.replace(/^part-|\.js$/g, ''));
+  return code
+    .replace(IMPORTS, (_, names) => `const{${properties(names, 0)}}=${symbol};`)
+    .replace(EXPORTS, (_, names) => `${symbol}.part(${name},{${properties(names, 1)}});`);
+}
+
+/**
+ * What a worker shares, and how it loads a part. A URL that failed may stay failed for as long as
+ * the worker runs, so each attempt has one of its own, of the same file.
+ */
+function workerOf(code: string, symbol: string): string {
+  const [, names = ''] = EXPORTS.exec(code) ?? [];
+  const load = '/* @vite-ignore *//* webpackIgnore: true */';
+  const rest = code
+    .replace(EXPORTS, '')
+    .replace(LOADS, (found, part) => `cairnPart("${part}")`.padEnd(found.length));
+  const own = `
+const cairnParts={};let cairnLoads=0;${symbol}={${properties(names, 1)},part(e,t){cairnParts[e]=t}};
+async function cairnPart(e){await import(${load}globalThis[Symbol.for("cairndb parts")][e]+"#"+ ++cairnLoads);return cairnParts[e]}
+`;
+  // In front of the comment that names the source map.
+  return rest.replace(/\n?(?=\/\/# sourceMappingURL|$)/, () => own);
+}
