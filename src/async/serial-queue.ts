@@ -1,5 +1,6 @@
 import { isPromise } from '../codec/kinds.ts';
 import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
+import { Mutex } from './mutex.ts';
 
 /**
  * The result of a request that is not due after all: it enters the queue again later, and does not
@@ -19,8 +20,8 @@ export class Postponed<T> {
  * first waits, and lets later requests pass.
  */
 export class SerialQueue {
-  /** Ends when the last request that holds the queue has ended; `undefined` while it is free. */
-  #busy: Promise<unknown> | undefined;
+  /** Held by the requests that hold the queue. */
+  readonly #turn = new Mutex();
   /** Requests that have begun and do not hold the queue. */
   #passing: Set<Promise<unknown>> | undefined;
 
@@ -29,22 +30,23 @@ export class SerialQueue {
 
   /** Whether a request would have to wait now. */
   get busy(): boolean {
-    return this.#busy !== undefined;
+    return this.#turn.held !== undefined;
   }
 
   /** Executes a request in its turn. `start` is called when it is due. */
   enter<T>(exclusive: boolean, start: () => Result<T> | Postponed<T>): T | Promise<T> {
-    if (this.#busy) {
+    const { held: busy } = this.#turn;
+    if (busy) {
       // Wrapped: what resolves with a promise waits for it.
-      const begun = this.#busy.then(() => ({ result: this.#begin(exclusive, start) }));
+      const begun = busy.then(() => ({ result: this.#begin(exclusive, start) }));
       const held = ({ result }: Awaited<typeof begun>) =>
         result instanceof Postponed ? undefined : result;
-      this.#hold(exclusive ? begun.then(held) : begun);
+      this.#turn.hold(exclusive ? begun.then(held) : begun);
       return begun.then(({ result }) => (result instanceof Postponed ? result.result : result));
     }
     const result = this.#begin(exclusive, start);
     if (result instanceof Postponed) return result.result;
-    if (exclusive && isPromise(result)) this.#hold(result);
+    if (exclusive && isPromise(result)) this.#turn.hold(result);
     return result;
   }
 
@@ -69,17 +71,6 @@ export class SerialQueue {
       result.then(end, end);
     }
     return result;
-  }
-
-  #hold(result: Promise<unknown>): void {
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    const busy: Promise<unknown> = settled.then(() => {
-      if (this.#busy === busy) this.#busy = undefined;
-    });
-    this.#busy = busy;
   }
 }
 

@@ -1,3 +1,4 @@
+import { Mutex } from '../../async/mutex.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { isSnapshot } from '../../backup/stored-snapshots.ts';
@@ -58,7 +59,7 @@ export class DatabaseRequests {
   /** Names of the damaged collections that were reported. */
   readonly #reported = new Set<string>();
   /** Imports run one after the other: two could wait for each other's collections. */
-  #importing: Promise<unknown> | undefined;
+  readonly #importing = new Mutex();
 
   constructor(environment: EngineEnvironment, collections: DatabaseCollections) {
     this.#environment = environment;
@@ -92,7 +93,7 @@ export class DatabaseRequests {
 
   /** Resolves when the imports under way have ended; `undefined` where there are none. */
   get importing(): Promise<unknown> | undefined {
-    return this.#importing;
+    return this.#importing.held;
   }
 
   async #export(): Promise<{ cursor: number }> {
@@ -157,16 +158,7 @@ export class DatabaseRequests {
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
     this.#imports.expect(call);
-    const before = this.#importing ?? Promise.resolve();
-    const importing = before.then(() => this.#readAll(call, merge));
-    const ended = importing.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#importing = ended;
-    void ended.then(() => {
-      if (this.#importing === ended) this.#importing = undefined;
-    });
+    const importing = this.#importing.run(() => this.#readAll(call, merge));
     return importing.finally(() => this.#imports.forget(call));
   }
 
