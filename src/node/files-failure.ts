@@ -1,4 +1,5 @@
 import { StorageError } from '../errors/errors.ts';
+import { storageFull } from '../storage/drivers/storage-failure.ts';
 
 /**
  * What systems and LevelDB say of a full disk, a quota, or the largest file that a process may
@@ -29,12 +30,7 @@ export function filesErrorOf(failure: unknown, doing: string, folder: string): S
   if (INCOMPLETE.test(message)) return filesDamaged(folder, 'the file CURRENT is lost', cause);
   if (/^Corruption/.test(message) || LOST.test(message))
     return filesDamaged(folder, message, cause);
-  if (FULL.test(`${code} ${message}`))
-    return new StorageError(
-      'storage_full',
-      `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
-      { cause },
-    );
+  if (FULL.test(`${code} ${message}`)) return storageFull(said, cause);
   if (doing === 'opening' && (FORBIDDEN.test(`${code} ${message}`) || NO_DIRECTORY.test(code)))
     return new StorageError(
       'directory_unusable',
@@ -93,8 +89,4 @@ export function driverMissing(cause: unknown): StorageError {
     `files() needs the package classic-level, which could not be loaded (${message ?? String(cause)}). Install it: npm install classic-level. A bundler has to leave it out ("external"), as it has native code.`,
     { cause },
   );
-}
-
-export function levelClosed(): StorageError {
-  return new StorageError('storage_lost', 'The database was closed.');
 }

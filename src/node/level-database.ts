@@ -5,30 +5,27 @@ import type { StorageError } from '../errors/errors.ts';
 import { DATABASE_ID, putDatabaseId } from '../storage/drivers/database-id.ts';
 import type {
   Durability,
-  Storage,
   StorageEvents,
   StorageKey,
   StorageOperation,
   StorageRange,
   StoreName,
 } from '../storage/drivers/driver.ts';
-import { databaseTaken, epochOf, resolveClaim } from '../storage/drivers/epoch.ts';
+import { resolveFence } from '../storage/drivers/epoch.ts';
+import { SharedDatabase } from '../storage/drivers/shared-database.ts';
 import { byteChecksum } from '../storage/integrity/checksum.ts';
 import { ByteBuffer } from '../storage/opfs/values/byte-buffer.ts';
-import { UnreadBlob } from '../storage/opfs/values/exact-parts.ts';
+import { type BlobContents, withBlobs } from '../storage/opfs/values/exact-parts.ts';
 import { addValue, readValue } from '../storage/opfs/values/value-bytes.ts';
-import { filesDamaged, filesErrorOf, filesGone, levelClosed } from './files-failure.ts';
+import { filesDamaged, filesErrorOf, filesGone } from './files-failure.ts';
 import { decodeKey, encodeKey, rangeOf } from './level-keys.ts';
 import { type Level, openLevel } from './load-level.ts';
 
 /** Values that an iterator fetches at a time. */
 const FETCH_BYTES = 1024 * 1024;
 
-/**
- * A database in a LevelDB, for all that have it open in this process. Writes wait for each other,
- * reads for writes.
- */
-export class LevelDatabase {
+/** A database in a LevelDB. */
+export class LevelDatabase extends SharedDatabase {
   /** They get reports of damage. */
   readonly listeners = new Set<StorageEvents>();
   readonly #folder: string;
@@ -37,17 +34,10 @@ export class LevelDatabase {
   #level: Level | undefined;
   /** The inode of its lock: another folder in this place has another one. */
   #lock: bigint | undefined;
-  /** The newest write; never rejects. */
-  #last: Promise<unknown> = Promise.resolve();
-  /** Writes that are not done. */
-  #waiting = 0;
   /** Reads that are not done; they never reject. */
   readonly #reads = new Set<Promise<unknown>>();
   /** Whether a write has failed: the log of LevelDB may end in a part of it, and take no more. */
   #isBroken = false;
-  /** Why calls are refused. */
-  #ended: StorageError | undefined;
-  #ending: Promise<void> | undefined;
 
   /** Opens a database; a new one gets its id. */
   static async open(folder: string, createIfMissing: boolean): Promise<LevelDatabase> {
@@ -64,6 +54,7 @@ export class LevelDatabase {
   }
 
   private constructor(folder: string) {
+    super();
     this.#folder = folder;
   }
 
@@ -93,7 +84,7 @@ export class LevelDatabase {
   }
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    return this.#enqueue(async () => {
+    return this.enqueue(async () => {
       const batch = new LevelBatch(await this.#usable(), this.#encoder);
       try {
         for (const operation of operations) await batch.add(operation);
@@ -111,21 +102,12 @@ export class LevelDatabase {
     });
   }
 
-  /**
-   * Releases the files after the calls that have begun. Later calls reject.
-   *
-   * @param error Why.
-   */
-  end(error = levelClosed()): Promise<void> {
-    this.#ended ??= error;
-    this.#ending ??= this.#last.then(() => this.#close());
-    return this.#ending;
-  }
-
   async #read<T>(run: (level: Level) => Promise<T>): Promise<T> {
-    if (this.#waiting > 0) await this.#last;
-    if (!this.#level && !this.#ended) await this.#enqueue(async () => void (await this.#usable()));
-    if (this.#ended) throw this.#ended;
+    await this.settled();
+    if (!this.#level) {
+      await this.enqueue(async () => void (await this.#usable()));
+      await this.settled();
+    }
     const reading = run(this.#level as Level);
     const ended = reading
       .catch(() => undefined)
@@ -136,7 +118,7 @@ export class LevelDatabase {
     try {
       return await reading;
     } catch (error) {
-      throw await this.#errorOf(error, 'reading');
+      throw await this.errorOf(error, 'reading');
     }
   }
 
@@ -149,23 +131,6 @@ export class LevelDatabase {
     return value;
   }
 
-  #enqueue(run: () => Promise<void>): Promise<void> {
-    if (this.#ended) return Promise.reject(this.#ended);
-    this.#waiting++;
-    const begin = async () => {
-      try {
-        await run();
-      } catch (error) {
-        throw await this.#errorOf(error, 'writing');
-      } finally {
-        this.#waiting--;
-      }
-    };
-    const done = this.#last.then(begin);
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
-
   /**
    * The LevelDB, opened anew after a failed write: that drops the part of the write that its log
    * has.
@@ -174,7 +139,7 @@ export class LevelDatabase {
     if (this.#isBroken || !this.#level) {
       // An opening would make an empty one.
       if (await this.#isGone()) throw this.#noteDeletion();
-      await this.#close();
+      await this.release();
       await this.#openLevel(false);
       this.#isBroken = false;
     }
@@ -202,68 +167,24 @@ export class LevelDatabase {
   /** Ends this database, and tells who has it open. */
   #noteDeletion(): StorageError {
     const error = filesGone(this.#folder);
-    if (!this.#ended) {
-      this.#ended = error;
+    if (!this.ended) {
+      this.ended = error;
       for (const { deleted } of this.listeners) deleted?.();
     }
     return error;
   }
 
   /** A folder that is gone is not damaged. */
-  async #errorOf(failure: unknown, doing: string): Promise<StorageError> {
+  protected override async errorOf(failure: unknown, doing: string): Promise<StorageError> {
     const error = filesErrorOf(failure, doing, this.#folder);
     if (error.code === 'database_destroyed' || !(await this.#isGone())) return error;
     return this.#noteDeletion();
   }
 
-  async #close(): Promise<void> {
+  protected override async release(): Promise<void> {
     await Promise.all(this.#reads);
-    try {
-      await this.#level?.close();
-    } catch (error) {
-      throw filesErrorOf(error, 'closing', this.#folder);
-    }
+    await this.#level?.close();
     this.#level = undefined;
-  }
-}
-
-/** One opening of a database in files. */
-export class LevelStorage implements Storage {
-  readonly #database: LevelDatabase;
-  readonly #release: () => Promise<void>;
-  #isClosed = false;
-
-  /** @param release Called once, when it is closed. */
-  constructor(database: LevelDatabase, release: () => Promise<void>) {
-    this.#database = database;
-    this.#release = release;
-  }
-
-  async getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    return this.#open.getMany(store, keys);
-  }
-
-  async list(store: StoreName, range: StorageRange): Promise<unknown[]> {
-    return this.#open.list(store, range);
-  }
-
-  async keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    return this.#open.keys(store, prefix);
-  }
-
-  async write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    return this.#open.write(operations, durability);
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#release();
-  }
-
-  get #open(): LevelDatabase {
-    if (this.#isClosed) throw levelClosed();
-    return this.#database;
   }
 }
 
@@ -294,11 +215,8 @@ class LevelBatch {
     else if (type === 'deletePrefix') await this.#deletePrefix(store, operation.prefix);
     else {
       const bytes = this.#level.getSync(encodeKey(store, operation.key));
-      const stored = bytes && decodeValue(bytes);
-      if (type === 'claim') {
-        const value = resolveClaim(stored, operation);
-        if (value) await this.#add(store, operation.key, value);
-      } else if (epochOf(stored) !== operation.epoch) throw databaseTaken();
+      const value = resolveFence(bytes && decodeValue(bytes), operation);
+      if (value) await this.#add(store, operation.key, value);
     }
   }
 
@@ -343,20 +261,12 @@ const HEAD = 4;
 class ValueEncoder {
   readonly #buffer = new ByteBuffer();
 
-  /** @returns the bytes, valid until the next call. Blobs are read first. */
-  async encode(value: object): Promise<Bytes> {
-    const blobs = new Map<Blob, Bytes>();
-    for (;;) {
-      try {
-        return this.#encode(value, blobs);
-      } catch (error) {
-        if (!(error instanceof UnreadBlob)) throw error;
-        blobs.set(error.blob, new Uint8Array(await error.blob.arrayBuffer()));
-      }
-    }
+  /** @returns the bytes, valid until the next call. */
+  encode(value: object): Bytes | Promise<Bytes> {
+    return withBlobs((blobs) => this.#encode(value, blobs));
   }
 
-  #encode(value: object, blobs: ReadonlyMap<Blob, Bytes>): Bytes {
+  #encode(value: object, blobs: BlobContents): Bytes {
     const buffer = this.#buffer;
     buffer.clear();
     buffer.skip(HEAD);

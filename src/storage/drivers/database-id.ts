@@ -39,6 +39,11 @@ export function databaseDestroyed(name?: string): StorageError {
   );
 }
 
+/** Why a closed database refuses a call. */
+export function databaseClosed(): StorageError {
+  return new StorageError('storage_lost', 'The database was closed.');
+}
+
 /** The key of the marker in `leadership` of a database that has been moved out of IndexedDB. */
 export const MOVED_KEY: StorageKey = ['moved'];
 

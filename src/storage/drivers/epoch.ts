@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/errors.ts';
-import type { StorageClaim, StorageKey } from './driver.ts';
+import type { StorageCheck, StorageClaim, StorageKey } from './driver.ts';
 
 /** Where the leadership is, in the store of that name. */
 export const EPOCH_KEY: StorageKey = ['epoch'];
@@ -16,16 +16,23 @@ export function epochOf(value: unknown): number {
 }
 
 /**
- * The value that a claim puts, `undefined` where it was applied before.
+ * The value that a check or claim puts, `undefined` for none: a check, or a claim that was applied
+ * before.
  *
- * @param stored The value under the claim's key, as of its transaction.
+ * @param stored The value under its key, as of its transaction.
  * @throws {StorageError} `database_taken`
  */
-export function resolveClaim(
+export function resolveFence(
   stored: unknown,
-  { epoch, claim }: StorageClaim,
+  operation: StorageCheck | StorageClaim,
 ): StoredEpoch | undefined {
   const found = epochOf(stored);
+  const { epoch } = operation;
+  if (operation.type === 'check') {
+    if (found !== epoch) throw databaseTaken();
+    return undefined;
+  }
+  const { claim } = operation;
   if (found === epoch && (stored as StoredEpoch).claim === claim) return undefined;
   if (found !== epoch - 1) throw databaseTaken();
   return { epoch, claim };

@@ -1,7 +1,7 @@
 import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
 import { Backoff, CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
 import { StorageError } from '../../errors/errors.ts';
-import { DATABASE_ID, databaseDestroyed, putDatabaseId } from './database-id.ts';
+import { DATABASE_ID, databaseClosed, databaseDestroyed, putDatabaseId } from './database-id.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
 import { storageErrorOf } from './storage-failure.ts';
 
@@ -147,7 +147,7 @@ export class IndexedDbConnection {
    */
   async run<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+      if (this.#closed) throw databaseClosed();
       if (this.#destroyed) throw databaseDestroyed();
       const connection = this.connect();
       try {

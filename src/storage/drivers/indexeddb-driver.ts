@@ -11,7 +11,7 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from './epoch.ts';
+import { EPOCH_KEY, resolveFence } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
 
 /** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
@@ -280,12 +280,7 @@ async function fence(
   guard: ScriptGuard,
 ): Promise<void> {
   const key = operation.key as IDBValidKey;
-  const stored = await guard.waiter(store.get(key))();
-  if (operation.type === 'check') {
-    if (epochOf(stored) !== operation.epoch) throw databaseTaken();
-    return;
-  }
-  const value = resolveClaim(stored, operation);
+  const value = resolveFence(await guard.waiter(store.get(key))(), operation);
   if (value) store.put(value, key);
 }
 

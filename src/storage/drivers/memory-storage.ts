@@ -1,5 +1,4 @@
-import { StorageError } from '../../errors/errors.ts';
-import { databaseDestroyed, putDatabaseId } from './database-id.ts';
+import { databaseClosed, databaseDestroyed, putDatabaseId } from './database-id.ts';
 import {
   STORE_NAMES,
   type Storage,
@@ -8,7 +7,7 @@ import {
   type StorageRange,
   type StoreName,
 } from './driver.ts';
-import { databaseTaken, epochOf, resolveClaim } from './epoch.ts';
+import { resolveFence } from './epoch.ts';
 import { compareKeys, isKeyBelow } from './key-order.ts';
 
 interface Entry {
@@ -81,14 +80,10 @@ export class MemoryStorage implements Storage {
    */
   #fence(operation: StorageOperation): readonly StorageOperation[] {
     if (operation.type !== 'check' && operation.type !== 'claim') return [];
-    const { store, key, epoch } = operation;
+    const { store, key } = operation;
     const stored = this.#stores[store].get(JSON.stringify(key))?.value;
-    if (operation.type === 'claim') {
-      const value = resolveClaim(stored, operation);
-      return value ? [{ type: 'put', store, key, value }] : [];
-    }
-    if (epochOf(stored) !== epoch) throw databaseTaken();
-    return [];
+    const value = resolveFence(stored, operation);
+    return value ? [{ type: 'put', store, key, value }] : [];
   }
 
   #entries(store: StoreName, prefix: StorageKey): Entry[] {
@@ -98,7 +93,7 @@ export class MemoryStorage implements Storage {
   }
 
   #check(): void {
-    if (this.#closed) throw new StorageError('storage_lost', 'The database was closed.');
+    if (this.#closed) throw databaseClosed();
     // It always has an id; the driver takes it away as it deletes the database.
     if (this.#stores.leadership.size === 0) throw databaseDestroyed();
   }

@@ -1,5 +1,14 @@
 import { StorageError } from '../../errors/errors.ts';
 
+/** @param said What failed, as a sentence. */
+export function storageFull(said: string, cause: unknown): StorageError {
+  return new StorageError(
+    'storage_full',
+    `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
+    { cause },
+  );
+}
+
 /**
  * The typed error for a failure of IndexedDB. Browsers name their failures loosely: a full disk is
  * a QuotaExceededError, an UnknownError with a telling message, or Chromium's DataError for Blobs,
@@ -13,11 +22,7 @@ export function storageErrorOf(cause: unknown, doing: string): StorageError {
     name === 'QuotaExceededError' ||
     /NO_SPACE|disk (is )?full|Failed to write blobs/i.test(message ?? '')
   ) {
-    return new StorageError(
-      'storage_full',
-      `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
-      { cause },
-    );
+    return storageFull(said, cause);
   }
   if (name === 'VersionError') {
     return new StorageError(

@@ -1,5 +1,5 @@
 import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
-import { StorageError } from '../../errors/errors.ts';
+import { databaseClosed } from '../drivers/database-id.ts';
 import type {
   Durability,
   Storage,
@@ -56,7 +56,7 @@ export class EncryptedStorage implements Storage {
   readonly #guard: RollbackGuard;
   readonly #damaged: StorageEvents['damaged'];
   /** Settles when all writes so far have begun; never rejects. */
-  #begun: Promise<unknown> | undefined;
+  #begun: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(storage: Storage, keys: DataKeys, { damaged }: StorageEvents) {
@@ -115,30 +115,22 @@ export class EncryptedStorage implements Storage {
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     // One after the other: a write must not overtake an earlier one.
-    const begun = Promise.resolve(this.#begun).then(() => this.#begin(operations, durability));
-    const all = begun.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#begun = all;
-    void all.then(() => {
-      if (this.#begun === all) this.#begun = undefined;
-    });
+    const begun = this.#begun.then(() => this.#begin(operations, durability));
+    this.#begun = begun.catch(() => undefined);
     return begun.then(({ done }) => done);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    const begun = Promise.resolve(this.#begun);
     // A write that is drawn while storage does not answer never begins.
-    await withDeadline(begun, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
+    await withDeadline(this.#begun, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     await this.#storage.close();
   }
 
   /** Reads see the writes before them. */
   async #ready(): Promise<void> {
-    if (this.#closed) throw closed();
-    if (this.#begun) await this.#begun;
+    if (this.#closed) throw databaseClosed();
+    await this.#begun;
   }
 
   /** Resolves when storage has all operations. */
@@ -274,8 +266,4 @@ function isClear(store: StoreName): store is ClearStore {
 
 function isKeyRecord(key: StorageKey | undefined): boolean {
   return key?.length === 1 && key[0] === ENCRYPTION_KEY[0];
-}
-
-function closed(): StorageError {
-  return new StorageError('storage_lost', 'The database was closed.');
 }

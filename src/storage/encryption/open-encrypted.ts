@@ -1,4 +1,5 @@
 import type { StorageError } from '../../errors/errors.ts';
+import { aroundStorage, translator } from '../drivers/around-storage.ts';
 import {
   STORE_NAMES,
   type Storage,
@@ -7,7 +8,6 @@ import {
 } from '../drivers/driver.ts';
 import { ENCRYPTION_KEY, notEncrypted } from '../drivers/encryption-key.ts';
 import type { StoredEpoch } from '../drivers/epoch.ts';
-import { translatedStorage, translator } from '../opfs/translated-storage.ts';
 import type { DataKeys } from './data-keys.ts';
 import { EncryptedStorage } from './encrypted-storage.ts';
 import { keyWrong, webCrypto } from './encryption-errors.ts';
@@ -38,21 +38,17 @@ export async function openEncrypted(
   options: EncryptedOptions,
 ): Promise<KeyedStorage> {
   const { translated, translating } = translator(options.StorageError);
-  try {
-    const { name, hasPages } = options;
-    const keys = await open(storage, options);
-    const opened = new EncryptedStorage(storage, keys, {
-      damaged: (error) => options.events.damaged(translated(error) as StorageError),
-    });
-    return {
-      ...translatedStorage(opened, translating),
-      admit: admission(keys.proofs, name),
-      // A save locks `leadership`, and the copy is of the same write.
-      keyRecord: translating(() => (hasPages ? storedCopy(storage) : storedKey(storage))),
-    };
-  } catch (error) {
-    throw translated(error);
-  }
+  const { name, hasPages } = options;
+  const keys = await translating(() => open(storage, options));
+  const opened = new EncryptedStorage(storage, keys, {
+    damaged: (error) => options.events.damaged(translated(error) as StorageError),
+  });
+  return {
+    ...aroundStorage(opened, translating, () => translating(() => opened.close())),
+    admit: admission(keys.proofs, name),
+    // A save locks `leadership`, and the copy is of the same write.
+    keyRecord: () => translating(() => (hasPages ? storedCopy(storage) : storedKey(storage))),
+  };
 }
 
 async function open(storage: Storage, options: EncryptedOptions): Promise<DataKeys> {

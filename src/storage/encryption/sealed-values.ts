@@ -1,6 +1,6 @@
 import type { StorageKey, StoreName } from '../drivers/driver.ts';
 import { ByteBuffer } from '../opfs/values/byte-buffer.ts';
-import { type BlobContents, UnreadBlob } from '../opfs/values/exact-parts.ts';
+import { type BlobContents, withBlobs } from '../opfs/values/exact-parts.ts';
 import { addValue, readValue } from '../opfs/values/value-bytes.ts';
 import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
 import { type Bytes, SEALED, sealBytes, unseal } from './sealing.ts';
@@ -41,7 +41,7 @@ export class SealedValues {
     coded: Promise<StorageKey>,
     value: object,
   ): PendingSeal {
-    const encoded = this.#encodeWithBlobs(name, value);
+    const encoded = withBlobs((blobs) => this.#encode(name, value, blobs));
     const size = encoded instanceof Uint8Array ? encoded.length : undefined;
     return pendingSeal(size, async () => {
       const [key, bytes] = await Promise.all([coded, encoded]);
@@ -58,23 +58,6 @@ export class SealedValues {
     const length = new DataView(bytes.buffer).getUint32(0, true);
     const name = JSON.parse(decoder.decode(bytes.subarray(4, 4 + length)));
     return { name, value: readValue(bytes.subarray(4 + length)) };
-  }
-
-  #encodeWithBlobs(name: string | number, value: object): Bytes | Promise<Bytes> {
-    const blobs = new Map<Blob, Bytes>();
-    const encode = (): Bytes | Promise<Bytes> => {
-      try {
-        return this.#encode(name, value, blobs);
-      } catch (error) {
-        if (!(error instanceof UnreadBlob)) throw error;
-        const { blob } = error;
-        return blob.arrayBuffer().then((content) => {
-          blobs.set(blob, new Uint8Array(content));
-          return encode();
-        });
-      }
-    };
-    return encode();
   }
 
   #encode(name: string | number, value: object, blobs: BlobContents): Bytes {

@@ -8,39 +8,41 @@ import type {
   StorageRange,
   StoreName,
 } from '../drivers/driver.ts';
-import { databaseTaken, EPOCH_KEY, epochOf, resolveClaim } from '../drivers/epoch.ts';
+import { EPOCH_KEY, epochOf, resolveFence } from '../drivers/epoch.ts';
+import { SharedDatabase } from '../drivers/shared-database.ts';
 import { ExtentNotes, type FileExtent, missingIn } from './extent-notes.ts';
 import type { FileEntry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
 import { LogFiles } from './frames/log-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
-import { databaseClosed, fileErrorOf, opfsFileDamaged } from './opfs-failure.ts';
-import { type BlobContents, UnreadBlob } from './values/exact-parts.ts';
+import { fileErrorOf, opfsFileDamaged } from './opfs-failure.ts';
+import { withBlobs } from './values/exact-parts.ts';
 
 const HOME_KEY: StorageKey = ['home'];
 
-/**
- * A database in two files, for all that have it open in this thread. Writes wait for each other,
- * reads for writes.
- */
-export class FileDatabase {
+/** A database in two files. */
+export class FileDatabase extends SharedDatabase {
   /** What IndexedDB notes of the files. */
   readonly notes = new ExtentNotes(this);
   readonly #files: LogFiles;
   readonly #damaged: (error: StorageError) => void;
-  /** The newest write; never rejects. */
-  #last: Promise<unknown> = Promise.resolve();
-  /** Writes that are not done. */
-  #waiting = 0;
-  /** Why calls are refused. */
-  #ended: StorageError | undefined;
-  #closing: Promise<void> | undefined;
+  readonly #stop: () => void;
   /** Whether a step of tidying is due. */
   #tidies = false;
+  #isReleased = false;
 
-  /** @throws {StorageError} `format_newer` */
-  constructor(files: readonly [SyncFile, SyncFile], damaged: (error: StorageError) => void) {
+  /**
+   * @param stop Called when it ends.
+   * @throws {StorageError} `format_newer`
+   */
+  constructor(
+    files: readonly [SyncFile, SyncFile],
+    damaged: (error: StorageError) => void,
+    stop: () => void = () => undefined,
+  ) {
+    super();
+    this.#stop = stop;
     this.#files = new LogFiles(files);
     this.#damaged = damaged;
     if (this.#files.isHeaderLost) damaged(opfsFileDamaged('its first bytes are lost'));
@@ -95,24 +97,23 @@ export class FileDatabase {
   }
 
   async getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    await this.#settled();
+    await this.settled();
     return keys.map((key) => this.#read(this.#log.index.get(store, key)));
   }
 
   async list(store: StoreName, range: StorageRange): Promise<unknown[]> {
-    await this.#settled();
+    await this.settled();
     return this.#log.index.list(store, range).map((entry) => this.#read(entry));
   }
 
   async keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    await this.#settled();
+    await this.settled();
     const range = { prefix, limit: Number.POSITIVE_INFINITY };
     return this.#log.index.list(store, range).map(({ key }) => key);
   }
 
   async getItem(store: StoreName, key: StorageKey, field: string, index: number): Promise<unknown> {
-    if (this.#waiting > 0) await this.#settled();
-    if (this.#ended) throw this.#ended;
+    await this.settled();
     const entry = this.#log.index.get(store, key);
     return entry && this.#log.readItem(entry, field, index);
   }
@@ -126,46 +127,43 @@ export class FileDatabase {
   }
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    return this.#enqueue(() => this.#apply(operations, durability === 'strict'));
+    return this.enqueue(() => this.#apply(operations, durability === 'strict'));
+  }
+
+  protected override async enqueue(write: () => Promise<void>): Promise<void> {
+    await super.enqueue(write);
+    this.#tidySoon();
+    if (!this.ended) this.notes.soon();
   }
 
   /** Makes all that is written survive a power cut. */
   flush(): Promise<void> {
-    return this.#enqueue(async () => this.#log.flush());
+    return this.enqueue(async () => this.#log.flush());
   }
 
   /** Removes everything. */
   clear(): Promise<void> {
-    return this.#enqueue(async () => this.#files.clear());
+    return this.enqueue(async () => this.#files.clear());
   }
 
-  /**
-   * Releases the files after the writes that have begun. Later calls reject.
-   *
-   * @param error Why.
-   * @param isGone Whether nothing of the files may be kept.
-   */
-  async end(error = databaseClosed(), isGone = false): Promise<void> {
-    if (!this.#ended) {
-      this.#ended = error;
-      this.notes.stop();
-      this.#closing = this.#last.then(async () => {
-        this.#files.close(isGone);
-        if (!isGone) await this.notes.now();
-      });
-    }
-    await (this.#closing ?? this.#last).catch((cause: unknown) => {
-      throw fileErrorOf(cause, 'closing');
-    });
+  override end(error?: StorageError, isGone?: boolean): Promise<void> {
+    this.#stop();
+    this.notes.stop();
+    return super.end(error, isGone);
+  }
+
+  protected override errorOf(cause: unknown, doing: string): StorageError {
+    return fileErrorOf(cause, doing);
+  }
+
+  protected override async release(isGone: boolean): Promise<void> {
+    if (this.#isReleased) return;
+    this.#files.close(isGone);
+    if (!isGone) await this.notes.now();
   }
 
   get #log(): FrameLog {
     return this.#files.log;
-  }
-
-  async #settled(): Promise<void> {
-    if (this.#waiting > 0) await this.#last;
-    if (this.#ended) throw this.#ended;
   }
 
   #read(entry: FileEntry | undefined): object | undefined {
@@ -175,37 +173,12 @@ export class FileDatabase {
     return value;
   }
 
-  #enqueue(run: () => Promise<void>): Promise<void> {
-    if (this.#ended) return Promise.reject(this.#ended);
-    this.#waiting++;
-    const begin = async () => {
-      try {
-        await run();
-      } catch (error) {
-        throw fileErrorOf(error, 'writing');
-      } finally {
-        this.#waiting--;
-      }
-    };
-    // Without a turn where nothing is before it.
-    const done = this.#waiting === 1 ? begin() : this.#last.then(begin);
-    this.#last = done.then(
-      () => {
-        this.#tidySoon();
-        if (!this.#ended) this.notes.soon();
-      },
-      () => undefined,
-    );
-    return done;
-  }
-
   async #apply(operations: Iterable<StorageOperation>, isStrict: boolean): Promise<void> {
     const log = this.#log;
     const write = log.begin();
-    const blobs = new Map<Blob, Uint8Array<ArrayBuffer>>();
     try {
       for (const operation of operations) {
-        while (!this.#add(write, operation, blobs)) await readBlobs(blobs);
+        await this.#add(write, operation);
         if (!write.isFull) continue;
         write.spill();
         await nextTurn();
@@ -219,27 +192,15 @@ export class FileDatabase {
     }
   }
 
-  /** @returns whether it is added; else there are Blobs to read. */
-  #add(write: FrameWrite, operation: StorageOperation, blobs: BlobMap): boolean {
+  async #add(write: FrameWrite, operation: StorageOperation): Promise<void> {
     const { store, type } = operation;
-    if (type === 'put') {
-      try {
-        write.addPut(store, operation.key, operation.value, blobs as BlobContents);
-      } catch (error) {
-        if (!(error instanceof UnreadBlob)) throw error;
-        blobs.set(error.blob, undefined);
-        return false;
-      }
-    } else if (type === 'delete') write.addDelete(store, operation.key, type);
-    else if (type === 'deletePrefix') write.addDelete(store, operation.prefix, type);
-    else {
-      const stored = this.#log.get(store, operation.key);
-      if (type === 'claim') {
-        const value = resolveClaim(stored, operation);
-        if (value) write.addPut(store, operation.key, value, new Map());
-      } else if (epochOf(stored) !== operation.epoch) throw databaseTaken();
-    }
-    return true;
+    if (type === 'deletePrefix') return write.addDelete(store, operation.prefix, type);
+    const { key } = operation;
+    if (type === 'delete') return write.addDelete(store, key, type);
+    const isPut = type === 'put';
+    const value = isPut ? operation.value : resolveFence(this.#log.get(store, key), operation);
+    if (isPut || value)
+      await withBlobs((blobs) => write.addPut(store, key, value as object, blobs));
   }
 
   #undo(write: FrameWrite, end: number): void {
@@ -247,28 +208,22 @@ export class FileDatabase {
       write.undo(end);
     } catch (error) {
       // What stays behind the end could pass for a part of the next write.
-      this.#ended = fileErrorOf(error, 'undoing a write');
+      this.ended = fileErrorOf(error, 'undoing a write');
+      this.#isReleased = true;
       this.#files.release();
     }
   }
 
   /** Between the writes, a step at a time. */
   #tidySoon(): void {
-    if (this.#tidies || this.#ended || !this.#files.isUntidy) return;
+    if (this.#tidies || this.ended || !this.#files.isUntidy) return;
     this.#tidies = true;
     nextTurn()
       .then(() => {
         this.#tidies = false;
-        return this.#enqueue(async () => this.#files.tidy());
+        return this.enqueue(async () => this.#files.tidy());
       })
       // The disk is full, or the database is closed: the file stays as it is.
       .catch(() => undefined);
   }
-}
-
-type BlobMap = Map<Blob, Uint8Array<ArrayBuffer> | undefined>;
-
-async function readBlobs(blobs: BlobMap): Promise<void> {
-  for (const [blob, bytes] of blobs)
-    if (!bytes) blobs.set(blob, new Uint8Array(await blob.arrayBuffer()));
 }

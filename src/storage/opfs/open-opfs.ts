@@ -1,4 +1,5 @@
 import type { StorageError } from '../../errors/errors.ts';
+import type { StorageCalls } from '../drivers/around-storage.ts';
 import {
   DATABASE_ID,
   DESTROYED_KEY,
@@ -9,22 +10,21 @@ import {
   movedTo,
 } from '../drivers/database-id.ts';
 import {
-  type Durability,
   STORE_NAMES,
   type Storage,
   type StorageDriver,
   type StorageEvents,
   type StorageKey,
   type StorageOperation,
-  type StorageRange,
   type StoreName,
 } from '../drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { databaseTaken, EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
+import { openedStorage, SharedOpenings } from '../drivers/shared-database.ts';
 import { openExclusively, whyNoFiles } from './exclusive-files.ts';
 import { EXTENT_KEY, forgetExtent, noteExtent } from './extent-notes.ts';
 import { FileDatabase } from './file-database.ts';
-import { databaseClosed, fileErrorOf, filesUnavailable, opfsFileDamaged } from './opfs-failure.ts';
+import { fileErrorOf, filesUnavailable, opfsFileDamaged } from './opfs-failure.ts';
 
 /** How to open a database in files. */
 export interface OpfsOptions {
@@ -46,68 +46,25 @@ export interface OpenedHome {
   readonly why: string | undefined;
 }
 
-interface OpenFiles {
-  readonly database: FileDatabase;
-  readonly stop: () => void;
-}
-
-/** By name: in one thread all share the files, which can be opened once. */
-const open = new Map<string, { users: number; readonly files: Promise<OpenFiles> }>();
+/** In one thread all share the files, which can be opened once. */
+const openings = new SharedOpenings<FileDatabase>();
 
 /**
- * One opening of a database in files. Recovery records are in `pages`, IndexedDB: a page that ends
+ * The calls of a database in files. Recovery records are in `pages`, IndexedDB: a page that ends
  * can write nothing else, and no file.
  */
-class OpfsStorage implements Storage {
-  readonly #files: FileDatabase;
-  readonly #pages: Storage;
-  readonly #release: () => Promise<void>;
-  #isClosed = false;
-
-  /** @param release Called once, when it is closed. */
-  constructor(files: FileDatabase, pages: Storage, release: () => Promise<void>) {
-    this.#files = files;
-    this.#pages = pages;
-    this.#release = release;
-  }
-
-  getMany(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {
-    return this.#in(store).getMany(store, keys);
-  }
-
-  list(store: StoreName, range: StorageRange): Promise<unknown[]> {
-    return this.#in(store).list(store, range);
-  }
-
-  keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    return this.#in(store).keys(store, prefix);
-  }
-
-  getItem(store: StoreName, key: StorageKey, field: string, index: number): Promise<unknown> {
-    return this.#isClosed ? CLOSED.getItem() : this.#files.getItem(store, key, field, index);
-  }
-
-  write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
-    const store = Array.isArray(operations) ? operations[0]?.store : undefined;
-    return this.#in(store).write(operations, durability);
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    try {
-      // The last one notes there how long the file is.
-      await this.#release();
-    } finally {
-      this.#files.notes.pages.delete(this.#pages);
-      await this.#pages.close();
-    }
-  }
-
-  #in(store: StoreName | undefined): Pick<Storage, 'getMany' | 'list' | 'keys' | 'write'> {
-    if (this.#isClosed) return CLOSED;
-    return store === 'recovery' ? this.#pages : this.#files;
-  }
+function beside(files: FileDatabase, pages: Storage): StorageCalls {
+  const of = (store: StoreName | undefined) => (store === 'recovery' ? pages : files);
+  return {
+    getMany: (store, keys) => of(store).getMany(store, keys),
+    list: (store, range) => of(store).list(store, range),
+    keys: (store, prefix) => of(store).keys(store, prefix),
+    getItem: (...item) => files.getItem(...item),
+    write(operations, durability) {
+      const [first] = Array.isArray(operations) ? operations : [];
+      return of(first?.store).write(operations, durability);
+    },
+  };
 }
 
 /**
@@ -124,26 +81,37 @@ export async function openOpfs(name: string, options: OpfsOptions): Promise<Open
   const [pages, files] = await Promise.allSettled([
     // Of files the loss of IndexedDB takes nothing but recovery records.
     indexedDb.open(name, { ...events, damaged: (error) => inFiles || events.damaged(error) }),
-    use(name, events),
+    openings.join(name, () => openFiles(name, events)),
   ]);
+  const leave = async (isGone?: boolean): Promise<void> => {
+    if (files.status === 'fulfilled') await files.value.leave(isGone);
+  };
   if (pages.status === 'rejected') {
-    await release(name);
+    await leave();
     throw pages.reason;
   }
   try {
     if (files.status === 'rejected') throw await whyClosed(files.reason, pages.value);
-    const home = await settle(files.value.database, pages.value, options);
-    if (home.in === 'files') {
-      inFiles = true;
-      const { database } = files.value;
-      database.notes.pages.add(pages.value);
-      const storage = new OpfsStorage(database, pages.value, () => release(name));
-      return { storage, kind: 'opfs', why: undefined };
+    const { database } = files.value;
+    const home = await settle(database, pages.value, options);
+    if (home.in === 'indexeddb') {
+      await leave(home.isMoved);
+      return { storage: pages.value, kind: home.in, why: moveTo ? undefined : home.why };
     }
-    await release(name, home.isMoved);
-    return { storage: pages.value, kind: 'indexeddb', why: moveTo ? undefined : home.why };
+    inFiles = true;
+    database.notes.pages.add(pages.value);
+    const storage = openedStorage(beside(database, pages.value), async () => {
+      try {
+        // The last one notes there how long the file is.
+        await leave();
+      } finally {
+        database.notes.pages.delete(pages.value);
+        await pages.value.close();
+      }
+    });
+    return { storage, kind: 'opfs', why: undefined };
   } catch (error) {
-    await Promise.all([release(name), pages.value.close()]);
+    await Promise.all([leave(), pages.value.close()]);
     throw error;
   }
 }
@@ -167,10 +135,10 @@ async function settle(
   files: FileDatabase,
   pages: Storage,
   { events, moveTo }: OpfsOptions,
-): Promise<{ in: 'files' } | { in: 'indexeddb'; why: string; isMoved: boolean }> {
+): Promise<Home> {
   const home = await findHome(files, pages, events.damaged);
   if (home.in === 'indexeddb') {
-    if (moveTo !== 'opfs') return { ...home, isMoved: false };
+    if (moveTo !== 'opfs') return home;
     await moveToFiles(files, pages);
     return { in: 'files' };
   }
@@ -179,43 +147,26 @@ async function settle(
   return { in: 'indexeddb', why: '', isMoved: true };
 }
 
-async function use(name: string, events: StorageEvents): Promise<OpenFiles> {
-  const known = open.get(name);
-  if (known) known.users++;
-  const used = known ?? { users: 1, files: openFiles(name, events) };
-  open.set(name, used);
-  return used.files;
-}
-
-async function openFiles(name: string, { damaged }: StorageEvents): Promise<OpenFiles> {
+async function openFiles(name: string, { damaged }: StorageEvents): Promise<FileDatabase> {
   let database: FileDatabase | undefined;
   const { files, stop } = await openExclusively(name, () => {
-    stop();
     // A write that has begun ends before: the next engine then reads it.
     database?.end(databaseTaken()).catch(() => undefined);
   });
   try {
-    database = new FileDatabase(files, damaged);
+    database = new FileDatabase(files, damaged, stop);
+    return database;
   } catch (error) {
     stop();
     for (const file of files) file.close();
     throw error;
   }
-  return { database, stop };
-}
-
-/** The last user closes the files. @param isGone Whether nothing of them may be kept. */
-async function release(name: string, isGone = false): Promise<void> {
-  const used = open.get(name);
-  if (!used || --used.users > 0) return;
-  open.delete(name);
-  const files = await used.files.catch(() => undefined);
-  files?.stop();
-  await files?.database.end(undefined, isGone);
 }
 
 /** Where a database is: its files, or IndexedDB with the reason. */
-type Home = { readonly in: 'files' } | { readonly in: 'indexeddb'; readonly why: string };
+type Home =
+  | { readonly in: 'files' }
+  | { readonly in: 'indexeddb'; readonly why: string; readonly isMoved?: boolean };
 
 /**
  * Decides where the data of a database is, and makes an empty one be in files. IndexedDB says so by
@@ -263,12 +214,6 @@ export async function findHome(
   await pages.write([movedTo('opfs', files.epoch), noteExtent(files.extent)], 'strict');
   return { in: 'files' };
 }
-
-async function refuse(): Promise<never> {
-  throw databaseClosed();
-}
-
-const CLOSED = { getMany: refuse, list: refuse, keys: refuse, write: refuse, getItem: refuse };
 
 /**
  * Moves a database from IndexedDB to files, all or nothing: it is in IndexedDB until the marker is

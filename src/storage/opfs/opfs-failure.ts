@@ -1,17 +1,13 @@
 import { StorageError } from '../../errors/errors.ts';
+import { storageFull } from '../drivers/storage-failure.ts';
 
 /** The typed error for a failure of a file. */
 export function fileErrorOf(cause: unknown, doing: string): StorageError {
   if (cause instanceof StorageError) return cause;
   const { name, message } = (cause ?? {}) as { name?: string; message?: string };
   const said = `The database file failed while ${doing} (${name}: ${message}).`;
-  if (name === 'QuotaExceededError' || /no.?space|disk (is )?full/i.test(message ?? '')) {
-    return new StorageError(
-      'storage_full',
-      `${said} There is no room left: free space or delete documents. Unsaved changes are kept in memory and saved again later.`,
-      { cause },
-    );
-  }
+  if (name === 'QuotaExceededError' || /no.?space|disk (is )?full/i.test(message ?? ''))
+    return storageFull(said, cause);
   return new StorageError('storage_failed', said, { cause });
 }
 
@@ -27,8 +23,4 @@ export function opfsFileDamaged(what: string): StorageError {
     'data_damaged',
     `The database file is damaged: ${what}. verify() lists the damage and the intact backups, loadBackup() restores one.`,
   );
-}
-
-export function databaseClosed(): StorageError {
-  return new StorageError('storage_lost', 'The database was closed.');
 }

@@ -10,12 +10,29 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 export type BlobContents = ReadonlyMap<Blob, Bytes>;
 
 /** Thrown where a Blob has not been read yet. */
-export class UnreadBlob extends Error {
+class UnreadBlob extends Error {
   readonly blob: Blob;
 
   constructor(blob: Blob) {
     super('The content of a Blob is not read yet.');
     this.blob = blob;
+  }
+}
+
+/** Encodes values: at once, or when the Blobs that it meets are read. */
+export function withBlobs<T>(
+  encode: (blobs: BlobContents) => T,
+  read = new Map<Blob, Bytes>(),
+): T | Promise<T> {
+  try {
+    return encode(read);
+  } catch (error) {
+    if (!(error instanceof UnreadBlob)) throw error;
+    const { blob } = error;
+    return blob.arrayBuffer().then((content) => {
+      read.set(blob, new Uint8Array(content));
+      return withBlobs(encode, read);
+    });
   }
 }
 
