@@ -75,7 +75,7 @@ export function clientEncryption(keys: PageKeys, next?: PageKeys): ClientEncrypt
         keys.material(),
         inWorker && keys.isSlow ? keys.derivedFor(name) : undefined,
         next?.deriveNew(),
-        (inWorker ? loadScript() : loadCode()).catch(loadFailed),
+        inWorker ? undefined : loadCode().catch(loadFailed),
       ]);
       const derive = inWorker ? undefined : (origin: KeyOrigin) => keys.derive(origin);
       return { code, key, derived, derive, next: newKey } satisfies EngineEncryption;
@@ -132,9 +132,4 @@ function driverOf(storage: EncryptableStorage): StorageDriver {
 
 function loadCode(): Promise<EncryptionModule> {
   return import('../storage/encryption/open-encrypted.ts');
-}
-
-async function loadScript(): Promise<string> {
-  const { encryptionScript } = await import('./inline-encryption.ts');
-  return encryptionScript;
 }

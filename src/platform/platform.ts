@@ -3,6 +3,8 @@ import type { Clock } from '../async/clock.ts';
 import type { DatabaseSettings } from '../protocol/database-settings.ts';
 import type { UnloadJournals, UnloadWriter } from '../protocol/recovery-records.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
+import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
+import type { openOpfs } from '../storage/opfs/open-opfs.ts';
 
 /** Brings ports from one tab to another. */
 export interface Switchboard {
@@ -70,8 +72,8 @@ export interface EnginePlatform {
   readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
-  /** Loads code from its text; `undefined` in a page, which imports it, and has no files. */
-  readonly loadModule?: <T>(script: string) => Promise<T>;
+  /** Loads the code of files and of encryption; `undefined` in a page, which has no files. */
+  readonly storageCode?: () => Promise<EncryptionModule & { readonly openOpfs: typeof openOpfs }>;
   /** Whether the thread is terminated when it hangs: that of a worker. */
   readonly terminable?: boolean;
   /** As the engine has it, unless it is given: a simulation has little data. */

@@ -6,9 +6,9 @@ import type {
 } from '../storage/encryption/encryption-module.ts';
 import type { RecoveryRecord, UnloadWriter } from './recovery-records.ts';
 
-/** What an engine needs to encrypt: the code, or its text for a worker, and the key. */
+/** What an engine needs to encrypt: the key, and in the thread the code. */
 export interface EngineEncryption extends GivenKey {
-  readonly code: EncryptionModule | string;
+  readonly code: EncryptionModule | undefined;
   /** Another key that the database is to have. */
   readonly next?: DerivedKey | undefined;
 }

@@ -15,8 +15,6 @@ export interface DatabaseSettings {
   /** Parts to load at once. */
   readonly parts?: readonly PartName[] | undefined;
   readonly part_files?: PartFiles | undefined;
-  /** The code of storage `opfs`, as text; `undefined` where it could not be loaded. */
-  readonly opfs_script?: string | undefined;
   /** Where to move the data before it is opened, with storage `opfs`. */
   readonly move_to?: 'opfs' | 'indexeddb' | undefined;
   /** How what is stored is encrypted, if it is. Stays in the page. */

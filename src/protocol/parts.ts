@@ -3,8 +3,8 @@ export const PART_NAMES = ['backups', 'replication', 'transactions'] as const;
 
 export type PartName = (typeof PART_NAMES)[number];
 
-/** The URL of the file of each. */
-export type PartFiles = Readonly<Record<PartName, string>>;
+/** The URLs of their files, and of other storage than IndexedDB. */
+export type PartFiles = Readonly<Record<PartName | 'storage', string>>;
 
 /** Where a worker's code looks for them: `tools/build/worker-parts.ts` names it too. */
 export const PART_FILES: symbol = Symbol.for('cairndb parts');

@@ -50,6 +50,11 @@ test("a policy of 'self' alone needs no Blob for a part", async () => {
   await withPage({ headers }, async (page) => {
     await page.evaluate(insert, undefined);
     expect(await page.evaluate(backUp)).toEqual({ backups: 1, parts: ['backups'] });
+    // A text: the test runner would rewrite an import().
+    await page.evaluate(
+      "import('/node_modules/cairndb/dist/encryption.js').then((code) => Object.assign(globalThis, code))",
+    );
+    expect(await page.evaluate(encryptFiles)).toEqual({ storage: 'opfs', encrypted: true, n: 7 });
   });
 });
 
@@ -123,6 +128,17 @@ async function transfer() {
     throw new Error((error as { code: string }).code);
   }
   return { n: (await orders.get('a')).n, parts: db.status.parts };
+}
+
+async function encryptFiles() {
+  const { cairndb, encrypted } = globalThis as any;
+  const storage = encrypted('opfs', { key: new Uint8Array(32).fill(3) });
+  const db = cairndb.connect({ name: 'sealed', storage });
+  const notes = new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+  await notes.insert({ _id: 'a', n: 7 });
+  await notes.save();
+  const { storage: kind, encrypted: isEncrypted } = db.status;
+  return { storage: kind, encrypted: isEncrypted, n: (await notes.get('a')).n };
 }
 
 /** Other calls go on. */

@@ -4,18 +4,6 @@ declare module 'virtual:worker-script' {
   export default script;
 }
 
-declare module 'virtual:opfs-script' {
-  /** `worker/opfs.ts`, bundled to one module. */
-  const script: string;
-  export default script;
-}
-
-declare module 'virtual:encryption-script' {
-  /** `worker/encryption.ts`, bundled to one module. */
-  const script: string;
-  export default script;
-}
-
 declare module 'virtual:file-worker-script' {
   /** `worker/file-worker.ts`, bundled to one classic script. */
   const script: string;

@@ -1,5 +1,5 @@
 import type { Plugin } from 'rolldown';
-import { textScripts, workers } from './workers.ts';
+import { workers } from './workers.ts';
 
 const ID = '\0no-inline-worker';
 const SCRIPT = "throw new Error('cairndb/static carries no worker');";
@@ -9,7 +9,7 @@ const SCRIPT = "throw new Error('cairndb/static carries no worker');";
  * where there are no workers they are dead weight.
  */
 export function withoutInlineWorker(): Plugin {
-  const scripts = new Set([...workers, ...textScripts].map(({ name }) => `virtual:${name}-script`));
+  const scripts = new Set(workers.map(({ name }) => `virtual:${name}-script`));
   return {
     name: 'without-inline-worker',
     resolveId: (id) => (scripts.has(id) ? ID : null),

@@ -6,7 +6,8 @@ type Group = NonNullable<CodeSplittingOptions['groups']>[number];
 const EXPORTS = /export\{([^}]*)\};?\s*$/m;
 const IMPORTS = /^import\{([^}]*)\}from["'`]\.\/worker\.js["'`];?/;
 const LOADS = /import\(["'`]\.\/part-([\w-]+)\.js["'`]\)/g;
-const TABLE = '/src/engine/parts.ts';
+/** The modules whose `import()` is a part. */
+const TABLE = /\/src\/engine\/(?:parts|host\/worker-host)\.ts$/;
 
 /** The modules that a worker starts with. */
 const core = new Set<string>();
@@ -16,7 +17,7 @@ export const workerCore: Group = { name: 'core', test: (id) => core.has(id) };
 
 /** The file of a part has the name of its folder. */
 export function partFile({ facadeModuleId }: { facadeModuleId?: string | null }): string {
-  const [, folder = 'shared'] = /\/engine\/([\w-]+)\/[\w-]+\.ts$/.exec(facadeModuleId ?? '') ?? [];
+  const [, folder = 'shared'] = /\/([\w-]+)\/[\w-]+\.ts$/.exec(facadeModuleId ?? '') ?? [];
   return `part-${folder}.js`;
 }
 
@@ -58,7 +59,7 @@ function gatherCore(context: PluginContext): void {
     if (into.has(id) || core.has(id)) return;
     into.add(id);
     const { importedIds = [], dynamicallyImportedIds = [] } = context.getModuleInfo(id) ?? {};
-    const isTable = id.endsWith(TABLE);
+    const isTable = TABLE.test(id);
     if (isTable) parts.push(...dynamicallyImportedIds);
     for (const next of isTable ? importedIds : [...importedIds, ...dynamicallyImportedIds])
       walk(next, into);

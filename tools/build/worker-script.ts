@@ -1,5 +1,5 @@
 import { build, type Plugin } from 'rolldown';
-import { textScripts, workers } from './workers.ts';
+import { workers } from './workers.ts';
 
 /**
  * `import script from 'virtual:worker-script'` (or `file-worker-script`) is a worker with
@@ -7,34 +7,29 @@ import { textScripts, workers } from './workers.ts';
  * bundler's help.
  */
 export function workerScript(): Plugin {
-  const all = [...workers, ...textScripts];
-  const entryOf = new Map(all.map(({ name, entry }) => [`virtual:${name}-script`, entry]));
+  const entryOf = new Map(workers.map(({ name, entry }) => [`virtual:${name}-script`, entry]));
   return {
     name: 'worker-script',
     resolveId: (id) => (entryOf.has(id) ? `\0${id}` : null),
     async load(id) {
       const entry = entryOf.get(id.slice(1));
       if (!entry) return null;
-      const isModule = textScripts.some((script) => script.entry === entry);
-      const { code, moduleIds } = await bundleWorker(entry, isModule ? 'es' : 'iife');
+      const { code, moduleIds } = await bundleWorker(entry);
       for (const file of moduleIds) if (!file.startsWith('\0')) this.addWatchFile(file);
       return { code: `export default ${JSON.stringify(code)};`, moduleType: 'js' };
     },
   };
 }
 
-/** A worker as one script, a classic one by default. */
-export async function bundleWorker(
-  entry: string,
-  format: 'iife' | 'es' = 'iife',
-): Promise<{ code: string; moduleIds: string[] }> {
+/** A worker with all its parts as one classic script. */
+export async function bundleWorker(entry: string): Promise<{ code: string; moduleIds: string[] }> {
   const { output } = await build({
     input: entry,
     write: false,
     platform: 'browser',
     logLevel: 'warn',
     transform: { target: 'es2022' },
-    output: { format, minify: true, codeSplitting: false },
+    output: { format: 'iife', minify: true, codeSplitting: false },
   });
   return output[0];
 }

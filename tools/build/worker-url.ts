@@ -10,7 +10,10 @@ const EXPRESSION = /new URL\(([`'"])\.\/([\w-]+)\.js\1,\s*import\.meta\.url\)/g;
  */
 const CHUNKS = ['worker-start.js', 'static.js'];
 
-const names = [...workers.map(({ name }) => name), ...PART_NAMES.map((part) => `part-${part}`)];
+const names = [
+  ...workers.map(({ name }) => name),
+  ...[...PART_NAMES, 'storage'].map((part) => `part-${part}`),
+];
 
 /** Files of the other builds into dist: a chunk of the same name would take the place of one. */
 const TAKEN = ['server.js', 'whole-worker.js', ...names.map((name) => `${name}.js`)];

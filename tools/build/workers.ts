@@ -2,12 +2,6 @@ import { fileURLToPath } from 'node:url';
 
 const source = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** Scripts that travel as text alone: a module that a worker loads on demand. */
-export const textScripts: readonly { readonly name: string; readonly entry: string }[] = [
-  { name: 'opfs', entry: source('worker/opfs.ts') },
-  { name: 'encryption', entry: source('worker/encryption.ts') },
-];
-
 /** A worker of the library. */
 export interface WorkerEntry {
   /**

@@ -6,7 +6,6 @@ import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { EncryptionModule, KeyedStorage } from '../../storage/encryption/encryption-module.ts';
-import type { OpfsModule } from '../../storage/opfs/own-errors.ts';
 
 /** Opens the storage of the settings, or what replaces it where there is none. */
 export async function openStorage(
@@ -36,17 +35,16 @@ async function openPlain(
 
 /** @throws {StorageError} `storage_unavailable` */
 async function openFiles(
-  { name, opfs_script: script, move_to: moveTo }: DatabaseSettings,
-  { storage: indexedDb, loadModule }: EnginePlatform,
+  { name, move_to: moveTo }: DatabaseSettings,
+  { storage: indexedDb, storageCode }: EnginePlatform,
   events: StorageEvents,
 ): Promise<OpenedStorage> {
-  if (!loadModule || !indexedDb)
+  if (!storageCode || !indexedDb)
     throw unavailable('The engine runs in no worker: it has no files.');
-  if (!script) throw unavailable("The code of storage: 'opfs' could not be loaded.");
-  const { openOpfs } = await loadModule<OpfsModule>(script).catch((cause: unknown) => {
-    throw unavailable(`The code of storage: 'opfs' did not start (${cause}).`, cause);
+  const { openOpfs } = await storageCode().catch((cause: unknown) => {
+    throw unavailable(`The code of storage: 'opfs' did not load (${cause}).`, cause);
   });
-  const opened = await openOpfs(name, { events, indexedDb, moveTo, StorageError });
+  const opened = await openOpfs(name, { events, indexedDb, moveTo });
   return { ...opened, shared: true };
 }
 
@@ -133,16 +131,16 @@ async function encryptStorage(
 
 async function load(
   given: EngineEncryption | Promise<EngineEncryption>,
-  { loadModule }: EnginePlatform,
+  { storageCode }: EnginePlatform,
 ) {
   const { code, ...key } = await given;
-  if (typeof code === 'object') return { module: code, key };
+  if (code) return { module: code, key };
   try {
-    return { module: (await loadModule?.<EncryptionModule>(code)) as EncryptionModule, key };
+    return { module: (await storageCode?.()) as EncryptionModule, key };
   } catch (cause) {
     throw new StorageError(
       'encryption_unavailable',
-      `The code of encryption did not start (${cause}). A content security policy must allow blob: in script-src.`,
+      `The code of encryption did not load (${cause}).`,
       { cause },
     );
   }

@@ -17,7 +17,7 @@ import { type HostedEngine, hostEngine } from './engine-host.ts';
 import { attempt, remoteSession } from './session-api.ts';
 
 const platform: EnginePlatform = Object.create(enginePlatform, {
-  loadModule: { value: loadModule },
+  storageCode: { value: () => import('../../storage/part.ts') },
 });
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
@@ -81,17 +81,4 @@ function workerApi(endpoint: Endpoint): WorkerApi {
     ping: () => ({ pending: 0, sent: 0 }),
   } as WorkerApi;
   return api;
-}
-
-/**
- * Loads a module from its text. A worker is one script, as some bundlers allow no `import()` of a
- * file in it; of a Blob they do not know.
- */
-async function loadModule<T>(script: string): Promise<T> {
-  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  try {
-    return await import(/* @vite-ignore */ /* webpackIgnore: true */ url);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
 }

@@ -19,14 +19,6 @@ export interface WorkerSettings {
 
 const leaderships = new SharedLeaderships();
 
-/** Without it the engine uses IndexedDB, and says so. */
-function loadScript(): Promise<string | undefined> {
-  return import('./inline-opfs.ts').then(
-    ({ opfsScript }) => opfsScript,
-    () => undefined,
-  );
-}
-
 /** Not with this module: Jest's CommonJS, which has no workers, cannot read `import.meta`. */
 const loadStart = () => import('./worker-start.ts').catch(loadFailed);
 
@@ -50,7 +42,6 @@ export function connectToWorker(
       );
     }
     isStarted = true;
-    const script = settings.storage === 'opfs' ? loadScript() : undefined;
     // In parallel: a key of a password takes a tenth of a second.
     const encrypting = settings.encryption?.forEngine(settings.name, true);
     encrypting?.catch(() => undefined);
@@ -62,7 +53,6 @@ export function connectToWorker(
       const known = {
         ...rest,
         part_files,
-        opfs_script: await script,
         engine_encryption: await encrypting,
       };
       const timing = { answer_timeout, clock: platform.clock, page: platform.page };
