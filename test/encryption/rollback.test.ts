@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { encode } from '../../src/codec/body.ts';
 import { encrypted } from '../../src/encryption/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { stage } from '../../src/storage/log/replace-log.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { openRecords } from '../storage/record-rig.ts';
 
@@ -11,7 +12,7 @@ test('segments of an import whose tab ended are removed, and are not missed afte
   await first.saveEach({ a: 1 });
   const record = new StoredRecord('staged', 9, 0, undefined, encode(2, 'value'));
   const bodies = [record.body as string];
-  await first.log.stage([{ records: [record], bodies, deletes: [], size: 10, blobBytes: 0 }]);
+  await stage(first.log, [{ records: [record], bodies, deletes: [], size: 10, blobBytes: 0 }], []);
   const second = await openRecords(driver);
   await second.log.collectGarbage();
   const third = await openRecords(driver);

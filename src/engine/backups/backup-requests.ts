@@ -8,6 +8,7 @@ import type { Verification } from '../../protocol/backup-protocol.ts';
 import { otherVersion } from '../../protocol/collection-errors.ts';
 import { type BackupRequest, isOfBackup, type ReadOfBackup } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
+import { openDamaged } from '../../storage/log/replace-log.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports, headerOf, importedVersion } from './exports.ts';
@@ -274,7 +275,7 @@ export class BackupRequests {
 
   /** The readable part of damaged data. From now on the collection can be written to. */
   async #remains(): Promise<Snapshot | undefined> {
-    await this.#context.records.log.openDamaged();
+    await openDamaged(this.#context.records.log);
     return this.backups.remains();
   }
 

@@ -4,6 +4,7 @@ import { addSnapshot } from '../../backup/stored-snapshots.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
 import type { LogWrite, UndoablePut } from '../../storage/log/log-writes.ts';
+import { swapping } from '../../storage/log/replace-log.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
@@ -100,7 +101,7 @@ export class Replacement {
     const { safety, version, isMigration = false, replaced } = this.#options;
     const attached = await safety.operations();
     const { log } = this.#context.records;
-    const swap = log.prepareSwap(this.#states, { attached, version, isMigration });
+    const swap = log.prepare(swapping(log.state, this.#states, { attached, version, isMigration }));
     return {
       ...swap,
       stored: () => {

@@ -2,6 +2,7 @@ import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts'
 import type { Body } from '../../codec/body.ts';
 import { BackupError } from '../../errors/errors.ts';
 import { typeMismatch } from '../../protocol/collection-errors.ts';
+import { stage, unstage } from '../../storage/log/replace-log.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import { cutSegments, SEGMENT_SIZE } from '../../storage/segments/segment.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -62,7 +63,7 @@ export class SectionImport {
   /** Removes the staged segments. */
   async discard(): Promise<void> {
     try {
-      await this.#log.unstage();
+      await unstage(this.#log, this.#staging.segments);
     } catch {
       // Staged segments that stay are orphans: a later write or the next opening removes them.
     }
@@ -165,6 +166,6 @@ class Staging {
     this.#waiting = last ? [...last.records] : [];
     this.#size = last?.size ?? 0;
     if (contents.length === 0) return;
-    this.segments.push(...(await log.stage(contents)));
+    await stage(log, contents, this.segments);
   }
 }

@@ -1,7 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
-import type { StorageOperation, StoragePut } from '../drivers/driver.ts';
-import type { SegmentState } from '../segments/compaction.ts';
+import type { Storage, StorageOperation, StoragePut } from '../drivers/driver.ts';
 import type { LogBodies } from '../segments/log-bodies.ts';
 import { cutPart, type RecordPart } from '../segments/record-part.ts';
 import { cutSegments, type SegmentContent } from '../segments/segment.ts';
@@ -70,20 +68,11 @@ export type Attachment = (live: LiveSegmentList) => readonly UndoablePut[];
 
 /** What the writes of a log change. */
 export interface LogState {
+  readonly storage: Storage;
   readonly live: LiveSegments;
   readonly bodies: LogBodies;
   readonly orphans: Orphans;
   readonly writer: SegmentWriter;
-}
-
-/** How a swap of the live segments is made. */
-export interface SwapOptions {
-  /** Values to put in the same transaction. */
-  readonly attached: readonly UndoablePut[];
-  /** The version of the documents in the new segments. */
-  readonly version: number;
-  /** Whether they are the same documents, migrated: what replication knows of them stays valid. */
-  readonly isMigration: boolean;
 }
 
 /** Appends changes, and creates the collection. */
@@ -156,39 +145,6 @@ export function compacting(
       orphans.add(merged);
       live.append(written);
       bodies.noteWritten(written);
-    },
-  };
-}
-
-/**
- * Makes other segments the live ones.
- *
- * @param states Those that become live.
- */
-export function swapping(
-  { live, orphans, writer }: LogState,
-  states: ReadonlyMap<number, SegmentState>,
-  { attached, version, isMigration }: SwapOptions,
-): LogChange {
-  // A number of its own: the swap counts as a change.
-  const number = ++writer.last;
-  const isReplaced = live.replicated > 0 && !isMigration;
-  const { version: _, ...others } = live.makeManifest(states.keys(), number);
-  const manifest = {
-    ...others,
-    ...(isReplaced && { replicated: number }),
-    ...(version > 1 && { version }),
-    changed: number,
-  };
-  return {
-    // What the checkpoint takes for dead may be live again, and its copies of documents may not be.
-    operations: [...attached.map(({ put }) => put), noCheckpoint(live.name), putManifest(manifest)],
-    undo: () => [...attached.map(({ undo }) => undo), live.undoManifest()],
-    stored() {
-      const before = [...live.states.keys()];
-      live.replaceAll(states, manifest);
-      orphans.forget(states.keys());
-      orphans.add(before);
     },
   };
 }

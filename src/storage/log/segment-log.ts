@@ -10,7 +10,7 @@ import {
   segmentSizes,
 } from '../segments/segment.ts';
 import type { SegmentPool } from '../segments/segment-pool.ts';
-import { SegmentWriter, type Written } from '../segments/segment-writer.ts';
+import { SegmentWriter } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
@@ -23,13 +23,11 @@ import {
   type LogState,
   type LogWrite,
   Orphans,
-  type SwapOptions,
-  swapping,
   UndoLog,
   writeTogether,
 } from './log-writes.ts';
-import { EPOCH_SPAN, noManifest, putManifest } from './manifest.ts';
-import { findManifest, type LogReader, readLog } from './open-log.ts';
+import { EPOCH_SPAN, putManifest } from './manifest.ts';
+import { type LogReader, readLog } from './open-log.ts';
 
 /**
  * The saved part of a collection: immutable segments, numbered upward. A save appends segments,
@@ -47,9 +45,7 @@ export class SegmentLog {
   readonly #live: LiveSegments;
   readonly #undo = new UndoLog();
   readonly #orphans: Orphans;
-  readonly #state: LogState;
-  /** Numbers of the segments that were staged since the last swap. */
-  #staged: number[] = [];
+  readonly state: LogState;
 
   constructor(options: SegmentLogOptions) {
     const { name, type, storage, pool, caching, columns } = options;
@@ -60,8 +56,13 @@ export class SegmentLog {
     this.#writer = new SegmentWriter(name, columns, this.sizes);
     this.#live = new LiveSegments(name, type);
     this.#orphans = new Orphans(this.#live, options.referenced);
-    const { bodies } = this;
-    this.#state = { live: this.#live, bodies, orphans: this.#orphans, writer: this.#writer };
+    this.state = {
+      storage,
+      live: this.#live,
+      bodies: this.bodies,
+      orphans: this.#orphans,
+      writer: this.#writer,
+    };
   }
 
   /** The live segments, lowest number first. Superseding a record takes its size from `live`. */
@@ -119,23 +120,15 @@ export class SegmentLog {
     this.#live.noted = last;
     this.watermarks.merge(watermarks);
     this.#orphans.add(others);
-    await this.#begin(highest);
+    await this.begin(highest);
   }
 
-  /** Makes a damaged collection writable, without knowing which of its segments are live. */
-  async openDamaged(): Promise<void> {
-    const { storage } = this.#options;
-    const manifest = await findManifest(storage, this.name);
-    this.#live.stored = manifest;
-    if (manifest) this.#live.version = manifest.version ?? 1;
-    const keys = await storage.keys('segments', [this.name]);
-    this.#orphans.add(keys.map(([, number]) => number as number));
-    const highest = (keys.at(-1)?.[1] ?? 0) as number;
-    await this.#begin(Math.max(this.#writer.last, (manifest?.next ?? 1) - 1, highest));
-  }
-
-  /** @param highest The highest number in storage. */
-  async #begin(highest: number): Promise<void> {
+  /**
+   * Must be called once what is stored is read.
+   *
+   * @param highest The highest number in storage.
+   */
+  async begin(highest: number): Promise<void> {
     this.#live.first = (await this.#options.epoch()) * EPOCH_SPAN;
     this.#writer.last = Math.max(highest, this.#live.first - 1);
   }
@@ -185,24 +178,12 @@ export class SegmentLog {
   }
 
   prepareAppend(changes: Changes, attach?: Attachment): LogWrite {
-    return this.#prepare(appending(this.#state, changes, attach));
-  }
-
-  /** Segments that were live stay in storage until {@link collectGarbage}, and can be read. */
-  prepareSwap(states: ReadonlyMap<number, SegmentState>, options: SwapOptions): LogWrite {
-    const swap = swapping(this.#state, states, options);
-    return this.#prepare({
-      ...swap,
-      stored: () => {
-        swap.stored();
-        this.#staged = [];
-      },
-    });
+    return this.prepare(appending(this.state, changes, attach));
   }
 
   /** Replaces live segments by new ones. Nothing else may be written meanwhile. */
   compact(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
-    return this.commit([this.#prepare(compacting(this.#state, merged, contents))]);
+    return this.commit([this.prepare(compacting(this.state, merged, contents))]);
   }
 
   /** Stores prepared writes in one transaction, of this log and perhaps of others. */
@@ -211,7 +192,8 @@ export class SegmentLog {
     return writeTogether((operations) => storage.write(operations, durability), writes);
   }
 
-  #prepare(change: LogChange): LogWrite {
+  /** Segments that are live no more stay in storage until {@link collectGarbage}. */
+  prepare(change: LogChange): LogWrite {
     return {
       ...change,
       operations: this.#undo.before(change.operations),
@@ -224,40 +206,10 @@ export class SegmentLog {
   }
 
   /**
-   * Writes segments that do not count until {@link prepareSwap} lists them, or {@link unstage}
-   * removes them.
-   */
-  async stage(contents: Iterable<SegmentContent>): Promise<readonly number[]> {
-    const written: Written[] = [];
-    const segments = this.#writer.build(contents, this.#live.newest, { staged: true });
-    // Segments without a manifest would be data that has lost it.
-    const room = { ...this.#makeManifest([]), dropped: true, kept_until: 0 } as const;
-    try {
-      await this.write(
-        this.#live.isNew ? [putManifest(room)] : [],
-        this.#writer.puts(segments, written),
-      );
-    } finally {
-      // A failed write may have been stored.
-      const numbers = written.map(({ segment }) => segment.number);
-      this.#staged.push(...numbers);
-      this.#orphans.add(numbers);
-    }
-    return written.map(({ segment }) => segment.number);
-  }
-
-  /**
-   * Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not.
-   */
-  unstage(): Promise<void> {
-    return this.#remove(this.#staged.splice(0), this.#live.isNew ? [noManifest(this.name)] : []);
-  }
-
-  /**
    * Reads segments, live or not, in ascending order.
    *
    * @param withBodies Whether to read their bodies too.
-   * @returns their states, for {@link prepareSwap}.
+   * @returns their states.
    * @throws {StorageError} `data_damaged` when one is missing or damaged.
    */
   async read(
@@ -279,16 +231,16 @@ export class SegmentLog {
    * may remember segments.
    */
   async collectGarbage(): Promise<void> {
-    await this.#remove(await this.#orphans.findGarbage());
+    await this.remove(await this.#orphans.findGarbage());
   }
 
-  /** @param manifest What is written in the same transaction. */
-  async #remove(
+  /** @param beside What is written in the same transaction. */
+  async remove(
     segments: readonly number[],
-    manifest: readonly StorageOperation[] = [],
+    beside: readonly StorageOperation[] = [],
   ): Promise<void> {
-    if (segments.length + manifest.length > 0 || this.inDoubt)
-      await this.write(this.#writer.deletions(segments), manifest);
+    if (segments.length + beside.length > 0 || this.inDoubt)
+      await this.write(this.#writer.deletions(segments), beside);
     this.#orphans.forget(segments);
     this.bodies.forget(segments);
   }
