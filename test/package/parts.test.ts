@@ -16,9 +16,18 @@ afterAll(async () => {
   await chromium?.close();
 });
 
+/** What a host answers for a file that it does not have, or that another deploy has replaced. */
+const REFUSALS = [
+  { status: 404 },
+  { contentType: 'text/html', body: '<!doctype html>' },
+  { contentType: 'text/javascript', body: 'export default 1;' },
+];
+
 test.each(Object.entries(builtApps))(
-  '%s: a part loads with its first call',
+  '%s: a part loads with its first call, and not from another file',
   async (name, serve) => {
+    // esbuild emits no files beside its own: the worker from a Blob has all parts with it.
+    const isFile = !name.startsWith('esbuild');
     const requests: string[] = [];
     const app = await serve({ hold: async (path) => void requests.push(path) });
     const page = await chromium.newPage();
@@ -26,10 +35,14 @@ test.each(Object.entries(builtApps))(
       await page.goto(app.url);
       await page.waitForFunction(() => 'cairndb' in globalThis);
       expect(await page.evaluate(insert, undefined)).toEqual([]);
+      for (const answer of isFile ? REFUSALS : []) {
+        await page.route('**/*', (route) => route.fulfill(answer));
+        await expect(page.evaluate(backUp)).rejects.toThrow('load_failed');
+        await page.unrouteAll();
+      }
       const before = requests.length;
       expect(await page.evaluate(backUp)).toEqual({ backups: 1, parts: ['backups'] });
-      // esbuild emits no files beside its own: the worker from a Blob has all parts with it.
-      expect(requests.length - before).toBe(name.startsWith('esbuild') ? 0 : 1);
+      expect(requests.length - before).toBe(isFile ? 1 : 0);
       expect(await page.evaluate(transfer)).toEqual({ n: 2, parts: ['backups', 'transactions'] });
     } finally {
       await page.close();

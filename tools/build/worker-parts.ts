@@ -99,7 +99,7 @@ function workerOf(code: string, symbol: string): string {
     .replace(LOADS, (found, part) => `cairnPart("${part}")`.padEnd(found.length));
   const own = `
 const cairnParts={};let cairnLoads=0;${symbol}={${properties(names, 1)},part(e,t){cairnParts[e]=t}};
-async function cairnPart(e){await import(${load}globalThis[Symbol.for("cairndb parts")][e]+"#"+ ++cairnLoads);return cairnParts[e]}
+async function cairnPart(e){await import(${load}globalThis[Symbol.for("cairndb parts")][e]+"#"+ ++cairnLoads);if(!cairnParts[e])throw Error(e+" is another script");return cairnParts[e]}
 `;
   // In front of the comment that names the source map.
   return rest.replace(/\n?(?=\/\/# sourceMappingURL|$)/, () => own);
