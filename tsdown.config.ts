@@ -4,6 +4,7 @@ import { chunkNames } from './tools/build/chunk-names.ts';
 import { chunks, withoutRuntime, workerStartApart } from './tools/build/chunks.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
+import { withoutCompiledImports } from './tools/build/parcel-imports.ts';
 import { sqlText } from './tools/build/sql-text.ts';
 import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
 import { partFile, workerCore, workerParts } from './tools/build/worker-parts.ts';
@@ -65,6 +66,7 @@ export default defineConfig([
       bundlerComments(),
       chunkNames(),
       withoutRuntime(),
+      withoutCompiledImports(),
       workerStartApart(),
       libReference('testing.d.ts', 'esnext.disposable'),
     ],
