@@ -4,6 +4,7 @@ import type { SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
 import { dropDisabled, dropped, otherVersion, renamed } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
+import { isRemovalDue } from '../storage/log/compact-log.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { IndexKeeper } from './documents/index-keeper.ts';
@@ -217,7 +218,7 @@ export class CollectionLifecycle {
   }
 
   async #loadRest(): Promise<void> {
-    const { settings, records, availability } = this.#context;
+    const { settings, records, saves, availability } = this.#context;
     // Requests that need a document that cannot be read reject; all else goes on without it.
     if (settings.caching) await records.bodies.load().catch(() => undefined);
     for (const left of [records.table.entering(), this.#context.indexes.sorting()]) {
@@ -227,6 +228,8 @@ export class CollectionLifecycle {
         if (this.#stopped || availability.error) return;
       } while (!left.next().done);
     }
+    // An engine may have ended between a save and the compaction behind it.
+    if (isRemovalDue(records.log)) void saves.alone(() => Promise.resolve());
     this.#parts.checkpoints.look();
     this.#parts.sweep?.start();
     this.#hasRested = true;

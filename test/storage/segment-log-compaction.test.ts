@@ -83,6 +83,39 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     expect(await (await openRecords(driver, { caching })).all()).toEqual([['only', 39]]);
   });
 
+  test('leaves nothing of a log that is emptied, deletes included', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ ...bulk, small: 1 });
+    for (const key of ['bulk1', 'small', 'bulk2']) {
+      rig.delete(key);
+      await rig.save();
+    }
+    expect(await rig.compact()).toBe(1);
+    expect(rig.log.segments.size).toBe(0);
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([]);
+  });
+
+  test('removes little where much is live, and a few large ones where it is not', async () => {
+    const driver = faultyDriver();
+    const rig = await openRecords(driver, { caching });
+    await rig.saveEach({ small: 1, once: filler(70), full1: filler(70), full2: filler(70) });
+    rig.delete('once');
+    await rig.save();
+    expect(await rig.compact()).toBe(0);
+    rig.delete('full1');
+    await rig.save();
+    expect(await rig.compact()).toBe(0);
+    rig.delete('full2');
+    await rig.save();
+    const rest = [...rig.log.segments.values()];
+    expect(await rig.compact()).toBe(1);
+    const left = [...rig.log.segments.values()];
+    expect(left.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1000);
+    expect(left.length).toBeLessThan(rest.length);
+    expect(await (await openRecords(driver, { caching })).all()).toEqual([['small', 1]]);
+  });
+
   test('keeps a delete that an older segment still needs', async () => {
     const driver = faultyDriver();
     const rig = await openRecords(driver, { caching });

@@ -1,6 +1,6 @@
 import { nextTurn } from '../../async/next-turn.ts';
 import { asCairnError } from '../../errors/errors.ts';
-import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
+import { type Checkpoint, noCheckpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { type BuiltCheckpoint, buildCheckpoint } from './checkpoint-builder.ts';
@@ -155,10 +155,17 @@ export class CheckpointWriter {
     /** Not when a swap of the manifest, or a drop, has come in between. */
     const isValid = (): boolean =>
       !this.#stopped && !availability.error && this.#context.indexes === indexes;
+    if (!this.#isLarge) return this.#remove(isValid);
     const isDue = this.#isDue;
     if (isDue && !this.#stored) await this.#warm.keep();
     if (isDue) await this.#write(isValid);
     await this.#writeWarmSet(isValid, isDue);
+  }
+
+  /** Of a collection that has become small: it has copies of documents that are deleted. */
+  async #remove(isValid: () => boolean): Promise<void> {
+    const removal = noCheckpoint(this.#context.settings.name);
+    if (this.#stored && (await this.#put([removal], isValid))) this.found(undefined);
   }
 
   async #writeWarmSet(isValid: () => boolean, isRenewed: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { planCompaction } from '../segments/compaction.ts';
+import { planCompaction, type SegmentState } from '../segments/compaction.ts';
 import { segmentLost } from '../segments/lost-data.ts';
 import { hasDamage, mergeSegments, type WholeSegment } from '../segments/merge-segments.ts';
 import type { Segment } from '../segments/segment.ts';
@@ -18,7 +18,7 @@ export async function compactLog(
   log: SegmentLog,
   saved: (key: string) => StoredRecord | undefined,
 ): Promise<boolean> {
-  const plan = planCompaction([...log.segments.values()], log.sizes);
+  const plan = planOf(log);
   if (plan.length === 0) return false;
   const numbers = new Set(plan.map(({ number }) => number));
   const oldestLeft = [...log.segments.keys()].find((number) => !numbers.has(number));
@@ -32,6 +32,16 @@ export async function compactLog(
   const oldest = oldestLeft ?? Number.POSITIVE_INFINITY;
   await log.compact(numbers, mergeSegments(merged, oldest, saved, log.sizes));
   return true;
+}
+
+/** Whether {@link compactLog} would remove segments and rewrite none, or has removed some. */
+export function isRemovalDue(log: SegmentLog): boolean {
+  const plan = planOf(log);
+  return log.hasOrphans || (plan.length > 0 && plan.every(({ live }) => live === 0));
+}
+
+function planOf(log: SegmentLog): SegmentState[] {
+  return planCompaction([...log.segments.values()], log.sizes);
 }
 
 /** Segments with their encoded documents: kept since they were written, or read. */

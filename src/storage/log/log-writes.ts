@@ -170,6 +170,10 @@ export class Orphans {
     this.#referenced = referenced;
   }
 
+  get size(): number {
+    return this.#numbers.size;
+  }
+
   /** Live segments among these are no orphans. */
   add(numbers: Iterable<number>): void {
     for (const number of numbers) if (!this.#live.states.has(number)) this.#numbers.add(number);

@@ -245,6 +245,11 @@ export class SegmentLog {
     this.bodies.forget(segments);
   }
 
+  /** Whether storage may have segments that are not live: of backups, or garbage. */
+  get hasOrphans(): boolean {
+    return this.#orphans.size > 0;
+  }
+
   /** Must be called with segments that a backup no longer references. */
   addOrphans(numbers: Iterable<number>): void {
     this.#orphans.add(numbers);

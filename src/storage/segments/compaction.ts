@@ -19,7 +19,10 @@ export interface SegmentState {
 /** Candidates that are merged however small they are: opening reads every segment. */
 const MANY = 1000;
 
-/** Segments without a live record that are removed by themselves. */
+/**
+ * Segments without a live record that are removed by themselves; fewer where they take twice the
+ * room of all live records.
+ */
 const EMPTY = 16;
 
 /** Live bytes that one compaction rewrites at most, so that saves never wait long for it. */
@@ -42,20 +45,24 @@ export function planCompaction(
   const candidates: SegmentState[] = [];
   const empty: SegmentState[] = [];
   let liveSize = 0;
+  let emptyBytes = 0;
   let olderRecords = false;
   for (const segment of segments) {
-    // A delete only matters while an older segment has records.
-    const live = segment.live + (olderRecords ? segment.deletes : 0);
-    olderRecords ||= segment.size > segment.deletes;
+    // A delete only matters while an older segment with records stays.
+    const live: number = segment.live + (olderRecords ? segment.deletes : 0);
+    olderRecords ||= segment.size > segment.deletes && (live > 0 || segment.isDamaged === true);
     if (segment.isDamaged) continue;
     if (segment.size >= small && live > segment.size / 2) continue;
     if (candidates.length > 0 && liveSize + live > AT_ONCE) break;
     candidates.push(segment);
     liveSize += live;
-    if (live === 0) empty.push(segment);
+    if (live > 0) continue;
+    empty.push(segment);
+    emptyBytes += segment.bytes;
   }
   if (liveSize >= full || candidates.length >= MANY) return candidates;
-  return empty.length >= EMPTY ? empty : [];
+  const isMuch = emptyBytes >= small + 2 * sumOf(segments, 'live');
+  return isMuch || empty.length >= EMPTY ? empty : [];
 }
 
 /**
@@ -65,8 +72,8 @@ export function planCompaction(
 function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
   // The deletes could not go: an older segment stays.
   if (segments.some(({ isDamaged }) => isDamaged)) return [];
-  const live = segments.reduce((sum, segment) => sum + segment.live, 0);
-  const deletes = segments.reduce((sum, segment) => sum + segment.deletes, 0);
+  const live = sumOf(segments, 'live');
+  const deletes = sumOf(segments, 'deletes');
   if (deletes < SEGMENT_SIZE || deletes <= live) return [];
   let moved = 0;
   const end = segments.findIndex((segment) => {
@@ -74,4 +81,8 @@ function planCleanup(segments: readonly SegmentState[]): SegmentState[] {
     return moved > AT_ONCE;
   });
   return segments.slice(0, end < 0 ? segments.length : Math.max(1, end));
+}
+
+function sumOf(segments: readonly SegmentState[], size: 'live' | 'deletes'): number {
+  return segments.reduce((sum, segment) => sum + segment[size], 0);
 }

@@ -33,6 +33,25 @@ test('dead values leave the file, and writes during a compaction are kept', asyn
   expect(again.damage).toEqual([]);
 });
 
+test('a file whose values are nearly all dead becomes short, a busy one is not copied often', async () => {
+  const { database, first, second } = openFiles();
+  const bytes = new Uint8Array(100 * 1024).fill(1);
+  for (let n = 0; n < 5; n++) await database.write([put(n, { n, bytes })], 'relaxed');
+  await database.write([put(9, { n: 9 })], 'relaxed');
+  const { generation } = database.extent;
+  for (let n = 0; n < 5; n++) await database.write([put(9, { n })], 'relaxed');
+  await database.flush();
+  expect(database.extent.generation).toBe(generation);
+  await database.write([{ type: 'deletePrefix', store: 'segments', prefix: [] }], 'relaxed');
+  await database.write([put(9, { n: 9 })], 'relaxed');
+  await until(() => first.getSize() + second.getSize() < 1024);
+  expect(database.extent.generation).toBe(generation + 1);
+  for (let n = 0; n < 100; n++) await database.write([put(9, { n })], 'relaxed');
+  await database.flush();
+  expect(database.extent.generation).toBe(generation + 1);
+  expect([...(await contents(database)).values()]).toEqual([{ n: 99 }]);
+});
+
 test('a compaction that a crash interrupts loses nothing', async () => {
   const { database, first, second } = openFiles();
   for (let n = 0; n < 4; n++) await database.write([put(n, large(n))], 'relaxed');

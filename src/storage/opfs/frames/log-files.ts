@@ -6,8 +6,12 @@ import { FrameLog } from './frame-log.ts';
 import type { FrameWrite } from './frame-write.ts';
 import { readRange, type SyncFile, writeAll } from './sync-file.ts';
 
-/** Dead bytes below this are not worth a compaction. */
+/** Dead bytes above this are worth a compaction, unless more are live. */
 const WORTH_IT = 4 * 1024 * 1024;
+
+/** Fewer are where hardly any are live: so many, and a multiple of those that are copied. */
+const WORTH_LITTLE = 256 * 1024;
+const TIMES_LIVE = 16;
 
 /** Bytes copied in one step: milliseconds. */
 const STEP = 4 * 1024 * 1024;
@@ -65,8 +69,9 @@ export class LogFiles {
   get #wantsCompaction(): boolean {
     const { end, index } = this.#log;
     const dead = end - FILE_START - index.live;
-    const isWorthIt = dead > WORTH_IT && dead > index.live && end >= this.#retryAt;
-    return this.#compaction !== undefined || isWorthIt;
+    const { live } = index;
+    const least = Math.max(live, Math.min(WORTH_IT, WORTH_LITTLE + TIMES_LIVE * live));
+    return this.#compaction !== undefined || (dead > least && end >= this.#retryAt);
   }
 
   #addTable(): void {
