@@ -1,5 +1,6 @@
 import { StorageError, type StorageErrorCode } from '../../src/errors/errors.ts';
 import type { Storage, StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
+import type { Manifest } from '../../src/storage/log/manifest.ts';
 import { SimStorage } from './sim-storage.ts';
 import type { Owner, World } from './world.ts';
 
@@ -128,9 +129,13 @@ export class FaultyStorage extends SimStorage {
 }
 
 function isMerge(operations: readonly StorageOperation[]): boolean {
-  const has = (wanted: StorageOperation['type']) =>
-    operations.some((one) => one.type === wanted && one.store === 'segments');
-  return has('put') && has('delete');
+  const puts = operations.filter((one) => one.type === 'put');
+  const added = puts.filter(({ store }) => store === 'segments').map(({ key }) => key[1]);
+  // A save that stores a manifest lists older segments alone.
+  return puts.some(
+    ({ store, value }) =>
+      store === 'collections' && (value as Manifest).segments.some((one) => added.includes(one)),
+  );
 }
 
 function deadlineOf(call: StorageCall): number {
