@@ -6,9 +6,9 @@ import type { Manifest } from '../storage/log/manifest.ts';
 import type { SegmentState } from '../storage/segments/compaction.ts';
 import { columnOf, type Segment } from '../storage/segments/segment.ts';
 import type { CollectionContext } from './collection-context.ts';
+import type { DocumentIndex } from './documents/document-index.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from './documents/index-builder.ts';
-import type { IndexSlot } from './documents/index-slot.ts';
 import type { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import type { FirstReads } from './first-reads/first-reads.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
@@ -59,7 +59,7 @@ export class Loading {
   readonly #context: CollectionContext;
   readonly #indexes: DocumentIndexes;
   /** The segments that lack the column of an index. */
-  readonly #lacking = new Map<IndexSlot, Set<number>>();
+  readonly #lacking = new Map<DocumentIndex, Set<number>>();
 
   /**
    * @param version Of the documents.

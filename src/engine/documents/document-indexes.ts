@@ -8,14 +8,14 @@ import {
 } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import type { IndexKey, KeyColumns } from '../../query/index/index-key.ts';
+import { type IndexKey, isSameKey, type KeyColumns } from '../../query/index/index-key.ts';
 import type { EntryList } from '../../query/index/leaf-list.ts';
 import type { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { ExpiryRules } from '../records/records.ts';
-import { type DuplicateKey, IndexSlot, isSameKey } from './index-slot.ts';
+import { DocumentIndex, type DuplicateKey } from './document-index.ts';
 import { addKeys, type NewRows } from './new-rows.ts';
 
 /** A new version of a record, and the version that it replaces. */
@@ -37,20 +37,20 @@ export class DocumentIndexes {
    * The index with the times at which records expire, once it has all records; `undefined` without
    * `expire_after`.
    */
-  expiring: IndexSlot | undefined;
+  expiring: DocumentIndex | undefined;
   readonly #settings: CollectionSettings;
   readonly #expiry: ExpiryRules | undefined;
   /**
    * By offset. The offset of a dropped index stays unused: the keys of all records refer to
    * offsets.
    */
-  #slots: readonly (IndexSlot | undefined)[] = [];
+  #slots: readonly (DocumentIndex | undefined)[] = [];
   /** The indexes whose keys are extracted. */
-  #kept: readonly IndexSlot[] = [];
+  #kept: readonly DocumentIndex[] = [];
   /** The indexes with all records. */
-  #filled: readonly IndexSlot[] = [];
+  #filled: readonly DocumentIndex[] = [];
   /** The unique indexes. */
-  #refusing: readonly IndexSlot[] = [];
+  #refusing: readonly DocumentIndex[] = [];
   /** Set if an index uses managed fields, which are not in the body. */
   #build: DocumentBuilder | undefined;
 
@@ -69,7 +69,7 @@ export class DocumentIndexes {
   }
 
   /** The indexes that are ready or being built. */
-  get all(): readonly IndexSlot[] {
+  get all(): readonly DocumentIndex[] {
     return this.#kept;
   }
 
@@ -92,16 +92,16 @@ export class DocumentIndexes {
   }
 
   /** Adds indexes; an `IndexBuilder` makes them ready. */
-  add(definitions: readonly IndexDefinition[]): readonly IndexSlot[] {
+  add(definitions: readonly IndexDefinition[]): readonly DocumentIndex[] {
     const added = definitions.map(
-      (definition, index) => new IndexSlot(this.width + index, definition, this.#settings),
+      (definition, at) => new DocumentIndex(this.width + at, definition, this.#settings),
     );
     this.#slots = [...this.#slots, ...added];
     this.#arrange();
     return added;
   }
 
-  drop(slot: IndexSlot): void {
+  drop(slot: DocumentIndex): void {
     this.#slots = this.#slots.map((other) => (other === slot ? undefined : other));
     this.#arrange();
   }
@@ -112,20 +112,20 @@ export class DocumentIndexes {
    * @param keysOf The keys of all records in an index.
    */
   fill(
-    slots: readonly IndexSlot[],
+    slots: readonly DocumentIndex[],
     records: EntryList<StoredRecord>,
-    keysOf: (slot: IndexSlot) => readonly IndexKey[],
+    keysOf: (slot: DocumentIndex) => readonly IndexKey[],
   ): void {
     this.#look();
     for (const slot of slots) {
-      slot.index.load(records, keysOf(slot));
+      slot.load(records, keysOf(slot));
       slot.phase = 'checking';
     }
     this.#arrange();
   }
 
   /** From now on these answer queries; a plain index of the same keys is removed. */
-  ready(slots: readonly IndexSlot[]): void {
+  ready(slots: readonly DocumentIndex[]): void {
     for (const slot of slots) {
       if (!this.#kept.includes(slot)) continue;
       slot.phase = 'ready';
@@ -145,7 +145,7 @@ export class DocumentIndexes {
       return;
     }
     const document = this.#documentOf(record, body, fields);
-    record.indexKeys = this.#slots.map((slot) => slot?.index.keyOf(document));
+    record.indexKeys = this.#slots.map((slot) => slot?.read(document));
   }
 
   /**
@@ -156,15 +156,15 @@ export class DocumentIndexes {
   }
 
   /** Gives a record the keys of indexes that were added after it was extracted. */
-  extractNewer(record: StoredRecord, slots: readonly IndexSlot[], body: Body): void {
+  extractNewer(record: StoredRecord, slots: readonly DocumentIndex[], body: Body): void {
     const document = this.#documentOf(record, body);
-    this.setKeys(record, slots, ({ index }) => index.keyOf(document));
+    this.setKeys(record, slots, (index) => index.read(document));
   }
 
   setKeys(
     record: StoredRecord,
-    slots: readonly IndexSlot[],
-    keyOf: (slot: IndexSlot) => unknown,
+    slots: readonly DocumentIndex[],
+    keyOf: (slot: DocumentIndex) => unknown,
   ): void {
     const keys = [...(record.indexKeys ?? [])];
     for (const slot of slots) {
@@ -190,7 +190,7 @@ export class DocumentIndexes {
     if (this.isEmpty) return;
     this.#look();
     if (this.#refusing.length > 0) this.#addUnique(part.records());
-    for (const slot of this.#filled) if (!slot.refuses) slot.addAll(part);
+    for (const slot of this.#filled) if (!slot.refuses) slot.putPart(part);
   }
 
   /**
@@ -244,7 +244,7 @@ export class DocumentIndexes {
       }
     } catch (error) {
       for (const record of records.slice(0, added))
-        for (const slot of this.#refusing) slot.index.remove(record, slot.keyOf(record));
+        for (const slot of this.#refusing) slot.remove(record, slot.keyOf(record));
       throw error;
     }
   }
@@ -255,7 +255,7 @@ export class DocumentIndexes {
 
   /** Sorts the loaded keys, slice by slice. */
   *sorting(slots = this.#filled): Generator<void> {
-    for (const { index } of slots) yield* index.sorting();
+    for (const index of slots) yield* index.sorting();
   }
 
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
@@ -270,13 +270,13 @@ export class DocumentIndexes {
    * Another record with a key of this one, which is in the collection already. Both have not
    * expired.
    */
-  duplicateOf(slot: IndexSlot, record: StoredRecord): DuplicateKey | undefined {
+  duplicateOf(slot: DocumentIndex, record: StoredRecord): DuplicateKey | undefined {
     const duplicate = duplicateOf(slot, record, this.#expiry);
     return duplicate && !this.#expiry?.evict(record) ? duplicate : undefined;
   }
 
   /** Why an index cannot be unique. */
-  violation(slot: IndexSlot, duplicate: DuplicateKey): ValueError {
+  violation(slot: DocumentIndex, duplicate: DuplicateKey): ValueError {
     return violation(this.#settings.name, slot, duplicate);
   }
 
@@ -302,7 +302,7 @@ export class DocumentIndexes {
     this.#filled = this.#kept.filter(({ phase }) => phase !== 'extracting');
     this.#refusing = this.#filled.filter(({ refuses }) => refuses);
     const ready = this.#filled.filter(({ phase }) => phase === 'ready');
-    this.byName = new Map(ready.map(({ definition, index }) => [definition.name, index]));
+    this.byName = new Map(ready.map((index) => [index.definition.name, index]));
     const definition = this.#expiry?.definition;
     this.expiring = definition && this.#filled.find((one) => isSameKey(one.definition, definition));
     const isShown = this.#kept.some(({ definition }) => definition.fields.some(isManaged));
@@ -311,7 +311,7 @@ export class DocumentIndexes {
 }
 
 /** A unique index also serves as the plain one of the same keys. */
-function isReplacedBy(plain: IndexSlot, unique: IndexSlot): boolean {
+function isReplacedBy(plain: DocumentIndex, unique: DocumentIndex): boolean {
   return (
     !plain.definition.unique &&
     unique.definition.unique &&
@@ -321,7 +321,7 @@ function isReplacedBy(plain: IndexSlot, unique: IndexSlot): boolean {
 
 /** Another record with a key of this one. One that has expired is removed instead. */
 function duplicateOf(
-  slot: IndexSlot,
+  slot: DocumentIndex,
   record: StoredRecord,
   expiry: ExpiryRules | undefined,
 ): DuplicateKey | undefined {
@@ -334,7 +334,7 @@ function duplicateOf(
 /** Why a unique index refuses a document. */
 function refusal(
   collection: string,
-  { definition: { name } }: IndexSlot,
+  { definition: { name } }: DocumentIndex,
   { key, owners: [owner] }: DuplicateKey,
 ): ValueError {
   return new ValueError(
@@ -347,7 +347,7 @@ function refusal(
 /** Why an index cannot be unique. */
 function violation(
   collection: string,
-  { definition: { name } }: IndexSlot,
+  { definition: { name } }: DocumentIndex,
   { key, owners: [a, b] }: DuplicateKey,
 ): ValueError {
   return new ValueError(

@@ -10,8 +10,8 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionEvents } from '../collection-events.ts';
 import { BodyReader, bySegment } from '../records/body-loader.ts';
 import type { RecordStore } from '../records/record-store.ts';
+import type { DocumentIndex } from './document-index.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
-import type { IndexSlot } from './index-slot.ts';
 
 /**
  * Records whose keys are extracted, and records whose keys are compared, before the builder yields.
@@ -100,14 +100,14 @@ async function columnsFor(
 export class IndexBuilder {
   readonly #store: RecordStore;
   readonly #indexes: DocumentIndexes;
-  readonly #slots: readonly IndexSlot[];
+  readonly #slots: readonly DocumentIndex[];
   readonly #isOver: () => boolean;
 
   /** @param isOver Whether the indexes are no longer needed. */
   constructor(
     store: RecordStore,
     indexes: DocumentIndexes,
-    slots: readonly IndexSlot[],
+    slots: readonly DocumentIndex[],
     isOver: () => boolean,
   ) {
     this.#store = store;
@@ -120,7 +120,7 @@ export class IndexBuilder {
    * @returns the violated unique indexes with their errors; these are dropped, the others ready.
    *   `undefined` if the collection was closed or replaced.
    */
-  *build(events: CollectionEvents): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
+  *build(events: CollectionEvents): Coroutine<ReadonlyMap<DocumentIndex, ValueError> | undefined> {
     // Compaction would move records out of these segments.
     const release = this.#store.pin();
     try {
@@ -181,7 +181,7 @@ export class IndexBuilder {
   }
 
   /** Whether one of the two records still has a key of another. */
-  #isDuplicate(slot: IndexSlot): boolean {
+  #isDuplicate(slot: DocumentIndex): boolean {
     return (slot.duplicate?.owners ?? []).some(({ key: id }) => {
       const record = this.#store.get(id);
       return record !== undefined && this.#indexes.duplicateOf(slot, record) !== undefined;
@@ -191,7 +191,7 @@ export class IndexBuilder {
   /** Checks the filled indexes for duplicates; they follow every change meanwhile. */
   *#check(
     records: readonly StoredRecord[],
-  ): Coroutine<ReadonlyMap<IndexSlot, ValueError> | undefined> {
+  ): Coroutine<ReadonlyMap<DocumentIndex, ValueError> | undefined> {
     const slots = this.#slots;
     for (const _slice of this.#indexes.sorting(slots)) {
       yield nextTurn();
@@ -212,7 +212,7 @@ export class IndexBuilder {
       left = left.filter((slot) => slot.duplicate && !this.#isDuplicate(slot));
       for (const slot of left) slot.checkAgain();
     }
-    const violations = new Map<IndexSlot, ValueError>();
+    const violations = new Map<DocumentIndex, ValueError>();
     for (const slot of unique)
       if (slot.duplicate) violations.set(slot, this.#indexes.violation(slot, slot.duplicate));
     for (const slot of violations.keys()) this.#indexes.drop(slot);

@@ -1,10 +1,10 @@
 import { run } from '../../async/coroutine.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import { isSameKey } from '../../query/index/index-key.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { IndexDeclaration, type IndexDeclarations } from './document-indexes.ts';
 import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
-import { isSameKey } from './index-slot.ts';
 
 /** Makes a backup before segments are rewritten. */
 type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;

@@ -4,7 +4,7 @@ import type { DocumentBuilder } from '../../protocol/managed.ts';
 import type { KeyColumns } from '../../query/index/index-key.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
 import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { IndexSlot } from './index-slot.ts';
+import type { DocumentIndex } from './document-index.ts';
 
 /** Fewer records become objects at once: they share a segment with other changes. */
 const FEW = 128;
@@ -51,17 +51,17 @@ export function partOfNew(
 export function addKeys(
   { keys, stamps, bodies, indexKeys }: NewRows,
   from: number,
-  slots: readonly (IndexSlot | undefined)[],
+  slots: readonly (DocumentIndex | undefined)[],
   build: DocumentBuilder | undefined,
   given: KeyColumns = {},
 ): void {
-  const missing: { read: IndexSlot['index']['keyOf']; list: unknown[] }[] = [];
+  const missing: { read: DocumentIndex['read']; list: unknown[] }[] = [];
   for (const [at, slot] of slots.entries()) {
     indexKeys[at] ??= [];
     const list = indexKeys[at];
     const known = slot && given[slot.keyName];
     if (!slot) list.length = keys.length;
-    else if (known?.length !== keys.length - from) missing.push({ read: slot.index.keyOf, list });
+    else if (known?.length !== keys.length - from) missing.push({ read: slot.read, list });
     else for (const key of known) list.push(key);
   }
   if (missing.length === 0) return;

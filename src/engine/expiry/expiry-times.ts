@@ -3,7 +3,7 @@ import { type IndexDefinition, indexName } from '../../query/index/index-definit
 import type { EntrySlice } from '../../query/index/leaf-list.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import type { IndexSlot } from '../documents/index-slot.ts';
+import type { DocumentIndex } from '../documents/document-index.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { ExpiryRules, Hides, Records } from '../records/records.ts';
 
@@ -153,7 +153,7 @@ export class Expiry implements ExpiryRules {
   }
 
   /** `undefined` while it is being built, and for documents that the rules are not for. */
-  get #index(): IndexSlot | undefined {
+  get #index(): DocumentIndex | undefined {
     const { indexes, records } = this.#context;
     return this.#versions.has(records.log.version) ? indexes.expiring : undefined;
   }
@@ -175,7 +175,7 @@ export class Expiry implements ExpiryRules {
   /** The records that ever expire, from one key up to another. */
   #slices(from: number, to: readonly Date[] = []): Iterable<EntrySlice<StoredRecord>> {
     const range = { from: [new Date(from)], to, fromOpen: from > FIRST, toOpen: false };
-    return this.#index?.index.slices(range, false) ?? [];
+    return this.#index?.slices(range, false) ?? [];
   }
 }
 

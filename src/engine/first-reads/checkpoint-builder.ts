@@ -11,8 +11,8 @@ import {
 import { HashPages, IndexPages } from '../../storage/checkpoint/checkpoint-pages.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { seal } from '../../storage/integrity/seal.ts';
+import type { DocumentIndex } from '../documents/document-index.ts';
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
-import type { IndexSlot } from '../documents/index-slot.ts';
 import type { RecordStore } from '../records/record-store.ts';
 
 /** Entries of an index that one slice takes: a few milliseconds. */
@@ -84,9 +84,7 @@ export function* buildCheckpoint(
     if (slot.phase !== 'ready' || !indexes.all.includes(slot)) continue;
     const pages = yield* pagesOf(slot, slotOf);
     const part = Object.keys(directories).length + 1;
-    const unkeyed = Array.from(slot.index.unkeyed.values(), (one) =>
-      slotOf(one.segment, one.index),
-    );
+    const unkeyed = Array.from(slot.unkeyed.values(), (one) => slotOf(one.segment, one.index));
     directories[slot.column] = pages.finish(
       part,
       unkeyed.filter((found) => found !== undefined),
@@ -102,7 +100,7 @@ export function* buildCheckpoint(
   return { checkpoint, writes };
 }
 
-function* pagesOf({ index }: IndexSlot, slotOf: SlotOf): Generator<void, IndexPages> {
+function* pagesOf(index: DocumentIndex, slotOf: SlotOf): Generator<void, IndexPages> {
   const pages = new IndexPages((a, b) => index.isSame(a, b));
   let left = SLICE;
   for (const { keys, entries } of index.batches()) {

@@ -25,6 +25,11 @@ export function keyName({ multi, fields }: IndexDefinition): string {
   return JSON.stringify([multi, ...fields]);
 }
 
+/** Whether one index answers every query of the other, regardless of `unique`. */
+export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
+  return keyName(a) === keyName(b);
+}
+
 /** The keys of a list of documents, in its order, by the `keyName` of their index. */
 export type KeyColumns = Readonly<Record<string, readonly IndexKey[]>>;
 

@@ -30,7 +30,7 @@ export interface IndexPosition {
 export class SecondaryIndex<E extends Ranked> {
   readonly definition: IndexDefinition;
   /** Reads the key of a document. */
-  readonly keyOf: (document: object) => IndexKey;
+  readonly read: (document: object) => IndexKey;
   /** By rank, the unkeyed entries: every query has to test them, in no order. */
   readonly unkeyed = new Map<number, E>();
   readonly #pairs: SortedPairs<Key, E>;
@@ -39,7 +39,7 @@ export class SecondaryIndex<E extends Ranked> {
 
   constructor(definition: IndexDefinition) {
     this.definition = definition;
-    this.keyOf = keyReader(definition);
+    this.read = keyReader(definition);
     this.#compare =
       definition.fields.length === 1
         ? compareScalars

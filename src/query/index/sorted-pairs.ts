@@ -67,12 +67,10 @@ export class SortedPairs<K, E extends Ranked> {
     this.#leaves.add(key, entry);
   }
 
-  /** Removes a pair. @returns whether there was one. */
-  remove(key: K, rank: number): boolean {
+  remove(key: K, rank: number): void {
     this.#distribute(Number.POSITIVE_INFINITY);
     const position = this.#leaves.find(key, rank);
     if (position) this.#leaves.removeAt(position);
-    return position !== undefined;
   }
 
   /** Replaces an entry by another of the same key and rank. */
@@ -80,11 +78,6 @@ export class SortedPairs<K, E extends Ranked> {
     this.#distribute(Number.POSITIVE_INFINITY);
     const position = this.#leaves.find(key, entry.rank);
     if (position) (this.#leaves.at(position.number) as Leaf<K, E>).entries[position.at] = entry;
-  }
-
-  /** The bound before a pair; without a rank, before every pair of the key. */
-  boundAt(key: K, rank?: number): Bound<K> {
-    return this.#leaves.boundAt(key, rank);
   }
 
   /** The entries behind `low` and before `high`, ascending. */

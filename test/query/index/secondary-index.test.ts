@@ -11,7 +11,7 @@ function indexOf(fields: string | string[], multi: boolean, documents: readonly 
   const entries = documents.map((document, at) => entry(at + 1, document));
   index.load(
     entries,
-    entries.map((each) => index.keyOf(each.document)),
+    entries.map((each) => index.read(each.document)),
   );
   return { index, entries };
 }
@@ -44,7 +44,7 @@ describe('the key of a document', () => {
     ['a.b', true, { a: [{ b: [1, 2] }, { b: 3 }, {}] }, [null, 1, 2, 3]],
     ['constructor', false, {}, null],
   ])('by %o, multi %s, of %o', (fields, multi, document, key) => {
-    const found = new SecondaryIndex(definition(fields, multi)).keyOf(document);
+    const found = new SecondaryIndex(definition(fields, multi)).read(document);
     expect(found).toEqual(key);
     expect(structuredClone(found)).toEqual(key);
   });

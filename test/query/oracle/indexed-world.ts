@@ -40,7 +40,7 @@ export class IndexedWorld {
       (a, b) => ((a.rank * 7) % 5) - ((b.rank * 7) % 5),
     );
     for (const index of this.indexes.values()) {
-      const keys: IndexKey[] = loaded.map(({ document }) => index.keyOf(document));
+      const keys: IndexKey[] = loaded.map(({ document }) => index.read(document));
       index.load([...loaded], structuredClone(keys));
     }
   }
@@ -54,7 +54,7 @@ export class IndexedWorld {
 
   insert(document: Fields): void {
     const entry = this.#enter(document);
-    for (const index of this.indexes.values()) index.add(entry, index.keyOf(entry.document));
+    for (const index of this.indexes.values()) index.add(entry, index.read(entry.document));
   }
 
   update(id: string, document: Fields): void {
@@ -63,7 +63,7 @@ export class IndexedWorld {
     const after = { rank: before.rank, document: { _id: id, ...document } };
     this.entries.set(id, after);
     for (const index of this.indexes.values()) {
-      index.replace(before, after, index.keyOf(before.document), index.keyOf(after.document));
+      index.replace(before, after, index.read(before.document), index.read(after.document));
     }
   }
 
@@ -71,7 +71,7 @@ export class IndexedWorld {
     const entry = this.entries.get(id);
     if (!entry) return;
     this.entries.delete(id);
-    for (const index of this.indexes.values()) index.remove(entry, index.keyOf(entry.document));
+    for (const index of this.indexes.values()) index.remove(entry, index.read(entry.document));
   }
 
   plan({ criteria, sort, skip = 0, limit }: Query): Plan {

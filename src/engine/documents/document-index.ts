@@ -15,11 +15,10 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
  */
 type Phase = 'extracting' | 'checking' | 'ready';
 
-/** An index of a collection, and the offset of its keys in the `indexKeys` of each record. */
-export class IndexSlot {
+/** An index of a collection. Its keys are in the `indexKeys` of each record. */
+export class DocumentIndex extends SecondaryIndex<StoredRecord> {
+  /** The offset of its keys. */
   readonly at: number;
-  readonly definition: IndexDefinition;
-  readonly index: SecondaryIndex<StoredRecord>;
   /** Name of its keys in requests. */
   readonly keyName: string;
   /** Name of the column that holds its keys in segments. */
@@ -31,9 +30,8 @@ export class IndexSlot {
   readonly outdated = new Set<StoredRecord>();
 
   constructor(at: number, definition: IndexDefinition, settings: CollectionSettings) {
+    super(definition);
     this.at = at;
-    this.definition = definition;
-    this.index = new SecondaryIndex(definition);
     this.keyName = keyName(definition);
     this.column = columnName(definition, settings);
   }
@@ -41,6 +39,10 @@ export class IndexSlot {
   /** Whether it refuses duplicates. */
   get refuses(): boolean {
     return this.phase === 'ready' && this.definition.unique;
+  }
+
+  get #isChecked(): boolean {
+    return this.phase === 'checking' && this.definition.unique;
   }
 
   /** Begins the check anew. */
@@ -55,23 +57,22 @@ export class IndexSlot {
 
   /** Another record with a key of this one. */
   duplicateOf(record: StoredRecord): DuplicateKey | undefined {
-    const taken = this.index.owner(this.keyOf(record), record.rank);
+    const taken = this.owner(this.keyOf(record), record.rank);
     return taken && { owners: [taken[0], record], key: taken[1] };
   }
 
   put(record: StoredRecord, before: StoredRecord | undefined): void {
-    if (this.phase === 'checking' && this.definition.unique) {
+    if (this.#isChecked) {
       this.duplicate ??= this.duplicateOf(record);
       if (before) this.outdated.add(before);
     }
-    if (before) this.index.replace(before, record, this.keyOf(before), this.keyOf(record));
-    else this.index.add(record, this.keyOf(record));
+    if (before) this.replace(before, record, this.keyOf(before), this.keyOf(record));
+    else this.add(record, this.keyOf(record));
   }
 
-  addAll(part: RecordPart): void {
-    if (this.phase === 'checking' && this.definition.unique)
-      for (const record of part.records()) this.put(record, undefined);
-    else this.index.addAll(part, this.keysOf([part]));
+  putPart(part: RecordPart): void {
+    if (this.#isChecked) for (const record of part.records()) this.put(record, undefined);
+    else this.addAll(part, this.keysOf([part]));
   }
 
   /** The keys of all records of parts. */
@@ -94,7 +95,7 @@ export class IndexSlot {
 
   delete(record: StoredRecord): void {
     if (this.phase === 'checking') this.outdated.add(record);
-    this.index.remove(record, this.keyOf(record));
+    this.remove(record, this.keyOf(record));
   }
 }
 
@@ -102,11 +103,6 @@ export class IndexSlot {
 export interface DuplicateKey {
   readonly owners: readonly [owner: StoredRecord, other: StoredRecord];
   readonly key: IndexKey;
-}
-
-/** Whether one index answers every query of the other, regardless of `unique`. */
-export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
-  return keyName(a) === keyName(b);
 }
 
 /**
