@@ -94,18 +94,19 @@ export type { ModifyOptions } from './page/calls/modify-attempts.ts';
 export type { DatabaseClient } from './page/client/database-client.ts';
 export type { CollectionConstructor } from './page/collections/collection-constructor.ts';
 export type { BackupOptions, DropOptions } from './page/collections/collection-handle.ts';
-export type { DocumentCollection } from './page/collections/document-collection.ts';
-export type { BackupView } from './page/collections/document-queries.ts';
+export type { BackupView, DocumentCollection } from './page/collections/document-collection.ts';
 export type {
   KeyValueBackupView,
   KeyValueCollection,
 } from './page/collections/key-value-collection.ts';
-export type { SyncDocuments } from './page/collections/sync-documents.ts';
-export type { SyncKeyValues } from './page/collections/sync-key-values.ts';
+export type { SyncDocuments, SyncKeyValues } from './page/collections/sync-methods.ts';
 export type { LiveQuery } from './page/live/live-query.ts';
-export type { TransactionDocuments } from './page/transactions/transaction-documents.ts';
-export type { TransactionKeyValues } from './page/transactions/transaction-key-values.ts';
-export type { SyncTransaction, Transaction } from './page/transactions/transaction-types.ts';
+export type {
+  SyncTransaction,
+  Transaction,
+  TransactionDocuments,
+  TransactionKeyValues,
+} from './page/transactions/transaction-types.ts';
 export type {
   BackupInfo,
   ImportProgress,

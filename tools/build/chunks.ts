@@ -55,7 +55,7 @@ export const chunks: Group[] = [
     80,
     'page/connection/thread-engine',
     'page/transactions/run-transaction-sync',
-    'page/collections/sync-(?:documents|key-values)',
+    'page/collections/sync-methods',
     'storage/drivers/memory-storage',
   ),
   chunk('thread-parts', 70, 'engine/backups/part', 'engine/replication/replica-requests'),

@@ -1,4 +1,3 @@
-import type { Stamp } from '../../api/document-types.ts';
 import type { SlowQueryEvent } from '../../api/events.ts';
 import type { HandleSettings } from '../../api/options/collection-options.ts';
 import { takeBlobsBy } from '../../codec/capture.ts';
@@ -73,24 +72,6 @@ export class Runtime {
     return withCallerFrames(nameCollection(error, collection));
   }
 
-  /** Opens a collection of documents. */
-  openDocuments<T extends object, S extends Stamp>(
-    settings: HandleSettings,
-    order: CallOrder,
-    collection: object,
-  ): HandleCalls<DocumentCalls<T, S>> {
-    return this.#open(new DocumentCalls<T, S>(settings, order), settings, order, collection);
-  }
-
-  /** Opens a collection of keys and values. */
-  openKeyValues(
-    settings: HandleSettings,
-    order: CallOrder,
-    collection: object,
-  ): HandleCalls<KeyValueCalls> {
-    return this.#open(new KeyValueCalls(order), settings, order, collection);
-  }
-
   /**
    * Loads the code of all schemas. @returns what a file passes through: that of the newest handle
    * which has any.
@@ -100,12 +81,16 @@ export class Runtime {
     return (collection) => this.#passed.get(collection)?.calls;
   }
 
-  #open<Calls extends CommonCalls>(
-    calls: Calls,
+  /** Opens a collection. */
+  open<Calls extends CommonCalls>(
     { schema: given, migrate: steps = {}, ...settings }: HandleSettings,
     order: CallOrder,
     collection: object,
   ): HandleCalls<Calls> {
+    const calls: CommonCalls =
+      settings.type === 'DOCUMENT_BASED'
+        ? new DocumentCalls(settings, order)
+        : new KeyValueCalls(order);
     const inspection = this[INSPECTION];
     const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
     const number = this.channel.newHandle(settings);
@@ -129,7 +114,7 @@ export class Runtime {
     });
     if (settings.detailed_debugger_logs && !inspection.noteLogged(settings.name))
       logHandle(inspection, opened);
-    return handle;
+    return handle as HandleCalls<Calls>;
   }
 }
 

@@ -3,17 +3,7 @@ import type { Explained } from '../../protocol/requests.ts';
 import type { Inspection } from '../inspection/inspection.ts';
 import type { ObservedCall } from '../sending/observed-call.ts';
 import type { DocumentCalls } from './document-calls.ts';
-
-/** The position of the query among the arguments of a method, and of its options. */
-const QUERIES: Readonly<Record<string, readonly [params: number, options: number]>> = {
-  filter: [0, 1],
-  find: [0, 1],
-  has: [0, 1],
-  count: [0, 1],
-  live: [0, 1],
-  deleteMany: [0, 1],
-  patchMany: [0, 2],
-};
+import { documentMethods } from './document-methods.ts';
 
 /**
  * Queries that are explained at a time: an explanation runs the query again, so it costs as much.
@@ -29,13 +19,14 @@ export function watchSlowQueries(
   let waiting = 0;
   let before: Promise<void> = Promise.resolve();
   inspection.observe((call) => {
-    const place = QUERIES[call.method];
-    if (!place || call.duration_ms < slow_ms || 'error' in call) return;
+    const place = optionsOf(call.method);
+    if (place === undefined || call.duration_ms < slow_ms || 'error' in call) return;
     if (!isQuery(inspection, call)) return;
     const isExplained = waiting < MOST_WAITING;
     waiting++;
     before = before.then(async () => {
-      const [params, options] = place.map((index) => call.args[index]);
+      const [params] = call.args;
+      const options = call.args[place];
       const explained = isExplained ? await explain(inspection, call, params, options) : undefined;
       waiting--;
       emit(slowQuery(call, params, options as object | undefined, explained));
@@ -43,8 +34,15 @@ export function watchSlowQueries(
   });
 }
 
-/** `find` and the like of a key-value collection take a key. */
-function isQuery({ handles }: Inspection, { collection }: ObservedCall): boolean {
+/** The position of the options among the arguments of a method. */
+function optionsOf(method: string): number | undefined {
+  const name = method === 'live' ? 'filter' : (method as keyof typeof documentMethods);
+  return documentMethods[name]?.options;
+}
+
+/** `find` and the like of a key-value collection take a key, and `modify` takes an id. */
+function isQuery({ handles }: Inspection, { collection, args }: ObservedCall): boolean {
+  if (typeof args[0] === 'string') return false;
   return handles.some(
     ({ settings }) => settings.name === collection && settings.type === 'DOCUMENT_BASED',
   );

@@ -1,18 +1,17 @@
 import type { EventMap, EventName, Listener } from '../../api/events.ts';
 import type { HandleSettings } from '../../api/options/collection-options.ts';
 import { signalIn } from '../../api/options/option-checks.ts';
-import type { Result } from '../../async/coroutine.ts';
 import { CollectionError } from '../../errors/errors.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
+import type { CallRules, Start } from '../calls/methods.ts';
 import type { HandleCalls, Runtime } from '../calls/runtime.ts';
 import { cancelUnread } from '../calls/unread-source.ts';
 import { copyArgument, orAborted } from '../sending/call-arguments.ts';
 import type { CallOrder } from '../sending/call-order.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
-import type { Sender } from '../sending/sender.ts';
 import type { CollectionOwner } from './collection-owner.ts';
 import { REPLICATION, type ReplicationAccess } from './replication-access.ts';
 
@@ -30,16 +29,6 @@ export interface DropOptions {
    * @default false
    */
   backup?: boolean | undefined;
-}
-
-/** How a method runs its call. */
-interface MethodMode {
-  /** The caller's options, which may hold an AbortSignal. */
-  readonly options?: unknown;
-  /** Whether other calls of the collection wait until this one has ended. */
-  readonly exclusive?: boolean;
-  /** Copies an argument where the call waits for the runtime to load. */
-  readonly copy?: (value: unknown) => unknown;
 }
 
 /** The methods of both types of collection. */
@@ -64,12 +53,6 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     if (owner.opensEarly) this.#open().catch(() => undefined);
     else owner.whenLoaded(this);
   }
-
-  /** Opens the collection in the engine. */
-  protected abstract open(runtime: Runtime, order: CallOrder): HandleCalls<Calls>;
-
-  /** Loads the methods without promises: most pages never need them. */
-  protected abstract loadSync(calls: HandleCalls<Calls>): Promise<Sync>;
 
   /**
    * Resolves when the collection is open and, with `caching: true`, in memory. Awaiting it is
@@ -101,9 +84,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   }
 
   async #makeReady(): Promise<void> {
-    await this.call([], (calls, sender) => calls.ready(sender));
-    if (this.settings.caching && this.owner.status.engine === 'thread')
-      this.#sync ??= await this.loadSync(await this.#open());
+    await this.call((calls) => calls.ready, []);
+    if (this.#sync || !this.settings.caching || this.owner.status.engine !== 'thread') return;
+    const handle = await this.#open();
+    const { openSync } = await import('./sync-methods.ts');
+    this.#sync ??= openSync(this.settings, handle) as Sync;
   }
 
   /**
@@ -111,7 +96,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * later.
    */
   save(): Promise<void> {
-    return this.call([], (calls, sender) => calls.save(sender));
+    return this.call((calls) => calls.save, []);
   }
 
   /**
@@ -122,12 +107,12 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * @throws {StorageError} if it cannot be stored.
    */
   createBackup(options?: BackupOptions): Promise<string> {
-    return this.call([options], (calls, sender, given) => calls.createBackup(sender, given));
+    return this.call((calls) => calls.createBackup, [options]);
   }
 
   /** Lists the backups, newest first. */
   listBackups(): Promise<BackupInfo[]> {
-    return this.call([], (calls, sender) => calls.listBackups(sender));
+    return this.call((calls) => calls.listBackups, []);
   }
 
   /**
@@ -141,16 +126,15 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    */
   loadBackup(name: string): Promise<true> {
     const { version } = this.settings;
-    return this.call([name], (calls, sender, given) => calls.loadBackup(sender, given, version), {
-      exclusive: version > 1, // its documents may have to be migrated first
-    });
+    // Its documents may have to be migrated first.
+    return this.call((calls) => calls.loadBackup, [name, version], { exclusive: version > 1 });
   }
 
   /**
    * Deletes a backup, and the data that only it references. @throws {BackupError} `backup_unknown`
    */
   deleteBackup(name: string): Promise<true> {
-    return this.call([name], (calls, sender, given) => calls.deleteBackup(sender, given));
+    return this.call((calls) => calls.deleteBackup, [name]);
   }
 
   /**
@@ -166,9 +150,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * ```
    */
   async exportBackup(name: string): Promise<ReadableStream<Uint8Array>> {
-    const { cursor } = await this.call([name], (calls, sender, given) =>
-      calls.exportBackup(sender, given),
-    );
+    const { cursor } = await this.call((calls) => calls.exportBackup, [name]);
     return (await this.#open()).exported(cursor);
   }
 
@@ -180,11 +162,8 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * @throws {BackupError} for another, truncated, damaged or newer file; nothing is changed.
    */
   importBackup(file: FileSource, options?: ImportOptions): Promise<number> {
-    const importing = this.call(
-      [file, options],
-      (calls, sender, source, given) => calls.importBackup(sender, source, given),
-      { options, exclusive: true },
-    );
+    const rules = { options: 1, exclusive: true };
+    const importing = this.call((calls) => calls.importBackup, [file, options], rules);
     return cancelUnread(file, importing);
   }
 
@@ -193,7 +172,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
    * collection that cannot be opened because its data is damaged, too.
    */
   verify(): Promise<Verification> {
-    return this.call([], (calls, sender) => calls.verify(sender));
+    return this.call((calls) => calls.verify, []);
   }
 
   /**
@@ -207,7 +186,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const { activate_drop_method: enabled } = this.settings;
     // At once, even if the call queues.
     if (enabled && !this.owner.refusal) this.owner.noteDropped(this.name);
-    return this.call([options], (calls, sender, given) => calls.drop(sender, enabled, given));
+    return this.call((calls) => calls.drop, [enabled, options]);
   }
 
   /**
@@ -228,20 +207,24 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   /**
    * Runs a call. Until the runtime is loaded the call queues, with copies of its arguments.
    *
-   * @param start Starts the call with the arguments.
+   * @param start Finds its coroutine.
    */
   protected async call<Args extends readonly unknown[], T>(
+    start: Start<Calls, Args, T>,
     args: Args,
-    start: (calls: Calls, sender: Sender, ...args: Args) => Result<T>,
-    { options, exclusive, copy = copyArgument }: MethodMode = {},
+    { options = -1, exclusive, copy = copyArgument }: CallRules<Args> = {},
   ): Promise<T> {
     const { refusal } = this.owner;
     if (refusal) throw refusal;
-    const signal = signalIn(options);
+    const signal = signalIn(args[options]);
+    const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
     const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
-      exclusive || signal
-        ? channel.run((sender) => start(calls, sender, ...given), { signal, exclusive })
-        : channel.settle(start(calls, channel.sender, ...given));
+      isAlone || signal
+        ? channel.run((sender) => start(calls).call(calls, sender, ...given), {
+            signal,
+            exclusive: isAlone,
+          })
+        : channel.settle(start(calls).call(calls, channel.sender, ...given));
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);
@@ -304,7 +287,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
 
   #opened(runtime: Runtime): HandleCalls<Calls> {
     if (!this.#calls) {
-      this.#calls = this.open(runtime, this.#order);
+      this.#calls = runtime.open<Calls>(this.settings, this.#order, this);
       this.#calls.opened.then(
         () => this.owner.noteOpened(this.settings),
         // Every call rejects with the same error.

@@ -1,20 +1,55 @@
 import type {
   AnyDocument,
-  Given,
-  MatchOptions,
-  NewDocument,
+  DocumentChange,
+  Explanation,
+  FindOptions,
+  Found,
   Params,
+  Read,
+  SelectOption,
   Stamp,
   Stored,
 } from '../../api/document-types.ts';
-import type { Patch } from '../../api/update-types.ts';
+import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
-import type { ModifyOptions } from '../calls/modify-attempts.ts';
-import type { HandleCalls, Runtime } from '../calls/runtime.ts';
-import { copyList } from '../sending/call-arguments.ts';
-import type { CallOrder } from '../sending/call-order.ts';
-import { DocumentQueries } from './document-queries.ts';
-import type { SyncDocuments } from './sync-documents.ts';
+import {
+  type DocumentMethods,
+  type DocumentReads,
+  documentMethods,
+  documentReads,
+} from '../calls/document-methods.ts';
+import { addMethods } from '../calls/methods.ts';
+import type { DocumentStream } from '../find/document-stream.ts';
+import { LiveQuery } from '../live/live-query.ts';
+import { documentsSource } from '../live/live-source.ts';
+import { checkId } from '../sending/call-arguments.ts';
+import { type OpenView, viewOf } from './backup-view.ts';
+import { CollectionHandle } from './collection-handle.ts';
+import type { SyncDocuments } from './sync-methods.ts';
+
+/** What is not in the table. */
+const READS = ['explain', 'each', Symbol.asyncIterator] as const;
+
+/**
+ * A collection as a backup has it, to be read. Methods, options and types are those of the
+ * collection; nothing is copied or restored.
+ *
+ * @example
+ * ```ts
+ * const before = notes.at(backup);
+ * await before.filter({ done: false }, { sort: { title: 1 } });
+ * ```
+ */
+export interface BackupView<T extends object, S extends Stamp = never>
+  extends OpenView,
+    DocumentReads<T, S, 'async'>,
+    Pick<DocumentCollection<T, S, T>, (typeof READS)[number]> {}
+
+export interface DocumentCollection<
+  T extends object = AnyDocument,
+  S extends Stamp = never,
+  I extends object = T,
+> extends DocumentMethods<T, S, I, 'async'> {}
 
 /**
  * A collection of documents.
@@ -39,130 +74,14 @@ import type { SyncDocuments } from './sync-documents.ts';
  * await users.update(ada._id, { name: 'Ada', age: 37 });
  * ```
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: `addMethods` makes them.
 export class DocumentCollection<
   T extends object = AnyDocument,
   S extends Stamp = never,
   I extends object = T,
-> extends DocumentQueries<T, S, I> {
-  /**
-   * Inserts a document. Its `_id` counts if it has one; other managed fields are ignored.
-   *
-   * @returns the stored document: managed fields first, then the caller's.
-   * @throws {ValueError} `id_taken`; or with the path of a value that cannot be stored.
-   */
-  insert(document: Given<I, S>): Promise<Stored<T, S>> {
-    return this.call([document], (calls, sender, given) => calls.insert(sender, given));
-  }
-
-  /**
-   * Inserts many documents, all or none. A large list is encoded in slices, which keeps the page
-   * responsive: do not change its documents until the promise settles.
-   *
-   * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
-   */
-  insertMany(documents: readonly Given<I, S>[]): Promise<Stored<T, S>[]> {
-    return this.call([documents], (calls, sender, list) => calls.insertMany(sender, list), {
-      exclusive: true,
-      copy: copyList,
-    });
-  }
-
-  /** Replaces the document with this `_id`, like `update`, or inserts it. */
-  upsert(document: Given<I, S>): Promise<Stored<T, S>> {
-    return this.call([document], (calls, sender, given) => calls.upsert(sender, given));
-  }
-
-  /**
-   * Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the
-   * later counts.
-   */
-  upsertMany(documents: readonly Given<I, S>[]): Promise<Stored<T, S>[]> {
-    return this.call([documents], (calls, sender, list) => calls.upsertMany(sender, list), {
-      exclusive: true,
-      copy: copyList,
-    });
-  }
-
-  /**
-   * Replaces the caller's fields of a document. There are no operators: `{ $set: … }` is a field of
-   * that name.
-   *
-   * @returns the document; `undefined` if no document has this id.
-   */
-  update(id: string, document: Given<I, S>): Promise<Stored<T, S> | undefined> {
-    return this.call([id, document], (calls, sender, key, given) =>
-      calls.update(sender, key, given),
-    );
-  }
-
-  /**
-   * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies
-   * update operators. `undefined` as a new value is stored, it does not remove the field.
-   *
-   * @returns the document; `undefined` if no document has this id.
-   * @throws {ValueError} `update_invalid` with the path in the changes; {KeyError} `kind_mismatch`
-   *   if the stored value is of another kind than the change needs, `paths_conflict` if a path
-   *   begins with another; {CriteriaError} in `$pull`.
-   *
-   * @example
-   * ```ts
-   * await users.patch(ada._id, { age: 37, 'address.city': 'Oslo' });
-   * await users.patch(ada._id, { $inc: { age: 1 }, $push: { tags: 'climber' } });
-   * ```
-   */
-  patch(id: string, changes: Patch<T>): Promise<Stored<T, S> | undefined> {
-    return this.call([id, changes], (calls, sender, key, given) => calls.patch(sender, key, given));
-  }
-
-  /**
-   * Changes all matching documents as {@link patch} does, all or none.
-   *
-   * @returns how many matched.
-   *
-   * @example
-   * ```ts
-   * await users.patchMany({ city: 'Oslo' }, { $inc: { visits: 1 } });
-   * ```
-   */
-  patchMany(
-    params: Params<T, S>,
-    changes: Patch<T>,
-    options?: MatchOptions<T, S>,
-  ): Promise<number> {
-    return this.call(
-      [params, changes, options],
-      (calls, sender, query, given, more) => calls.patchMany(sender, query, given, more),
-      { options, exclusive: hasFunction(params, options) },
-    );
-  }
-
-  /**
-   * Replaces a document by what a function makes of it. The function gets a copy and may be async.
-   * It runs again if somebody changed the document meanwhile, so its side effects must bear
-   * repetition. Where update operators suffice, they are faster.
-   *
-   * @param change Returns the new content; `undefined` changes nothing.
-   * @returns the document; `undefined` if no document has this id.
-   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the
-   *   function throws.
-   *
-   * @example
-   * ```ts
-   * await users.modify(ada._id, (user) => ({ ...user, name: user.name.trim() }));
-   * ```
-   */
-  modify(
-    id: string,
-    change: (
-      document: Stored<T, S>,
-    ) => NewDocument<I> | undefined | Promise<NewDocument<I> | undefined>,
-    options?: ModifyOptions,
-  ): Promise<Stored<T, S> | undefined> {
-    return this.call(
-      [id, change, options],
-      (calls, sender, key, make, given) => calls.modify(sender, key, make, given),
-      { options },
-    );
+> extends CollectionHandle<DocumentCalls<T, S>, SyncDocuments<T, S, I>> {
+  static {
+    addMethods(this, documentMethods);
   }
 
   /**
@@ -182,59 +101,157 @@ export class DocumentCollection<
    */
   restoreDocument(id: string, backup: string): Promise<Stored<T, S>> {
     const { version } = this.settings;
-    return this.call(
-      [id, backup],
-      (calls, sender, key, name) => calls.restoreDocument(sender, key, name, version),
-      { exclusive: true },
+    return this.call((calls) => calls.restoreDocument, [id, backup, version], { exclusive: true });
+  }
+
+  /**
+   * Explains how `filter` finds its documents: the index, the keys and documents examined, the
+   * engine and the time. Runs the query, without its functions, and returns no documents.
+   *
+   * @example
+   * ```ts
+   * const explained = await users.explain({ age: { $gt: 60 } });
+   * const { plan, keys_examined, documents_examined, returned } = explained;
+   * ```
+   */
+  async explain(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, SelectOption<T, S>>,
+  ): Promise<Explanation> {
+    const began = performance.now();
+    const explained = await this.call((calls) => calls.explain, [params, options], { options: 1 });
+    const { engine } = this.owner.status as Pick<Explanation, 'engine'>;
+    return { ...explained, engine, total_ms: performance.now() - began };
+  }
+
+  /**
+   * Iterates over the matching documents, one chunk in memory. Leaves out documents inserted
+   * meanwhile.
+   *
+   * @throws {WorkerError} `scan_lost` if the worker was replaced meanwhile, because another call
+   *   hung.
+   *
+   * @example
+   * ```ts
+   * for await (const user of users.each({ age: { $gte: 18 } })) console.log(user.name);
+   * ```
+   */
+  async *each<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S> = {} as Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): AsyncGenerator<Found<T, S, L>, void, undefined> {
+    let stream: DocumentStream<T, S> | undefined;
+    try {
+      // The stream starts with this call, before later calls.
+      let chunk = await this.call(
+        (calls) => (sender, query, given) => {
+          stream = calls.stream(query, given);
+          return stream.read(sender);
+        },
+        [params, options],
+        { options: 1 },
+      );
+      while (chunk) {
+        yield* chunk as Found<T, S, L>[];
+        chunk = await this.call(
+          () => (sender, _) => (stream as DocumentStream<T, S>).read(sender),
+          [options],
+          { options: 0 },
+        );
+      }
+    } finally {
+      await this.call(() => (sender) => stream?.end(sender), []);
+    }
+  }
+
+  /** Iterates over all documents that are not archived, like {@link each}. */
+  [Symbol.asyncIterator](): AsyncGenerator<Read<T, S>, void, undefined> {
+    return this.each() as AsyncGenerator<Read<T, S>, void, undefined>;
+  }
+
+  /**
+   * Shows the collection as a backup has it, without restoring it. The backup is opened by the
+   * first call, and cannot be deleted or expire while it is read.
+   *
+   * @param backup Name of the backup. Calls reject with {BackupError} `backup_unknown`,
+   *   `backup_damaged`, and with {CollectionError} `schema_older`, `schema_newer` if its documents
+   *   have another version.
+   *
+   * @example
+   * ```ts
+   * const yesterday = notes.at(backup);
+   * console.log(await yesterday.count({ done: true }));
+   * await yesterday.close();
+   * ```
+   */
+  at(backup: string): BackupView<T, S> {
+    return viewOf(
+      this,
+      DocumentCollection.prototype,
+      [...Object.keys(documentReads), ...READS],
+      backup,
     );
   }
 
   /**
-   * Archives a document. Resolves with `false` if no document has this id, or it is archived
-   * already.
+   * Compares a backup with a later one, or with now: the documents that were added, changed and
+   * removed, in insertion order, part by part. Reads little more than what differs.
+   *
+   * @param to Name of the other backup. @default the collection at the time of the call, which is
+   *   saved
+   * @throws {BackupError} `backup_unknown`, `backup_damaged`; {CollectionError} `schema_older`,
+   *   `schema_newer`
+   *
+   * @example
+   * ```ts
+   * for await (const change of notes.diff(backup))
+   *   if (change.type === 'changed') console.log(change.id, change.changes);
+   * ```
    */
-  archive(id: string): Promise<boolean> {
-    return this.call([id], (calls, sender, key) => calls.archive(sender, key));
-  }
-
-  /**
-   * Unarchives a document. Resolves with `false` if no document has this id, or it is not archived.
-   */
-  unarchive(id: string): Promise<boolean> {
-    return this.call([id], (calls, sender, key) => calls.unarchive(sender, key));
-  }
-
-  /** Deletes a document. Resolves with `false` if no document has this id. */
-  delete(id: string): Promise<boolean> {
-    return this.call([id], (calls, sender, key) => calls.delete(sender, key));
-  }
-
-  /** Deletes the matching documents. Resolves with their number. */
-  deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Promise<number> {
-    return this.call(
-      [params, options],
-      (calls, sender, query, given) => calls.deleteMany(sender, query, given),
-      { options, exclusive: hasFunction(params, options) },
+  async *diff(from: string, to?: string): AsyncGenerator<DocumentChange<T, S>, void, undefined> {
+    yield* await this.call(
+      (calls) => (sender, one, other) =>
+        calls.diff<DocumentChange<T, S>>(sender, this.liveBase, one, other),
+      [from, to],
     );
   }
 
-  protected open(runtime: Runtime, order: CallOrder): HandleCalls<DocumentCalls<T, S>> {
-    return runtime.openDocuments(this.settings, order, this);
+  /**
+   * Makes a {@link LiveQuery} of the matching documents.
+   *
+   * @param params As for {@link filter}. A function runs for new and changed documents.
+   * @throws {OptionError} with the option; {CriteriaError}. Errors that the engine finds are the
+   *   snapshot's `error`.
+   *
+   * @example
+   * ```ts
+   * const adults = users.live({ age: { $gte: 18 } }, { sort: { name: 1 }, limit: 20 });
+   * const stop = adults.subscribe(({ status, data }) => console.log(status, data?.length));
+   * ```
+   */
+  live<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: LiveOptions<T, S, L>,
+  ): LiveQuery<readonly Found<T, S, L>[]> {
+    return new LiveQuery(documentsSource(this.liveBase, params, options));
   }
 
-  protected async loadSync({
-    calls,
-    channel,
-  }: HandleCalls<DocumentCalls<T, S>>): Promise<SyncDocuments<T, S, I>> {
-    const { openSync } = await import('./sync-documents.ts');
-    return openSync(this.settings, calls, channel);
+  /** Makes a {@link LiveQuery} of the number of matching documents; without params, of all. */
+  liveCount(
+    params: Params<T, S> = {} as Params<T, S>,
+    options?: LiveCountOptions<T, S>,
+  ): LiveQuery<number> {
+    return new LiveQuery(documentsSource({ ...this.liveBase, count: true }, params, options));
   }
-}
 
-/**
- * Whether a function of the caller chooses the documents: it runs in this thread, between two
- * requests.
- */
-function hasFunction(params: unknown, options: { readonly where?: unknown } | undefined): boolean {
-  return typeof params === 'function' || options?.where !== undefined;
+  /**
+   * Makes a {@link LiveQuery} of the document with this id, archived or not; `undefined` while
+   * there is none.
+   *
+   * @throws {ValueError} `id_invalid`
+   */
+  liveDocument(id: string): LiveQuery<Read<T, S> | undefined> {
+    checkId(id);
+    return new LiveQuery({ ...this.liveBase, key: id, throttle: 0 });
+  }
 }

@@ -92,8 +92,9 @@ function watchCalls(
       const method = Reflect.get(calls, name, calls) as unknown;
       if (typeof method !== 'function') return method;
       if (NO_CALLS.has(name) || !observers.isObserved) return method.bind(calls);
-      return (sender: unknown, ...args: unknown[]) => {
-        const start = () => (method as Method).call(calls, sender, ...args);
+      return (sender: unknown, ...given: unknown[]) => {
+        const start = () => (method as Method).call(calls, sender, ...given);
+        const args = given.slice(0, given.findLastIndex((arg) => arg !== undefined) + 1);
         if (args.some((arg) => observers.hidden.has(arg as object))) return start();
         return observed(start, (outcome, duration_ms) =>
           observers.report({

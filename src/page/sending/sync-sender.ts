@@ -26,7 +26,11 @@ export class SyncSender implements Sender {
   }
 
   /** @throws {CollectionError} `sync_unavailable` while an exclusive call runs. */
-  run<T>(start: (sender: Sender) => Result<T>): T {
+  run<T>(
+    call: (sender: Sender, ...args: never[]) => Result<T>,
+    calls: object,
+    args: readonly unknown[],
+  ): T {
     if (this.#channel.order.busy) {
       throw new CollectionError(
         'sync_unavailable',
@@ -35,8 +39,9 @@ export class SyncSender implements Sender {
       );
     }
     try {
-      const call = start(this);
-      return isCoroutine(call) ? runSync(call, this.#collection) : call;
+      // Hot: no call takes more, and to spread them takes half as long as a `get`.
+      const result = call.call(calls, this, args[0] as never, args[1] as never, args[2] as never);
+      return isCoroutine(result) ? runSync(result, this.#collection) : result;
     } catch (error) {
       throw nameCollection(error, this.#collection);
     }

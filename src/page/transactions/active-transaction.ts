@@ -50,10 +50,10 @@ export class ActiveTransaction {
   }
 
   /** Must be called when a call begins. */
-  begin(collection: string, method: string, id: unknown): RunningCall {
+  begin(collection: string, method: string, first: unknown): RunningCall {
     this.#calls++;
     this.collections.add(collection);
-    const call: RunningCall = { collection, method, id, result: undefined, signal: undefined };
+    const call: RunningCall = { collection, method, first, result: undefined, signal: undefined };
     this.#running.add(call);
     return call;
   }

@@ -3,8 +3,7 @@ import type { CommitReply } from '../../protocol/requests.ts';
 import type { Runtime } from '../calls/runtime.ts';
 import type { CollectionHandle } from '../collections/collection-handle.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
-import { SyncDocuments } from '../collections/sync-documents.ts';
-import { SyncKeyValues } from '../collections/sync-key-values.ts';
+import { syncMethods } from '../collections/sync-methods.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { SyncChannel } from '../sending/sync-sender.ts';
 import { asTransactionSync, conflictInside, over } from './transaction-errors.ts';
@@ -25,14 +24,11 @@ export function runTransactionSync<T>(
 ): T {
   const transaction = new SyncRun(runtime);
   const scope = (collection: CollectionHandle<never, unknown>) => {
-    const { name, type, opened } = opening(owner, runtime, collection);
-    transaction.collections.add(name);
+    const { calls, channel } = opening(owner, runtime, collection);
+    transaction.collections.add(collection.name);
     // Throws where the collection is not in memory, with the reason.
     void collection.sync;
-    const channel = transaction.channelOver(opened.channel);
-    return type === 'DOCUMENT_BASED'
-      ? new SyncDocuments(name, opened.calls as never, channel)
-      : new SyncKeyValues(name, opened.calls as never, channel);
+    return syncMethods(collection, calls, transaction.channelOver(channel));
   };
   try {
     const result = run(scope as unknown as SyncTransaction);

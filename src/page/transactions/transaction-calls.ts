@@ -1,51 +1,55 @@
 import { signalIn } from '../../api/options/option-checks.ts';
 import { isCoroutine, type Result, run } from '../../async/coroutine.ts';
 import { nameCollection } from '../../errors/errors.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
+import { documentMethods } from '../calls/document-methods.ts';
+import { keyValueMethods } from '../calls/key-value-methods.ts';
+import { addMethods, type CallRules, type Start } from '../calls/methods.ts';
 import type { HandleCalls } from '../calls/runtime.ts';
 import { orAborted, withCallerFrames } from '../sending/call-arguments.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { ActiveTransaction } from './active-transaction.ts';
 
 /** Calls on one collection in a transaction. */
-export class TransactionCalls<Calls extends CommonCalls> {
-  readonly #handle: HandleCalls<Calls>;
+class TransactionMethods {
+  readonly #handle: HandleCalls<CommonCalls>;
   readonly #sender: Sender;
   readonly #transaction: ActiveTransaction;
   readonly #collection: string;
 
-  constructor(handle: HandleCalls<Calls>, transaction: ActiveTransaction, collection: string) {
+  constructor(handle: HandleCalls<CommonCalls>, transaction: ActiveTransaction, name: string) {
     this.#handle = handle;
     this.#sender = transaction.senderOver(handle.channel);
     this.#transaction = transaction;
-    this.#collection = collection;
+    this.#collection = name;
   }
 
-  /**
-   * @param id Of the document or key, for an error.
-   * @param options Of the call: a signal in it ends the call.
-   */
-  protected call<T>(
+  protected call(
+    start: Start<CommonCalls>,
+    args: readonly never[],
+    { options = -1 }: CallRules,
     method: string,
-    start: (calls: Calls, sender: Sender) => Result<T>,
-    id?: unknown,
-    options?: unknown,
-  ): Promise<T> {
-    const signal = signalIn(options);
+  ): Promise<unknown> {
+    const signal = signalIn(args[options]);
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const running = this.#transaction.begin(this.#collection, method, id);
-    const result = this.#run(start, () => this.#transaction.ended(running));
+    const running = this.#transaction.begin(this.#collection, method, args[0]);
+    const result = this.#run(start, args, () => this.#transaction.ended(running));
     // No handler here: a failure that the function does not await must be reported as unhandled.
     running.result = result;
     running.signal = signal;
     return orAborted(result, signal);
   }
 
-  async #run<T>(start: (calls: Calls, sender: Sender) => Result<T>, ended: () => void): Promise<T> {
+  async #run(
+    start: Start<CommonCalls>,
+    args: readonly never[],
+    ended: () => void,
+  ): Promise<unknown> {
     try {
       // One that was just constructed may have to load.
       const { calls } = this.#handle.loaded ?? (await this.#handle.load());
-      const call = start(calls, this.#sender);
+      const call: Result<unknown> = start(calls).call(calls, this.#sender, ...args);
       return isCoroutine(call) ? await run(call) : call;
     } catch (error) {
       throw withCallerFrames(nameCollection(error, this.#collection));
@@ -53,4 +57,29 @@ export class TransactionCalls<Calls extends CommonCalls> {
       ended();
     }
   }
+}
+
+class TransactionDocumentMethods extends TransactionMethods {
+  static {
+    const { modify: _, ...methods } = documentMethods;
+    addMethods(this, methods);
+  }
+}
+
+class TransactionKeyValueMethods extends TransactionMethods {
+  static {
+    const { modify: _, ...methods } = keyValueMethods;
+    addMethods(this, methods);
+  }
+}
+
+/** The methods of a collection in a transaction. */
+export function transactionMethods(
+  { name, type }: Pick<CollectionSettings, 'name' | 'type'>,
+  handle: HandleCalls<CommonCalls>,
+  transaction: ActiveTransaction,
+): object {
+  const Methods =
+    type === 'DOCUMENT_BASED' ? TransactionDocumentMethods : TransactionKeyValueMethods;
+  return new Methods(handle, transaction, name);
 }

@@ -4,8 +4,8 @@ import { CollectionError, TransactionError } from '../../errors/errors.ts';
 export interface TransactionCall {
   readonly collection: string;
   readonly method: string;
-  /** Of the document or key, if it takes one. */
-  readonly id: unknown;
+  /** Its first argument. */
+  readonly first: unknown;
 }
 
 /** The error of a call after the end. @param isSync Of `transactionSync`. */
@@ -37,8 +37,11 @@ export function exhausted(
 }
 
 /** The error of a function that returns while a call runs. */
-export function notAwaited({ collection, method, id }: TransactionCall): TransactionError {
-  const given = id === undefined ? '' : (JSON.stringify(id) ?? '').slice(0, 80);
+export function notAwaited({ collection, method, first }: TransactionCall): TransactionError {
+  const isKey = [first]
+    .flat()
+    .every((part) => typeof part === 'string' || typeof part === 'number');
+  const given = isKey ? JSON.stringify(first).slice(0, 80) : '';
   return new TransactionError(
     'transaction_misused',
     `The function returned before ${method}(${given}) of collection "${collection}" had ended; nothing was changed. Await every call of tx.`,

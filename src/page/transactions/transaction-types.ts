@@ -1,10 +1,29 @@
 import type { Shared, Stamp } from '../../api/document-types.ts';
+import type { DocumentMethods } from '../calls/document-methods.ts';
+import type { KeyValueMethods } from '../calls/key-value-methods.ts';
 import type { DocumentCollection } from '../collections/document-collection.ts';
 import type { KeyValueCollection } from '../collections/key-value-collection.ts';
-import type { SyncDocuments } from '../collections/sync-documents.ts';
-import type { SyncKeyValues } from '../collections/sync-key-values.ts';
-import type { TransactionDocuments } from './transaction-documents.ts';
-import type { TransactionKeyValues } from './transaction-key-values.ts';
+import type { SyncDocuments, SyncKeyValues } from '../collections/sync-methods.ts';
+
+/**
+ * A collection of documents in a transaction. Reads see the snapshot of the transaction and its own
+ * changes. The methods are those of {@link DocumentCollection}, without `modify`, `each`,
+ * `explain`, live queries, backups, `verify`, `save` and `Drop`. In place of `modify` use `get` and
+ * `update`. Unique indexes are checked by the commit.
+ */
+export interface TransactionDocuments<
+  T extends object,
+  S extends Stamp = never,
+  I extends object = T,
+> extends Omit<DocumentMethods<T, S, I, 'async'>, 'modify'> {}
+
+/**
+ * A collection of keys and values in a transaction. Reads see the snapshot of the transaction and
+ * its own changes. The methods are those of {@link KeyValueCollection}, without `modify`, backups,
+ * `verify`, `save` and `Drop`. In place of `modify` use `get` and `set`.
+ */
+export interface TransactionKeyValues<V = unknown>
+  extends Omit<KeyValueMethods<V, 'async'>, 'modify'> {}
 
 /**
  * A running transaction: a function that takes a collection, and has its methods as the transaction

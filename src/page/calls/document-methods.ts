@@ -1,0 +1,212 @@
+import type {
+  AnyDocument,
+  FindOptions,
+  Found,
+  Given,
+  MatchOptions,
+  NewDocument,
+  Params,
+  Read,
+  SelectOption,
+  Stamp,
+  Stored,
+} from '../../api/document-types.ts';
+import type { Patch } from '../../api/update-types.ts';
+import { copyList } from '../sending/call-arguments.ts';
+import type { DocumentCalls } from './document-calls.ts';
+import type { Methods, Returns, Way } from './methods.ts';
+import type { ModifyOptions } from './modify-attempts.ts';
+
+/** The methods of a document collection that read; backups have them too. */
+export interface DocumentReads<T extends object, S extends Stamp, W extends Way> {
+  /** Finds the document with this id, archived or not; `undefined` if there is none. */
+  get(id: string): Returns<W, Read<T, S> | undefined>;
+
+  /**
+   * Finds the documents with these ids, archived or not, as of one instant.
+   *
+   * @returns the documents in the order of the ids, `undefined` where there is none.
+   */
+  getMany(ids: readonly string[]): Returns<W, (Read<T, S> | undefined)[]>;
+
+  /**
+   * Finds the first matching document, in insertion order; `undefined` if there is none.
+   *
+   * @param params Criteria in MongoDB's query language, or a function of a document. The function
+   *   runs in the calling thread, with its closure; documents reach it in chunks.
+   * @throws {CriteriaError} with the path in the criteria.
+   */
+  find<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Returns<W, Found<T, S, L> | undefined>;
+
+  /** Finds all matching documents, in insertion order. */
+  filter<const L extends SelectOption<T, S> = undefined>(
+    params: Params<T, S>,
+    options?: FindOptions<T, S, L>,
+  ): Returns<W, Found<T, S, L>[]>;
+
+  /** Whether a document matches. */
+  has(params: Params<T, S>, options?: MatchOptions<T, S>): Returns<W, boolean>;
+
+  /** Counts the matching documents; without params, all. */
+  count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Returns<W, number>;
+}
+
+/**
+ * The methods of a document collection that its façades share: the collection, its `sync`,
+ * and transactions. The rows below name their coroutines.
+ */
+export interface DocumentMethods<T extends object, S extends Stamp, I extends object, W extends Way>
+  extends DocumentReads<T, S, W> {
+  /**
+   * Inserts a document. Its `_id` counts if it has one; other managed fields are ignored.
+   *
+   * @returns the stored document: managed fields first, then the caller's.
+   * @throws {ValueError} `id_taken`; or with the path of a value that cannot be stored.
+   */
+  insert(document: Given<I, S>): Returns<W, Stored<T, S>>;
+
+  /**
+   * Inserts many documents, all or none. A large list is encoded in slices, which keeps the page
+   * responsive: do not change its documents until the promise settles.
+   *
+   * @throws {ValueError} with the path of the invalid value, such as `documents[3].name`.
+   */
+  insertMany(documents: readonly Given<I, S>[]): Returns<W, Stored<T, S>[]>;
+
+  /** Replaces the document with this `_id`, like `update`, or inserts it. */
+  upsert(document: Given<I, S>): Returns<W, Stored<T, S>>;
+
+  /**
+   * Replaces or inserts many documents, like {@link upsert}, all or none. Of two with one `_id` the
+   * later counts.
+   */
+  upsertMany(documents: readonly Given<I, S>[]): Returns<W, Stored<T, S>[]>;
+
+  /**
+   * Replaces the caller's fields of a document. There are no operators: `{ $set: … }` is a field of
+   * that name.
+   *
+   * @returns the document; `undefined` if no document has this id.
+   */
+  update(id: string, document: Given<I, S>): Returns<W, Stored<T, S> | undefined>;
+
+  /**
+   * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies
+   * update operators. `undefined` as a new value is stored, it does not remove the field.
+   *
+   * @returns the document; `undefined` if no document has this id.
+   * @throws {ValueError} `update_invalid` with the path in the changes; {KeyError} `kind_mismatch`
+   *   if the stored value is of another kind than the change needs, `paths_conflict` if a path
+   *   begins with another; {CriteriaError} in `$pull`.
+   *
+   * @example
+   * ```ts
+   * await users.patch(ada._id, { age: 37, 'address.city': 'Oslo' });
+   * await users.patch(ada._id, { $inc: { age: 1 }, $push: { tags: 'climber' } });
+   * ```
+   */
+  patch(id: string, changes: Patch<T>): Returns<W, Stored<T, S> | undefined>;
+
+  /**
+   * Changes all matching documents as {@link patch} does, all or none.
+   *
+   * @returns how many matched.
+   *
+   * @example
+   * ```ts
+   * await users.patchMany({ city: 'Oslo' }, { $inc: { visits: 1 } });
+   * ```
+   */
+  patchMany(
+    params: Params<T, S>,
+    changes: Patch<T>,
+    options?: MatchOptions<T, S>,
+  ): Returns<W, number>;
+
+  /**
+   * Replaces a document by what a function makes of it. The function gets a copy and may be async,
+   * except in `sync`. It runs again if somebody changed the document meanwhile, so its side effects
+   * must bear repetition. Where update operators suffice, they are faster.
+   *
+   * @param change Returns the new content; `undefined` changes nothing.
+   * @returns the document; `undefined` if no document has this id.
+   * @throws {TransactionError} `transaction_conflict` after too many conflicts; or what the
+   *   function throws.
+   *
+   * @example
+   * ```ts
+   * await users.modify(ada._id, (user) => ({ ...user, name: user.name.trim() }));
+   * ```
+   */
+  modify(
+    id: string,
+    change: (
+      document: Stored<T, S>,
+    ) => NewDocument<I> | undefined | Returns<W, NewDocument<I> | undefined>,
+    options?: ModifyOptions,
+  ): Returns<W, Stored<T, S> | undefined>;
+
+  /**
+   * Archives a document. Resolves with `false` if no document has this id, or it is archived
+   * already.
+   */
+  archive(id: string): Returns<W, boolean>;
+
+  /**
+   * Unarchives a document. Resolves with `false` if no document has this id, or it is not archived.
+   */
+  unarchive(id: string): Returns<W, boolean>;
+
+  /** Deletes a document. Resolves with `false` if no document has this id. */
+  delete(id: string): Returns<W, boolean>;
+
+  /** Deletes the matching documents. Resolves with their number. */
+  deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Returns<W, number>;
+}
+
+type Calls = DocumentCalls<AnyDocument>;
+
+/** How the methods run that read. */
+export const documentReads: Methods<Calls, DocumentReads<AnyDocument, never, 'sync'>> = {
+  get: { start: (calls) => calls.get },
+  getMany: { start: (calls) => calls.getMany },
+  find: { start: (calls) => calls.find, options: 1 },
+  filter: { start: (calls) => calls.filter, options: 1 },
+  has: { start: (calls) => calls.has, options: 1 },
+  count: { start: (calls) => calls.count, options: 1 },
+};
+
+/** How the methods run. */
+export const documentMethods: Methods<
+  Calls,
+  DocumentMethods<AnyDocument, never, AnyDocument, 'sync'>
+> = {
+  ...documentReads,
+  insert: { start: (calls) => calls.insert },
+  insertMany: { start: (calls) => calls.insertMany, exclusive: true, copy: copyList },
+  upsert: { start: (calls) => calls.upsert },
+  upsertMany: { start: (calls) => calls.upsertMany, exclusive: true, copy: copyList },
+  update: { start: (calls) => calls.update },
+  patch: { start: (calls) => calls.patch },
+  patchMany: {
+    start: (calls) => calls.patchMany,
+    options: 2,
+    exclusive: (params, _, options) => hasFunction(params, options),
+  },
+  modify: { start: (calls) => calls.modify, options: 2 },
+  archive: { start: (calls) => calls.archive },
+  unarchive: { start: (calls) => calls.unarchive },
+  delete: { start: (calls) => calls.delete },
+  deleteMany: { start: (calls) => calls.deleteMany, options: 1, exclusive: hasFunction },
+};
+
+/**
+ * Whether a function of the caller chooses the documents: it runs in this thread, between two
+ * requests.
+ */
+function hasFunction(params: unknown, options: { readonly where?: unknown } | undefined): boolean {
+  return typeof params === 'function' || options?.where !== undefined;
+}
