@@ -45,11 +45,13 @@ class Parts {
   }
 
   /**
-   * Loads a part. Requests share a load; one that fails is not kept, so that the next tries again.
+   * Loads a part, once. Requests share a load; one that fails is not kept, so that the next tries again.
    *
    * @throws {CairnError} `load_failed`
    */
   async load<Name extends PartName>(name: Name): Promise<PartCode[Name]> {
+    const code = this.#code[name];
+    if (code) return code;
     const begun = this.#loading.get(name) ?? this.#begin(name);
     this.#loading.set(name, begun);
     return begun as Promise<PartCode[Name]>;

@@ -18,6 +18,8 @@ export interface RecoverySession {
   openAll(opened: OpenedHandles): void;
   reapply(change: AcknowledgedChange): Promise<void>;
   settleAll(): void;
+  /** Why it takes no changes until its replay is repeated; `undefined` where it does. */
+  behind: unknown;
   leave(): void;
 }
 
@@ -210,13 +212,19 @@ export class Recovery {
     all.sort((a, b) => a.change.turn - b.change.turn);
     for (const { change } of all)
       if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
-    // Before the first: changes enter the queues in their order.
-    if (all.some(({ change }) => change.request.op === 'commit'))
-      await parts.load('transactions').catch(() => undefined); // Refused below, for now.
+    // Before the first, as changes enter the queues in their order. Without it what follows waits
+    // as well: it may have been made on top.
+    const first = all.findIndex(({ change }) => change.request.op === 'commit');
+    let missing: unknown;
+    if (first >= 0)
+      await parts.load('transactions').catch((error: unknown) => {
+        missing = error;
+      });
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
-      all.map(async ({ session, change, index }) => {
+      all.map(async ({ session, change, index }, at) => {
         try {
+          if (missing && at >= first) throw missing;
           await session.reapply(change);
         } catch (error) {
           failures.get(session)?.set(index, error);
@@ -225,6 +233,8 @@ export class Recovery {
     );
     for (const { session, applied } of contributions) {
       session.settleAll();
+      const isBehind = [...(failures.get(session)?.values() ?? [])].includes(missing);
+      session.behind = isBehind ? missing : undefined;
       applied(failures.get(session) as Map<number, unknown>);
     }
   }

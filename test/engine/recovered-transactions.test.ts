@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { parts } from '../../src/engine/parts.ts';
+import { CairnError } from '../../src/errors/errors.ts';
 import { asAcknowledged } from '../../src/page/connection/replay.ts';
 import type { Request } from '../../src/protocol/requests.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
@@ -62,6 +64,22 @@ describe('after a failover', () => {
     expect(before).toMatchObject({ entries: { keys: ['k'], bodies: ['2'] } });
     expect(await failOver()).toEqual([]);
     expect(await client.contents()).toEqual(before);
+  });
+
+  test('one whose code does not load stays with its client, and no change overtakes it', async () => {
+    await client.make(await stage(increase('x', 5)));
+    await client.make(increase('x', 10));
+    const before = await client.contents();
+    vi.spyOn(parts, 'load').mockRejectedValueOnce(new CairnError('load_failed', ''));
+    expect(await failOver()).toEqual([
+      expect.objectContaining({ code: 'load_failed' }),
+      expect.objectContaining({ code: 'load_failed' }),
+    ]);
+    await expect(client.make(increase('x', 100))).rejects.toMatchObject({ code: 'load_failed' });
+    expect(await client.replayAgain()).toEqual(new Map());
+    expect(await client.contents()).toEqual(before);
+    await client.make(increase('x', 100));
+    expect(await client.contents()).not.toEqual(before);
   });
 
   test('one that was saved is not applied twice, though its client has not heard of the save', async () => {

@@ -36,6 +36,11 @@ export class ReplayingClient {
     return session.replay(changes);
   }
 
+  /** Replays to the engine that has refused changes. */
+  async replayAgain() {
+    return (this.#session as Session).replay(this.kept.all());
+  }
+
   /** The reply to a request, which counts as acknowledged. */
   async make(request: Request): Promise<any> {
     const first = this.#numbers.number([request]);

@@ -61,6 +61,8 @@ export class Session implements EventReceiver, RecoverySession {
   readonly transactions: StagedRequests;
   readonly unfinished = new UnfinishedCalls();
   watching = false;
+  /** A change must not overtake those that are to be replayed again. */
+  behind: unknown;
   readonly #lives: SessionLives;
   readonly #answers = new AnswerOrder();
   /** Batches that wait for the recovery; no later batch may overtake them. */
@@ -206,6 +208,7 @@ export class Session implements EventReceiver, RecoverySession {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
+        if (this.behind && isChange(request)) throw this.behind;
         const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;
         const executor = isStaged ? this.transactions : (handle?.collection ?? database);
