@@ -1,13 +1,11 @@
-import { BackupError } from '../errors/errors.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type LostSnapshot, readSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
+import { readSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 
 /** The snapshots of a collection, read on first use: opening needs none. */
 export class Snapshots {
   readonly #storage: Storage;
   readonly #collection: string;
-  #taken = 0;
   /**
    * Sequence numbers of failed writes. Their snapshots may be stored nevertheless, and are ignored.
    */
@@ -41,37 +39,6 @@ export class Snapshots {
     const { whole, lost } = await this.stored();
     const named = [...whole, ...lost].flatMap(({ segments }) => segments);
     return new Set([...named, ...leases.of(this.#collection)]);
-  }
-
-  /** @throws {BackupError} `backup_unknown`, `backup_damaged` */
-  async find(name: string): Promise<Snapshot> {
-    const found = await this.findAny(name);
-    if ('sequence' in found) return found;
-    throw lostBackup(this.#collection, found);
-  }
-
-  /** @throws {BackupError} `backup_unknown` */
-  async findAny(name: string): Promise<Snapshot | LostSnapshot> {
-    const { whole: snapshots, lost } = await this.stored();
-    const found = [...snapshots, ...lost].find((snapshot) => snapshot.name === name);
-    if (found) return found;
-    const names = snapshots.map((snapshot) => snapshot.name).reverse();
-    const labelled = snapshots.findLast(({ label }) => label === name);
-    const meant = labelled ? `That is the label of ${labelled.name}. ` : '';
-    throw new BackupError(
-      'backup_unknown',
-      `Collection "${this.#collection}" has no backup "${name}". ${meant}` +
-        (names.length > 0 ? `There are: ${names.slice(0, 10).join(', ')}.` : 'There are none.'),
-      { place: this.#collection },
-    );
-  }
-
-  /** Reserves a sequence number for a new snapshot. */
-  async takeSequence(): Promise<number> {
-    const { whole, lost } = await this.stored();
-    const stored = [...whole.map(({ sequence }) => sequence), ...lost.map(sequenceOf)];
-    this.#taken = Math.max(this.#taken, ...stored) + 1;
-    return this.#taken;
   }
 
   /**
@@ -111,20 +78,6 @@ export class Snapshots {
     );
     return reading;
   }
-}
-
-/** The error of a backup that is missing or damaged. */
-export function lostBackup(collection: string, { name, key }: LostSnapshot): BackupError {
-  const problem = key ? 'is damaged in storage (its checksum differs)' : 'is missing from storage';
-  return new BackupError(
-    'backup_damaged',
-    `Backup "${name}" of collection "${collection}" ${problem}. The collection is as it was; verify() says which backups are whole, deleteBackup() forgets this one.`,
-    { place: collection },
-  );
-}
-
-function sequenceOf({ key }: LostSnapshot): number {
-  return (key?.[1] ?? 0) as number;
 }
 
 /** Keeps segments in storage until it is released, unless their collection goes. */

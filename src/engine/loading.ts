@@ -9,7 +9,6 @@ import type { CollectionContext } from './collection-context.ts';
 import type { DocumentIndex } from './documents/document-index.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
 import { extractKeys, lackingColumns, writeColumns } from './documents/index-builder.ts';
-import type { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import type { FirstReads } from './first-reads/first-reads.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
 import { RecordStore } from './records/record-store.ts';
@@ -18,7 +17,7 @@ import { FoldedRecords } from './records/table/folded-records.ts';
 /** The parts of a collection that work with its checkpoint. */
 interface Checkpoints {
   readonly first: FirstReads;
-  readonly checkpoints: CheckpointWriter;
+  readonly checkpoints: { found(checkpoint: Checkpoint | undefined): void };
 }
 
 /**

@@ -12,6 +12,7 @@ const CODE = {
   backups: () => import('./backups/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
+  upkeep: () => import('./first-reads/checkpoint-work.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
 /** What a part exports. */
@@ -45,7 +46,8 @@ class Parts {
   }
 
   /**
-   * Loads a part, once. Requests share a load; one that fails is not kept, so that the next tries again.
+   * Loads a part, once. Requests share a load; one that fails is not kept, so that the next tries
+   * again.
    *
    * @throws {CairnError} `load_failed`
    */

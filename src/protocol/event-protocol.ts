@@ -29,8 +29,8 @@ export interface EngineStatus {
    */
   readonly last_error: Error | undefined;
   /**
-   * The parts of the engine that are loaded: `backups`, `replication`, `transactions`. A part loads
-   * when a call first needs it.
+   * The parts of the engine that are loaded, as `backups` or `transactions`. A part loads when a
+   * call first needs it.
    */
   readonly parts: readonly PartName[];
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
 
 type Group = NonNullable<CodeSplittingOptions['groups']>[number];
@@ -15,10 +16,13 @@ const core = new Set<string>();
 /** They are one file. */
 export const workerCore: Group = { name: 'core', test: (id) => core.has(id) };
 
-/** The file of a part has the name of its folder. */
-export function partFile({ facadeModuleId }: { facadeModuleId?: string | null }): string {
-  const [, folder = 'shared'] = /\/([\w-]+)\/[\w-]+\.ts$/.exec(facadeModuleId ?? '') ?? [];
-  return `part-${folder}.js`;
+const source = readFileSync(new URL('../../src/engine/parts.ts', import.meta.url), 'utf8');
+const rows = [...source.matchAll(/(\w+): \(\) => import\('\.\/([^']+)'\)/g)];
+
+/** The file of a part has the name of its row, or of its folder. */
+export function partFile({ facadeModuleId: id }: { facadeModuleId?: string | null }): string {
+  const row = rows.find(([, , path]) => id?.endsWith(`/engine/${path}`));
+  return `part-${row?.[1] ?? id?.split('/').at(-2)}.js`;
 }
 
 /**

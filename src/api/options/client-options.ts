@@ -53,8 +53,8 @@ export interface ClientOptions {
    */
   slow_query_ms?: number | undefined;
   /**
-   * Parts of the engine to load at its start: `backups`, `replication`, `transactions`. Any other
-   * loads when a call first needs it; `status.parts` lists those that are there.
+   * Parts of the engine to load at its start: `backups`, `replication`, `transactions`, `upkeep`.
+   * Any other loads when a call first needs it; `status.parts` lists those that are there.
    */
   parts?: readonly PartName[] | undefined;
 }

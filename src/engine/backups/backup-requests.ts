@@ -1,8 +1,8 @@
 import { untilNextCheck } from '../../backup/daily.ts';
 import type { FileHeader } from '../../backup/file/file-contents.ts';
+import { putSnapshots } from '../../backup/named-snapshots.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
-import { putSnapshots } from '../../backup/stored-snapshots.ts';
 import { asCairnError, StorageError } from '../../errors/errors.ts';
 import type { Verification } from '../../protocol/backup-protocol.ts';
 import { otherVersion } from '../../protocol/collection-errors.ts';
@@ -72,7 +72,7 @@ export class BackupRequests {
       case 'loadBackup':
         return this.#load(request);
       case 'deleteBackup':
-        await this.backups.remove([await this.backups.snapshots.findAny(request.name)]);
+        await this.backups.remove([await this.backups.named.findAny(request.name)]);
         return true;
       case 'verify':
         return damage ? this.#verifyDamaged(damage) : this.backups.verify();
@@ -174,7 +174,7 @@ export class BackupRequests {
   }
 
   async #load({ name, version: own }: Request<'loadBackup'>): Promise<boolean> {
-    const snapshot = await this.backups.snapshots.find(name);
+    const snapshot = await this.backups.named.find(name);
     const { version = 1 } = snapshot;
     if (version !== own) {
       const { name: place } = this.#context.settings;
@@ -189,7 +189,7 @@ export class BackupRequests {
 
   async #export(name: string): Promise<{ cursor: number }> {
     const { settings, storage } = this.#context;
-    const snapshot = await this.backups.snapshots.find(name);
+    const snapshot = await this.backups.named.find(name);
     const { segments, created_at, label, version = 1 } = snapshot;
     const lease = this.backups.hold(segments);
     try {

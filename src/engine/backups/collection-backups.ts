@@ -1,5 +1,11 @@
 import { DailyBackups } from '../../backup/daily.ts';
 import {
+  addSnapshot,
+  lostBackup,
+  NamedSnapshots,
+  removeSnapshots,
+} from '../../backup/named-snapshots.ts';
+import {
   type Defect,
   SegmentVerifier,
   type VerificationResult,
@@ -14,8 +20,8 @@ import {
   type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
-import { type Lease, lostBackup, type Snapshots } from '../../backup/snapshots.ts';
-import { addSnapshot, type LostSnapshot, removeSnapshots } from '../../backup/stored-snapshots.ts';
+import type { Lease, Snapshots } from '../../backup/snapshots.ts';
+import type { LostSnapshot } from '../../backup/stored-snapshots.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
 import { findManifest, listLive } from '../../storage/log/open-log.ts';
@@ -33,6 +39,7 @@ export interface PinnedSnapshot {
 /** The backups of a collection: makes, lists, expires and verifies them. */
 export class CollectionBackups {
   readonly snapshots: Snapshots;
+  readonly named: NamedSnapshots;
   readonly #context: CollectionContext;
   readonly #daily = new DailyBackups();
   /** The names of the lost backups that were reported. */
@@ -41,6 +48,7 @@ export class CollectionBackups {
   constructor(context: CollectionContext) {
     this.#context = context;
     this.snapshots = context.backups;
+    this.named = new NamedSnapshots(this.snapshots, context.settings.name);
   }
 
   /** Makes a backup of the collection, at a moment without another write. */
@@ -220,7 +228,7 @@ export class CollectionBackups {
   async #head(documents: number, cause: SnapshotCause): Promise<SnapshotHead> {
     const { settings, clock } = this.#context;
     const { name: collection, type } = settings;
-    const sequence = await this.snapshots.takeSequence();
+    const sequence = await this.named.takeSequence();
     return { collection, type, sequence, ...cause, created_at: clock.now(), documents };
   }
 

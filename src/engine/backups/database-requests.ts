@@ -1,7 +1,7 @@
 import { Mutex } from '../../async/mutex.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
+import { isSnapshot } from '../../backup/named-snapshots.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
-import { isSnapshot } from '../../backup/stored-snapshots.ts';
 import {
   type CollectionInfo,
   type CollectionUsage,

@@ -55,7 +55,7 @@ export class Migrations {
     const context = this.#context;
     const { availability, records, settings } = context;
     if (availability.error && backup === undefined) throw availability.error;
-    const snapshot = backup === undefined ? undefined : await this.#backups.snapshots.find(backup);
+    const snapshot = backup === undefined ? undefined : await this.#backups.named.find(backup);
     if (snapshot) checkSnapshot(context, snapshot);
     const { version: from = 1 } = snapshot ?? records.log;
     if (from > to) throw otherVersion(settings.name, from, to);

@@ -1,5 +1,6 @@
+import { putSnapshots } from '../../backup/named-snapshots.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
-import { putSnapshots, readSnapshots } from '../../backup/stored-snapshots.ts';
+import { readSnapshots } from '../../backup/stored-snapshots.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
 import { removalOf } from '../../storage/log/drop-operations.ts';

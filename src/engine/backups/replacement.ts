@@ -1,6 +1,6 @@
 import { run } from '../../async/coroutine.ts';
+import { addSnapshot } from '../../backup/named-snapshots.ts';
 import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
-import { addSnapshot } from '../../backup/stored-snapshots.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
 import type { LogWrite, UndoablePut } from '../../storage/log/log-writes.ts';

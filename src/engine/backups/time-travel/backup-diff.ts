@@ -152,11 +152,11 @@ function isSameStamps(a: Stamps | undefined, b: Stamps | undefined): boolean {
  */
 export async function findReadable(
   context: CollectionContext,
-  { snapshots }: CollectionBackups,
+  { named }: CollectionBackups,
   name: string,
   own: number,
 ): Promise<Snapshot> {
-  const snapshot = await snapshots.find(name);
+  const snapshot = await named.find(name);
   checkSnapshot(context, snapshot);
   const { version = 1 } = snapshot;
   if (version === own) return snapshot;
