@@ -1,6 +1,7 @@
 import { run } from '../../async/coroutine.ts';
 import { addSnapshot } from '../../backup/named-snapshots.ts';
 import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
+import type { Body } from '../../codec/body.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
 import type { LogWrite, UndoablePut } from '../../storage/log/log-writes.ts';
@@ -8,7 +9,9 @@ import { swapping } from '../../storage/log/replace-log.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
 import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/table/folded-records.ts';
 import type { CollectionBackups } from './collection-backups.ts';
@@ -70,7 +73,7 @@ export class Replacement {
       this.#loading.fold(segment, hashes);
     });
     await log.bodies.check(segments);
-    await run(this.#loading.build(this.#states));
+    await this.#build();
   }
 
   /**
@@ -88,8 +91,27 @@ export class Replacement {
       this.#loading.fold(segment, hashes, bodies);
     };
     this.#states = await log.read(segments, take, true);
-    if (isWhole) await run(this.#loading.build(this.#states));
+    if (isWhole) await this.#build();
     return isWhole;
+  }
+
+  /** Builds the indexes. @throws {ValueError} `unique_violation` */
+  async #build(): Promise<void> {
+    const { records, indexes, lacking } = this.#loading;
+    const { records: present, events } = this.#context;
+    records.finish(this.#states);
+    const numbers = new Set([...lacking.values()].flatMap((some) => [...some]));
+    const unread = records.list.filter(({ segment }) => numbers.has(segment));
+    const extract = (record: StoredRecord, body: Body) => indexes.extract(record, body);
+    if (unread.length > 0) await run(extractKeys(present, unread, extract, events));
+    this.#loading.fill();
+    for (const index of indexes.all) {
+      for (const record of index.refuses ? records.list : []) {
+        const duplicate = indexes.duplicateOf(index, record);
+        // Of both: either may be the one that the caller can change.
+        if (duplicate) throw indexes.violation(index, duplicate);
+      }
+    }
   }
 
   /**
@@ -107,7 +129,7 @@ export class Replacement {
       stored: () => {
         safety.stored();
         swap.stored();
-        this.#loading.take(isMigration);
+        this.#take(isMigration);
         replaced();
       },
       // Its own part alone: the other collections of an import are written to meanwhile.
@@ -116,6 +138,16 @@ export class Replacement {
         swap.failed(swap.undo());
       },
     };
+  }
+
+  /** @param isMigration Whether none of the documents has changed for a server. */
+  #take(isMigration: boolean): void {
+    const { records, replica } = this.#context;
+    const before = replica ? records.list() : [];
+    records.take(this.#loading.records);
+    if (isMigration) replica?.noteMigration(before);
+    else replica?.noteReplacement(before);
+    this.#context.indexes = this.#loading.indexes;
   }
 
   /** Makes them the live ones. */
@@ -129,9 +161,11 @@ export class Replacement {
    */
   async settleIn(): Promise<void> {
     const { settings, records, saves, replica } = this.#context;
+    const { indexes } = this.#loading;
     // After a crash before this all documents are compared with the server's, whose values win.
     await replica?.save();
-    if (this.#loading.isIncomplete) await saves.alone(() => this.#loading.complete());
+    if (lackingColumns(records, indexes).length > 0)
+      await saves.alone(() => writeColumns(records, indexes));
     if (settings.caching) await records.bodies.load();
   }
 }

@@ -9,7 +9,8 @@ import type { DocumentIndexes } from '../../documents/document-indexes.ts';
 import { DocumentStore } from '../../documents/document-store.ts';
 import { KeyValueStore } from '../../key-value-store.ts';
 import { Loading } from '../../loading.ts';
-import type { RecordStore } from '../../records/record-store.ts';
+import { OpenSnapshots } from '../../records/open-snapshots.ts';
+import { RecordStore } from '../../records/record-store.ts';
 import type { CollectionBackups } from '../collection-backups.ts';
 import { backupDamage, checkCount } from '../restore.ts';
 import { findReadable } from './backup-diff.ts';
@@ -131,19 +132,20 @@ async function loadSnapshot(
   context: CollectionContext,
   snapshot: Snapshot,
 ): Promise<OperationContext> {
-  const { settings, records } = context;
+  const { settings, clock, records: present } = context;
+  const { log } = present;
   const { segments, version = 1, created_at } = snapshot;
   const loading = new Loading(context, version, false);
   try {
-    const states = await records.log.read(segments, (segment, hashes) =>
-      loading.fold(segment, hashes),
-    );
-    await records.log.bodies.check(segments);
+    const states = await log.read(segments, (segment, hashes) => loading.fold(segment, hashes));
+    await log.bodies.check(segments);
     loading.open(states);
   } catch (error) {
     throw backupDamage(snapshot, error);
   }
-  const view = loading.aside();
+  const records = new RecordStore(log, clock, false, new OpenSnapshots(), present.guard);
+  records.open(loading.records);
+  const view = { records, indexes: loading.indexes };
   checkCount(snapshot, view.records.size);
   hideExpired(view, settings, created_at);
   return { ...context, ...view };
