@@ -32,7 +32,6 @@ export default defineConfig({
     serviceWorker(),
   ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  worker: { format: 'es' },
   optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
   server: { fs: { allow: [path('.')] } },
   build: {

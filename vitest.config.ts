@@ -77,7 +77,6 @@ export default defineConfig({
     svelte({ configFile: false }),
   ],
   resolve: { dedupe: ['dexie'] }, // RxDB brings another version of it, and one page takes one
-  worker: { format: 'es' },
   // known at once, so that no page is reloaded in the middle of its tests
   optimizeDeps: {
     include: [

@@ -71,6 +71,21 @@ test("a policy of 'self' alone needs no Blob for a part", async () => {
   });
 });
 
+test('another script may have added a number to Object.prototype', async () => {
+  const app = await servePlainPage();
+  const page = await chromium.newPage();
+  try {
+    await page.addInitScript('Object.prototype.added = 1');
+    await page.goto(app.url);
+    await page.waitForFunction(() => 'cairndb' in globalThis);
+    await page.evaluate(insert, undefined);
+    expect(await page.evaluate(transfer)).toMatchObject({ n: 2 });
+  } finally {
+    await page.close();
+    await app.close();
+  }
+});
+
 test.each([
   ['a backup', 'part-backups.js', 'backUp', { backups: 1, parts: ['backups'] }],
   ['a transaction', 'part-transactions.js', 'transfer', { n: 2, parts: ['transactions'] }],

@@ -21,7 +21,6 @@ export default async function setup(project: TestProject): Promise<() => void> {
     base: './',
     logLevel: 'error',
     plugins: [sourceWorker(), workerScript()],
-    worker: { format: 'es' },
     build: { outDir, target: 'es2022', minify: false },
   });
   project.provide('tabPage', outDir);

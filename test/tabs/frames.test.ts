@@ -7,7 +7,6 @@ import { launchUntouchedChromium } from '../../tools/browsers/untouched-chromium
 import { launchWebKit } from '../../tools/browsers/webkit.mjs';
 import { runs } from '../e2e/open-playground.ts';
 import { serveFolder } from '../package/static-server.ts';
-import { allAtNight } from '../setup/at-night.ts';
 import type { FrameReport } from './page/frame.ts';
 
 const CLIENTS = ['connect', 'Database'] as const;
@@ -23,12 +22,13 @@ interface Setting {
   readonly stored: readonly Place[];
 }
 
-const CHROMIUM: readonly Setting[] = [
+const SETTINGS: readonly Setting[] = [
   { browser: 'chromium', isBlocked: false, stored: ['page', 'third-party frame'] },
   { browser: 'chromium', isBlocked: true, stored: [] },
+  { browser: 'firefox', isBlocked: false, stored: ['page', 'third-party frame'] },
+  { browser: 'firefox', isBlocked: true, stored: [] },
+  { browser: 'webkit', isBlocked: false, stored: ['page', 'third-party frame'] },
 ];
-
-const SETTINGS = allAtNight<Setting>([...CHROMIUM], CHROMIUM);
 
 /** Serves pages that report what they could do. */
 async function serveReports() {

@@ -75,7 +75,7 @@ const IMPORT = /import(?:\{\w+ as (\w+)\}from)?["'`]\.\/rolldown-runtime\.js["'`
 
 /** A namespace of getters, as the bundler's own runtime makes it. */
 const namespace = (name: string) =>
-  `function ${name}(e){let n={};for(let t in e)Object.defineProperty(n,t,{get:e[t],enumerable:!0});return n}`;
+  `function ${name}(e){let n={};for(let t of Object.keys(e))Object.defineProperty(n,t,{get:e[t],enumerable:!0});return n}`;
 
 /**
  * Fails where a file loads the start of a worker along: it names `import.meta`, which CommonJS in

@@ -17,6 +17,10 @@ export function sourceWorker(): Plugin {
   return {
     name: 'source-worker',
     enforce: 'pre', // before Vite looks for workers
+    // WebKit evaluates the script of a worker again where a chunk imports it.
+    config: () => ({
+      worker: { format: 'es', rolldownOptions: { output: { codeSplitting: false } } },
+    }),
     transform(code, id) {
       const [file = id] = id.split('?');
       if (!file.startsWith(SOURCE)) return null;
