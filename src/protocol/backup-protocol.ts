@@ -2,6 +2,7 @@ import type { FilePart, FileRecord } from '../backup/file/file-contents.ts';
 import type { VerificationResult } from '../backup/segment-verifier.ts';
 import type { Body } from '../codec/body.ts';
 import type { Stamps } from '../storage/segments/stored-record.ts';
+import { ANY_VERSION, FED, HOLDS_QUEUE, ON_BACKUPS, PART_OF_FILE } from './operation-kinds.ts';
 
 /** A backup of a collection. */
 export interface BackupInfo {
@@ -132,3 +133,21 @@ export interface BackupOperations {
     reply: MigrationPart | undefined;
   };
 }
+
+/** What they do. */
+export const BACKUP_OPERATIONS = {
+  createBackup: ON_BACKUPS | HOLDS_QUEUE | ANY_VERSION,
+  listBackups: ON_BACKUPS | ANY_VERSION,
+  loadBackup: ON_BACKUPS | HOLDS_QUEUE | ANY_VERSION,
+  deleteBackup: ON_BACKUPS | HOLDS_QUEUE,
+  verify: ON_BACKUPS | ANY_VERSION,
+  exportBackup: ON_BACKUPS | ANY_VERSION,
+  exportNext: PART_OF_FILE,
+  exportEnd: PART_OF_FILE,
+  diffBackups: ON_BACKUPS,
+  viewEnd: PART_OF_FILE,
+  importBackup: ON_BACKUPS | HOLDS_QUEUE | FED,
+  importPart: PART_OF_FILE,
+  migrate: ON_BACKUPS | HOLDS_QUEUE | FED | ANY_VERSION,
+  migratePart: PART_OF_FILE,
+} satisfies Readonly<Record<keyof BackupOperations, number>>;

@@ -1,4 +1,5 @@
 import type { Body } from '../codec/body.ts';
+import { COMPARED, READING_EDIT, READS } from './operation-kinds.ts';
 
 /**
  * A key of a key-value collection: a path such as `'USER_1.friends[0].name'`, a number, or its
@@ -54,3 +55,19 @@ export interface KeyValueOperations {
   kvKeys: { ask: object; reply: string[] };
   kvEntries: { ask: object; reply: { readonly keys: string[]; readonly bodies: Body[] } };
 }
+
+/** What they do. */
+export const KEY_VALUE_OPERATIONS = {
+  kvSet: READING_EDIT,
+  kvGet: READS,
+  kvDelete: READING_EDIT,
+  kvPush: READING_EDIT,
+  kvAdd: READING_EDIT,
+  kvMatch: READS,
+  kvRemove: READING_EDIT,
+  kvGetVersion: READS,
+  kvReplace: READING_EDIT | COMPARED,
+  kvPreview: READS,
+  kvKeys: READS,
+  kvEntries: READS,
+} satisfies Readonly<Record<keyof KeyValueOperations, number>>;

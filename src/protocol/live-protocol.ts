@@ -1,5 +1,6 @@
 import type { Body } from '../codec/body.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
+import { ANY_VERSION } from './operation-kinds.ts';
 
 /** The kind of a live query: documents, their count, or one document or value. */
 export type LiveSpec =
@@ -81,3 +82,10 @@ export interface LiveOperations {
   liveNext: { ask: { live: number }; reply: undefined };
   liveEnd: { ask: { live: number }; reply: undefined };
 }
+
+/** What they do. */
+export const LIVE_OPERATIONS = {
+  live: 0,
+  liveNext: 0,
+  liveEnd: ANY_VERSION,
+} satisfies Readonly<Record<keyof LiveOperations, number>>;

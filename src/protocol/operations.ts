@@ -1,116 +1,19 @@
 import type { BackupOperations, BackupRead } from './backup-protocol.ts';
+import {
+  ANY_VERSION,
+  COMPARED,
+  EDITS,
+  FED,
+  FIRST_READ,
+  HOLDS_QUEUE,
+  OF_REPLICA,
+  ON_BACKUPS,
+  PART_OF_FILE,
+  READS,
+  WAITS,
+} from './operation-kinds.ts';
 import type { ReplicaOperations } from './replica-protocol.ts';
-import type { OperationName, Request } from './requests.ts';
-
-/** It changes nothing: there is nothing to save or to report after it. */
-const READS = 1;
-/** It changes documents or values. */
-const EDITS = 2;
-/** It holds the queue: while it waits, later requests wait too. */
-const HOLDS_QUEUE = 4;
-/** It is about backups, and queues. */
-const ON_BACKUPS = 8;
-/**
- * It is a part of a file, executed at once: a file may be imported into the collection that exports
- * it.
- */
-const PART_OF_FILE = 16;
-/** Handles of any version may ask for it: it migrates, undoes a migration, or ends something. */
-const ANY_VERSION = 32;
-/** A collection that is opening may answer it from its checkpoint. */
-const FIRST_READ = 64;
-/** Parts follow that belong to it. */
-const FED = 128;
-/**
- * It replaces only the version that it names; the reply is `false` where there is another by now.
- */
-const COMPARED = 256;
-/** It is about a replica. It waits for storage, and nothing must come in between. */
-const OF_REPLICA = 512;
-/** It waits for storage, or for others: a batch with it would be answered as late. */
-const WAITS = 1024;
-
-/** An edit that may have to read before it writes. An `insert` never waits. */
-const READING_EDIT = EDITS | HOLDS_QUEUE;
-
-/**
- * What each operation does. One without a property is executed as it comes, and waits by itself.
- */
-const OPERATIONS: Readonly<Record<OperationName, number>> = {
-  open: HOLDS_QUEUE | ANY_VERSION,
-  ready: WAITS,
-  save: WAITS,
-  drop: HOLDS_QUEUE | WAITS,
-  rename: WAITS,
-  abort: 0,
-  collections: WAITS,
-  usage: WAITS,
-  exportAll: WAITS,
-  importAll: WAITS,
-  commit: 0,
-  rollback: 0,
-
-  get: READS | FIRST_READ,
-  getMany: READS | FIRST_READ,
-  getShared: READS,
-  getVersion: READS,
-  scan: READS | FIRST_READ,
-  scanNext: READS,
-  scanEnd: READS | ANY_VERSION,
-  count: READS | FIRST_READ,
-  explain: READS,
-  kvGet: READS,
-  kvGetVersion: READS,
-  kvMatch: READS,
-  kvPreview: READS,
-  kvKeys: READS,
-  kvEntries: READS,
-  live: 0,
-  liveNext: 0,
-  liveEnd: ANY_VERSION,
-
-  insert: EDITS,
-  insertPart: EDITS,
-  insertAbandon: ANY_VERSION,
-  upsert: EDITS,
-  update: EDITS,
-  replaceIf: EDITS | COMPARED,
-  delete: EDITS,
-  patch: READING_EDIT,
-  patchMany: READING_EDIT,
-  archive: READING_EDIT,
-  unarchive: READING_EDIT,
-  deleteMany: READING_EDIT,
-  kvSet: READING_EDIT,
-  kvDelete: READING_EDIT,
-  kvPush: READING_EDIT,
-  kvAdd: READING_EDIT,
-  kvRemove: READING_EDIT,
-  kvReplace: READING_EDIT | COMPARED,
-
-  createBackup: ON_BACKUPS | HOLDS_QUEUE | ANY_VERSION,
-  listBackups: ON_BACKUPS | ANY_VERSION,
-  loadBackup: ON_BACKUPS | HOLDS_QUEUE | ANY_VERSION,
-  deleteBackup: ON_BACKUPS | HOLDS_QUEUE,
-  verify: ON_BACKUPS | ANY_VERSION,
-  exportBackup: ON_BACKUPS | ANY_VERSION,
-  diffBackups: ON_BACKUPS,
-  importBackup: ON_BACKUPS | HOLDS_QUEUE | FED,
-  migrate: ON_BACKUPS | HOLDS_QUEUE | FED | ANY_VERSION,
-  importPart: PART_OF_FILE,
-  exportNext: PART_OF_FILE,
-  exportEnd: PART_OF_FILE,
-  viewEnd: PART_OF_FILE,
-  migratePart: PART_OF_FILE,
-
-  replicaOpen: OF_REPLICA,
-  replicaReport: OF_REPLICA,
-  replicaChanges: OF_REPLICA,
-  replicaApply: OF_REPLICA,
-  replicaPushed: OF_REPLICA,
-  replicaRevert: OF_REPLICA,
-  replicaEnd: OF_REPLICA,
-};
+import { OPERATIONS, type OperationName, type Request } from './requests.ts';
 
 const has = ({ op }: Request, property: number) => (OPERATIONS[op] & property) !== 0;
 

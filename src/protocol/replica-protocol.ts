@@ -1,5 +1,6 @@
 import type { Body } from '../codec/body.ts';
 import type { Stamps } from '../storage/segments/stored-record.ts';
+import { OF_REPLICA } from './operation-kinds.ts';
 
 /** A document or value as its record holds it; `undefined` where there is none. */
 export type RecordState = readonly [flags: number, stamps: Stamps | undefined, body: Body];
@@ -144,3 +145,14 @@ export interface ReplicaOperations {
   /** Forgets what it knows of the server. Documents stay. */
   replicaEnd: { ask: object; reply: undefined };
 }
+
+/** What they do. */
+export const REPLICA_OPERATIONS = {
+  replicaOpen: OF_REPLICA,
+  replicaReport: OF_REPLICA,
+  replicaChanges: OF_REPLICA,
+  replicaApply: OF_REPLICA,
+  replicaPushed: OF_REPLICA,
+  replicaRevert: OF_REPLICA,
+  replicaEnd: OF_REPLICA,
+} satisfies Readonly<Record<keyof ReplicaOperations, number>>;

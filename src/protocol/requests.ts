@@ -3,11 +3,21 @@ import type { Body, DecodedBody } from '../codec/body.ts';
 import type { KeyColumns } from '../query/index/index-key.ts';
 import type { Plan } from '../query/plan/plan.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
-import type { BackupOperations, BackupRead } from './backup-protocol.ts';
-import type { KeyValueOperations } from './key-value-protocol.ts';
-import type { LiveOperations } from './live-protocol.ts';
+import { BACKUP_OPERATIONS, type BackupOperations, type BackupRead } from './backup-protocol.ts';
+import { KEY_VALUE_OPERATIONS, type KeyValueOperations } from './key-value-protocol.ts';
+import { LIVE_OPERATIONS, type LiveOperations } from './live-protocol.ts';
 import type { ManagedColumns } from './managed.ts';
-import type { ReplicaOperations } from './replica-protocol.ts';
+import {
+  ANY_VERSION,
+  COMPARED,
+  EDITS,
+  FIRST_READ,
+  HOLDS_QUEUE,
+  READING_EDIT,
+  READS,
+  WAITS,
+} from './operation-kinds.ts';
+import { REPLICA_OPERATIONS, type ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Managed values of a document in a reply: id, flags, stamps. */
@@ -246,6 +256,49 @@ export interface Operations
   scanEnd: { ask: { cursor: number }; reply: undefined };
 }
 
+/**
+ * What each operation does. One without a property is executed as it comes, and waits by itself.
+ */
+export const OPERATIONS: Readonly<Record<OperationName, number>> = {
+  ...KEY_VALUE_OPERATIONS,
+  ...LIVE_OPERATIONS,
+  ...BACKUP_OPERATIONS,
+  ...REPLICA_OPERATIONS,
+  open: HOLDS_QUEUE | ANY_VERSION,
+  ready: WAITS,
+  save: WAITS,
+  drop: HOLDS_QUEUE | WAITS,
+  rename: WAITS,
+  abort: 0,
+  collections: WAITS,
+  usage: WAITS,
+  exportAll: WAITS,
+  importAll: WAITS,
+  commit: 0,
+  rollback: 0,
+  get: READS | FIRST_READ,
+  getMany: READS | FIRST_READ,
+  getShared: READS,
+  getVersion: READS,
+  scan: READS | FIRST_READ,
+  scanNext: READS,
+  scanEnd: READS | ANY_VERSION,
+  count: READS | FIRST_READ,
+  explain: READS,
+  insert: EDITS,
+  insertPart: EDITS,
+  insertAbandon: ANY_VERSION,
+  upsert: EDITS,
+  update: EDITS,
+  replaceIf: EDITS | COMPARED,
+  delete: EDITS,
+  patch: READING_EDIT,
+  patchMany: READING_EDIT,
+  archive: READING_EDIT,
+  unarchive: READING_EDIT,
+  deleteMany: READING_EDIT,
+};
+
 export type OperationName = keyof Operations;
 
 /** One request to a collection, known by a number that the client gave it. */
@@ -310,19 +363,6 @@ export interface IdempotencyKey {
 
 /** By handle, the sequence number of the first change in a batch. */
 export type FirstSequenceNumbers = readonly (readonly [handle: number, number: number])[];
-
-/** The key of a watermark: a client and one of its handles. */
-export function watermarkKey({
-  client,
-  handle,
-}: Pick<IdempotencyKey, 'client' | 'handle'>): string {
-  return `${client}#${handle}`;
-}
-
-export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 'handle'> {
-  const at = key.lastIndexOf('#');
-  return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
-}
 
 /** The turn of a change without an acknowledgement: after all others. */
 export const UNACKNOWLEDGED = Number.MAX_VALUE;

@@ -43,6 +43,13 @@ test('the insert waits at five steps', () => {
   expect(section.match(/\*\*waits\*\*/g)).toHaveLength(5);
 });
 
+test('a method is added in at most four files', () => {
+  const section = page.split('## Adding a method\n')[1]?.split('\n## ')[0] ?? '';
+  const files = Array.from(section.matchAll(/^\| \d \| `([^`]+)` \|/gm), (row) => row[1]);
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.length).toBeLessThanOrEqual(4);
+});
+
 test('the table of changes names files and folders that exist', () => {
   const paths = Array.from(page.matchAll(/`(src\/[^`]+)`/g), (match) => match[1] as string);
   expect(paths.length).toBeGreaterThan(30);

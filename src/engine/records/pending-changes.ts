@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import type { Coroutine } from '../../async/coroutine.ts';
-import { type IdempotencyKey, parseWatermarkKey, watermarkKey } from '../../protocol/requests.ts';
+import type { IdempotencyKey } from '../../protocol/requests.ts';
 import type { LogWrite } from '../../storage/log/log-writes.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -83,6 +83,19 @@ export class PendingChanges {
 export interface BegunSave extends LogWrite {
   /** How many changes it writes. */
   readonly changes: number;
+}
+
+/** The key of a watermark: a client and one of its handles. */
+export function watermarkKey({
+  client,
+  handle,
+}: Pick<IdempotencyKey, 'client' | 'handle'>): string {
+  return `${client}#${handle}`;
+}
+
+export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 'handle'> {
+  const at = key.lastIndexOf('#');
+  return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }
 
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */

@@ -8,10 +8,8 @@ import {
   DATABASE,
   type FirstSequenceNumbers,
   type OpenedHandles,
-  parseWatermarkKey,
   type Replayed,
   type Request,
-  watermarkKey,
 } from '../../protocol/requests.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
@@ -22,6 +20,7 @@ import type { HostedCollection } from '../hosted-collection.ts';
 import { SessionLives } from '../live/session-lives.ts';
 import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
 import { StagedRequests } from './staged-requests.ts';
