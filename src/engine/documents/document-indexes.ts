@@ -202,8 +202,7 @@ export class DocumentIndexes {
   change(deleted: readonly StoredRecord[], versions: readonly Replacement[]): () => void {
     this.#look();
     const [unique, plain] = [this.#refusing, this.#filled.filter(({ refuses }) => !refuses)];
-    const replaced = versions.flatMap(({ before }) => before ?? []);
-    const gone = [...deleted, ...replaced];
+    const gone = [...deleted, ...versions.flatMap(({ before }) => before ?? [])];
     const restoreUnique = () => {
       for (const record of gone) for (const slot of unique) slot.put(record, undefined);
     };
@@ -260,9 +259,12 @@ export class DocumentIndexes {
 
   /** @throws {ValueError} `unique_violation`, if another record has one of its keys. */
   checkUnique(record: StoredRecord): void {
-    for (const slot of this.#refusing) {
-      const duplicate = duplicateOf(slot, record, this.#expiry);
-      if (duplicate) throw refusal(this.#settings.name, slot, duplicate);
+    for (const index of this.#refusing) {
+      const duplicate = this.#takenFrom(index, record);
+      if (duplicate) {
+        const where = `in the document with the _id ${nameOf(duplicate.owners[0])}`;
+        throw this.#refusal(index, 'unique index', `already has ${textOf(duplicate)}, ${where}`);
+      }
     }
   }
 
@@ -270,14 +272,32 @@ export class DocumentIndexes {
    * Another record with a key of this one, which is in the collection already. Both have not
    * expired.
    */
-  duplicateOf(slot: DocumentIndex, record: StoredRecord): DuplicateKey | undefined {
-    const duplicate = duplicateOf(slot, record, this.#expiry);
+  duplicateOf(index: DocumentIndex, record: StoredRecord): DuplicateKey | undefined {
+    const duplicate = this.#takenFrom(index, record);
     return duplicate && !this.#expiry?.evict(record) ? duplicate : undefined;
   }
 
   /** Why an index cannot be unique. */
-  violation(slot: DocumentIndex, duplicate: DuplicateKey): ValueError {
-    return violation(this.#settings.name, slot, duplicate);
+  violation(index: DocumentIndex, duplicate: DuplicateKey): ValueError {
+    const [a, b] = duplicate.owners.map(nameOf);
+    const which = `the documents with the _id ${a} and ${b} both have ${textOf(duplicate)}`;
+    return this.#refusal(index, 'index', `cannot be unique: ${which}`);
+  }
+
+  /** Another record with a key of this one. One that has expired is removed instead. */
+  #takenFrom(index: DocumentIndex, record: StoredRecord): DuplicateKey | undefined {
+    for (;;) {
+      const duplicate = index.duplicateOf(record);
+      if (!duplicate || !this.#expiry?.evict(duplicate.owners[0])) return duplicate;
+    }
+  }
+
+  #refusal({ definition: { name } }: DocumentIndex, kind: string, why: string): ValueError {
+    return new ValueError(
+      'unique_violation',
+      `The ${kind} "${name}" of collection "${this.#settings.name}" ${why}. Change one, or declare the index without unique.`,
+      { place: name },
+    );
   }
 
   /**
@@ -319,50 +339,12 @@ function isReplacedBy(plain: DocumentIndex, unique: DocumentIndex): boolean {
   );
 }
 
-/** Another record with a key of this one. One that has expired is removed instead. */
-function duplicateOf(
-  slot: DocumentIndex,
-  record: StoredRecord,
-  expiry: ExpiryRules | undefined,
-): DuplicateKey | undefined {
-  for (;;) {
-    const duplicate = slot.duplicateOf(record);
-    if (!duplicate || !expiry?.evict(duplicate.owners[0])) return duplicate;
-  }
-}
-
-/** Why a unique index refuses a document. */
-function refusal(
-  collection: string,
-  { definition: { name } }: DocumentIndex,
-  { key, owners: [owner] }: DuplicateKey,
-): ValueError {
-  return new ValueError(
-    'unique_violation',
-    `The unique index "${name}" of collection "${collection}" already has ${textOf(key)}, in the document with the _id ${nameOf(owner)}. Change one, or declare the index without unique.`,
-    { place: name },
-  );
-}
-
-/** Why an index cannot be unique. */
-function violation(
-  collection: string,
-  { definition: { name } }: DocumentIndex,
-  { key, owners: [a, b] }: DuplicateKey,
-): ValueError {
-  return new ValueError(
-    'unique_violation',
-    `The index "${name}" of collection "${collection}" cannot be unique: the documents with the _id ${nameOf(a)} and ${nameOf(b)} both have ${textOf(key)}. Change one, or declare the index without unique.`,
-    { place: name },
-  );
-}
-
 /** Queries do not show an archived one, so the caller may not know of it. */
 function nameOf({ key, flags }: StoredRecord): string {
   return `"${key}"${flags & ARCHIVED ? ' (archived)' : ''}`;
 }
 
-function textOf(key: unknown): string {
+function textOf({ key }: DuplicateKey): string {
   return JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
 }
 
