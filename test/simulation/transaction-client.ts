@@ -39,7 +39,7 @@ export interface ClientContext {
 }
 
 /** Codes with which a transaction may reject while tabs end and storage fails. */
-const ALLOWED = ['storage_failed', 'answer_lost', 'closed', 'transaction_conflict'];
+const ALLOWED = ['storage_failed', 'load_failed', 'answer_lost', 'closed', 'transaction_conflict'];
 
 /** A tab that runs transactions over several collections, and writes down what they saw. */
 export class TransactionClient {

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/async/clock.ts';
 import type { State } from '../serializability/history.ts';
 import { Random } from '../setup/random.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { slowCode } from './slow-code.ts';
 import { Tab } from './tab.ts';
 import { type SaveOptions, TransactionClient } from './transaction-client.ts';
 import { checkHistories, type Incident } from './transaction-histories.ts';
@@ -57,16 +58,18 @@ export async function runTransactions(
   // What the function of a transaction waits for when it runs again.
   const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
   const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
+  const endSlowCode = slowCode(seed, simulation.world, simulation.mayLackCode);
   try {
     return await simulation.run();
   } finally {
     after.mockRestore();
     chance.mockRestore();
+    endSlowCode();
   }
 }
 
 class TransactionSimulation {
-  readonly #world: World;
+  readonly world: World;
   readonly #browser: Browser;
   readonly #log = new TransactionLog(INITIAL);
   readonly #clients: TransactionClient[] = [];
@@ -78,42 +81,48 @@ class TransactionSimulation {
   #host: TransactionClient | undefined;
   #incident: Incident | undefined;
   #transactions = 0;
+  #restsAt = Number.POSITIVE_INFINITY;
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
-    this.#world = new World(seed);
-    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
-    this.#browser = simulateBrowser(this.#world);
-    const { random } = this.#world;
+    this.world = new World(seed);
+    this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
+    this.#browser = simulateBrowser(this.world);
+    const { random } = this.world;
     this.#misfortune = random.pick(MISFORTUNES);
     this.#saving = random.pick(SAVING);
   }
 
-  readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
+  /** Only where nothing is lost: a call that code was missing for is repeated by its caller. */
+  readonly mayLackCode = (): boolean =>
+    this.#misfortune === 'none' && this.world.now < this.#restsAt;
+
+  readonly after: typeof systemClock.after = (ms, call) => this.world.after(ms, undefined, call);
 
   async run(): Promise<string[]> {
-    const { random } = this.#world;
+    const { random } = this.world;
     const { weather } = this.#browser.storage;
     await this.#prepare();
     if (random.chance(0.3)) weather.slowness = random.between(3, 100);
     if (this.#misfortune === 'failures') weather.failures = random.between(0, 0.3);
     if (random.chance(0.4)) this.#host = this.#openTab();
     for (let tabs = 1 + random.below(3); tabs > 0; tabs--) this.#openTab();
-    const begun = this.#world.now;
+    const begun = this.world.now;
+    this.#restsAt = begun + BUSY_MS;
     const atSomeTime = (act: () => void, from = OPENING_MS) =>
-      this.#world.after(random.between(from, BUSY_MS), undefined, act);
+      this.world.after(random.between(from, BUSY_MS), undefined, act);
     for (let count = 5 + random.below(5); count > 0; count--) atSomeTime(() => this.#transact(), 0);
     for (let count = random.below(8); count > 0; count--) atSomeTime(() => this.#step());
     if (!['none', 'failures'].includes(this.#misfortune)) atSomeTime(() => this.#strike());
-    await this.#world.runUntil(begun + BUSY_MS);
+    await this.world.runUntil(begun + BUSY_MS);
     weather.failures = 0;
     weather.slowness = 3;
     if (this.#living.length === 0) this.#openTab();
-    await this.#world.runUntil(begun + BUSY_MS + REST_MS);
+    await this.world.runUntil(begun + BUSY_MS + REST_MS);
     const rest = this.#log.mark();
     const finals = await this.#observe('at rest');
     // What is in storage is the same.
     for (const { tab } of this.#living) tab.kill();
-    await this.#world.runUntil(this.#world.now + 1000);
+    await this.world.runUntil(this.world.now + 1000);
     this.#openTab();
     finals.push(...(await this.#observe('after a reload')));
     const history = this.#log.history(finals);
@@ -123,8 +132,8 @@ class TransactionSimulation {
 
   async #prepare(): Promise<void> {
     const client = this.#newClient(-1);
-    await this.#world.hear(client.insertAccounts());
-    await this.#world.hear(client.tab.db.close());
+    await this.world.hear(client.insertAccounts());
+    await this.world.hear(client.tab.db.close());
     client.tab.kill();
   }
 
@@ -146,7 +155,7 @@ class TransactionSimulation {
 
   #newClient(id: number): TransactionClient {
     return new TransactionClient(new Tab(id, this.#browser), {
-      world: this.#world,
+      world: this.world,
       log: this.#log,
       saving: this.#saving,
       trace: this.#trace,
@@ -156,7 +165,7 @@ class TransactionSimulation {
 
   /** A tab begins a transaction. One that is frozen does so when it wakes up. */
   #transact(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     if (this.#living.length === 0) this.#openTab();
     const others = this.#living.filter((one) => one !== this.#host);
     const client = random.pick(others.length > 0 ? others : this.#living);
@@ -167,21 +176,21 @@ class TransactionSimulation {
 
   /** Something that loses nothing. */
   #step(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const living = this.#living;
     const client = living.length > 0 ? random.pick(living) : undefined;
     const kind = random.below(this.#host ? 14 : 10);
     if (kind >= 10) {
       // Some are under way.
       for (let count = random.below(3); count > 0; count--) this.#transact();
-      this.#world.after(random.between(0, 80), undefined, () => this.#endHost());
+      this.world.after(random.between(0, 80), undefined, () => this.#endHost());
     } else if (!client || (kind === 0 && living.length < 3)) {
       this.#openTab();
     } else this.#stepOf(client, kind);
   }
 
   #stepOf(client: TransactionClient, kind: number): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const { tab } = client;
     const say = (what: string) => this.#trace(`${what} ${tab.id}`);
     if (kind === 9) this.#browser.ahead += random.between(-1, 1) * 1e10;
@@ -212,7 +221,7 @@ class TransactionSimulation {
 
   /** Another one follows. */
   #endHost(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const isKill = random.chance(0.7);
     const host = this.#host;
     if (!host?.isClean || host.tab.frozen || this.#mustStay(host.tab)) return;
@@ -238,7 +247,7 @@ class TransactionSimulation {
 
   /** Something that may lose what was not saved, or brings it too late. */
   #strike(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const living = this.#living;
     if (living.length === 0) return;
     const isOfAll = this.#misfortune === 'crash of all';
@@ -262,7 +271,7 @@ class TransactionSimulation {
   /** A frozen tab does nothing by itself. */
   #do(client: TransactionClient, act: () => Promise<unknown>): void {
     client.open++;
-    this.#world.after(0, client.tab, () => {
+    this.world.after(0, client.tab, () => {
       act()
         .catch((error: unknown) => client.note(error))
         .finally(() => {
@@ -276,7 +285,7 @@ class TransactionSimulation {
     for (const client of this.#living) {
       const name = `${when} in tab ${client.tab.id}`;
       if (client.open > 0) this.#problems.push(`${name}: ${client.open} calls wait`);
-      await this.#world.hear(client.read(), 20_000).then(
+      await this.world.hear(client.read(), 20_000).then(
         (state) => states.push({ when: name, state }),
         (error: unknown) => this.#problems.push(`${name}: it cannot read: ${error}`),
       );
