@@ -79,7 +79,7 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
-  part('backups', '13.4 kB'),
+  part('backups', '13.6 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.3 kB'),
   part('upkeep', '2.5 kB'),
