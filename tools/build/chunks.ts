@@ -34,7 +34,6 @@ export const chunks: Group[] = [
     'page/calls/runtime',
     'page/connection/worker/connect-to-worker',
     'page/live/live-(?:reading|feed)',
-    'async/pace',
     'storage/drivers/key-order',
     'codec/exact-json/base64',
     'storage/integrity/checksum',

@@ -1,5 +1,4 @@
-import { run } from '../../async/coroutine.ts';
-import { Aborts, Pace } from '../../async/pace.ts';
+import { inSlices } from '../../async/in-slices.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type {
@@ -35,13 +34,9 @@ export async function readyRows(
   context: RoundContext,
   changes: readonly RemoteChange[],
 ): Promise<ReadyRows> {
-  const pace = new Pace(context.clock, new Aborts());
   const byId = new Map(changes.map((change) => [change.id, change]));
   const rows: RemoteRow[] = [];
-  for (const change of byId.values()) {
-    rows.push(rowOf(context, change));
-    if (pace.late) await run(pace.pause());
-  }
+  await inSlices(context.clock, byId.values(), (change) => rows.push(rowOf(context, change)));
   return { byId, rows };
 }
 
@@ -119,12 +114,10 @@ async function reportRefused(
   stored: ReadonlyMap<string, RecordState | undefined>,
 ): Promise<void> {
   if (!schema) return;
-  const pace = new Pace(clock, new Aborts());
-  for (const [id, state] of stored) {
+  await inSlices(clock, stored, ([id, state]) => {
     const error = state && schema.refusalOf(codec.toDocument(id, state));
     if (error) events.invalid(id, error);
-    if (pace.late) await run(pace.pause());
-  }
+  });
 }
 
 function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {

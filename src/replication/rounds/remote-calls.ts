@@ -1,6 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
-import { run } from '../../async/coroutine.ts';
-import { Aborts, Pace } from '../../async/pace.ts';
+import { inSlices } from '../../async/in-slices.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -43,11 +42,7 @@ export class RemoteCalls {
       this.#remote.pull(after, { limit: PULL_LIMIT, signal }),
     );
     if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
-    const pace = new Pace(this.#clock, new Aborts());
-    for (const change of page.changes) {
-      checkChange(change);
-      if (pace.due) await run(pace.pause());
-    }
+    await inSlices(this.#clock, page.changes, checkChange);
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
         throw invalid('a rejected document has no id or reason');
