@@ -2,6 +2,7 @@ import { defineConfig, type UserConfig } from 'tsdown';
 import { bundlerComments } from './tools/build/bundler-comments.ts';
 import { chunkNames } from './tools/build/chunk-names.ts';
 import { chunks, withoutRuntime, workerStartApart } from './tools/build/chunks.ts';
+import { lateFiles } from './tools/build/late-files.ts';
 import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { withoutCompiledImports } from './tools/build/parcel-imports.ts';
@@ -64,6 +65,7 @@ export default defineConfig([
       workerScript(),
       workerUrl(),
       bundlerComments(),
+      lateFiles(),
       chunkNames(),
       withoutRuntime(),
       withoutCompiledImports(),

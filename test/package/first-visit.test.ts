@@ -53,12 +53,9 @@ test.each(Object.entries(builtApps))(
       await page.waitForFunction(() => 'cairndb' in globalThis);
       gate.close();
       expect(await page.evaluate(insertAndFind)).toEqual({ found: 1, live: 1, engine: 'worker' });
-      // esbuild puts code that two lazy files share into a file of its own, behind the first of
-      // them.
-      expect(gate.later).toHaveLength(name.startsWith('esbuild') ? 3 : 2);
-      // With the app's own file a page without a bundler has one more, and esbuild cuts the entry,
-      // too.
-      const more = { 'no bundler': 1, 'esbuild, with splitting': 2 }[name] ?? 0;
+      expect(gate.later).toHaveLength(2);
+      // The app's own file is one more without a bundler.
+      const more = name === 'no bundler' ? 1 : 0;
       expect(gate.scripts.length).toBeLessThanOrEqual(MOST_SCRIPTS + more);
     } finally {
       await page.close();

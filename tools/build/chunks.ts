@@ -57,7 +57,13 @@ export const chunks: Group[] = [
     'page/collections/sync-methods',
     'storage/drivers/memory-storage',
   ),
-  chunk('thread-parts', 70, 'engine/backups/part', 'engine/replication/replica-requests'),
+  chunk(
+    'thread-parts',
+    70,
+    'engine/backups/part',
+    'engine/first-reads/checkpoint-work',
+    'engine/replication/replica-requests',
+  ),
   chunk(
     'files',
     60,
