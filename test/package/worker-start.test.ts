@@ -72,7 +72,7 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
   );
 });
 
-test('a package from another origin: a Blob imports its worker file', async () => {
+test('a package from another origin: a Blob imports its worker file, and that a part', async () => {
   const cdn = await servePlainPage({ headers: { 'access-control-allow-origin': '*' } });
   const app = await servePlainPage();
   const page = await chromium.newPage();
@@ -82,16 +82,17 @@ test('a package from another origin: a Blob imports its worker file', async () =
     const content = `import * as cairndb from '${url}'; globalThis.fromElsewhere = cairndb;`;
     await page.addScriptTag({ type: 'module', content });
     await page.waitForFunction('globalThis.fromElsewhere');
-    const { started, loaded } = await page.evaluate(async () => {
+    const { started, parts, loaded } = await page.evaluate(async () => {
       const { connect } = (globalThis as any).fromElsewhere;
       const connection = connect({ name: 'shop' });
-      await connection.ready;
-      const { started } = connection.status;
+      const orders = new connection.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+      await orders.createBackup();
+      const { started, parts } = connection.status;
       await connection.close();
       const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
-      return { started, loaded };
+      return { started, parts, loaded };
     });
-    expect(started).toBe('inline');
+    expect({ started, parts }).toEqual({ started: 'inline', parts: ['backups'] });
     // The second copy of the worker is not loaded.
     expect(loaded.filter((url) => url.endsWith('/inline.js'))).toEqual([]);
   } finally {

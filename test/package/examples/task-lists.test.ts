@@ -89,6 +89,10 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
       await page.reload();
       await expect.poll(() => textsOf(page)).toContain('Buy two lamps');
       await add('Without a network');
+      // Needs a part of the worker that this page has not loaded.
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save a copy' }).click();
+      await saved;
       await expect.poll(() => page.getByText('4 open').isVisible()).toBe(true);
     } finally {
       await page.context().setOffline(false);
