@@ -5,7 +5,7 @@ import solid from 'vite-plugin-solid';
 export default defineConfig({
   plugins: [
     solid(),
-    // Precaches every file of the build, so that the app opens without a network.
+    // Precaches the build, with the engine for workers alone: the app opens without a network.
     VitePWA({
       registerType: 'autoUpdate',
       manifest: {

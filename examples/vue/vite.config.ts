@@ -5,7 +5,7 @@ import { VitePWA } from 'vite-plugin-pwa';
 export default defineConfig({
   plugins: [
     vue(),
-    // Precaches every file of the build, so that the app opens without a network.
+    // Precaches the build, with the engine for workers alone: the app opens without a network.
     VitePWA({
       registerType: 'autoUpdate',
       manifest: {
