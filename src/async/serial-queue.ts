@@ -78,35 +78,3 @@ function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Pos
   const result = start();
   return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T | Postponed<T>);
 }
-
-/**
- * Executes a request that changes several collections, and holds their queues meanwhile. It enters
- * all of them at once: of two such requests one is before the other in every queue, so they never
- * wait for each other.
- */
-export function enterAll<T>(
-  queues: readonly SerialQueue[],
-  start: () => Coroutine<T>,
-): T | Promise<T> {
-  for (const queue of queues) queue.hasChanges = true;
-  if (!queues.some(({ busy }) => busy)) {
-    const result = run(start());
-    if (isPromise(result)) for (const queue of queues) void queue.enter(true, () => result);
-    return result;
-  }
-  let ahead = queues.length;
-  let begin: () => void = () => undefined;
-  const due = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const result = due.then(() => run(start()));
-  for (const queue of queues) {
-    const held = queue.enter(true, () => {
-      if (--ahead === 0) begin();
-      return result;
-    });
-    // The caller gets the failure.
-    void Promise.resolve(held).catch(() => undefined);
-  }
-  return result;
-}

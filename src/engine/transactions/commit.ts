@@ -1,5 +1,6 @@
-import { type Coroutine, isCoroutine } from '../../async/coroutine.ts';
-import { enterAll, type SerialQueue } from '../../async/serial-queue.ts';
+import { type Coroutine, isCoroutine, run } from '../../async/coroutine.ts';
+import type { SerialQueue } from '../../async/serial-queue.ts';
+import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError, type CairnError, TransactionError } from '../../errors/errors.ts';
 import { answerLost, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
@@ -141,10 +142,31 @@ function isApplied(targets: readonly CommitTarget[]): boolean {
   return targets.some(({ collection, key }) => collection.records.applied.has(key));
 }
 
-/** Holds the collections of the targets meanwhile. */
+/**
+ * Holds the queues of the targets' collections meanwhile. It enters all of them at once: of two such
+ * requests one is before the other in every queue, so they never wait for each other.
+ */
 function inTurn<T>(targets: readonly CommitTarget[], start: () => Coroutine<T>): T | Promise<T> {
-  const queues: SerialQueue[] = [];
-  for (const { collection } of targets)
-    if (!queues.includes(collection.queue)) queues.push(collection.queue);
-  return enterAll(queues, start);
+  const queues = new Set(targets.map(({ collection }) => collection.queue));
+  for (const queue of queues) queue.hasChanges = true;
+  if (![...queues].some(({ busy }) => busy)) {
+    const result = run(start());
+    if (isPromise(result)) for (const queue of queues) void queue.enter(true, () => result);
+    return result;
+  }
+  let ahead = queues.size;
+  let begin: () => void = () => undefined;
+  const due = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const result = due.then(() => run(start()));
+  for (const queue of queues) {
+    const held = queue.enter(true, () => {
+      if (--ahead === 0) begin();
+      return result;
+    });
+    // The caller gets the failure.
+    void Promise.resolve(held).catch(() => undefined);
+  }
+  return result;
 }
