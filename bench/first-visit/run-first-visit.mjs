@@ -34,6 +34,12 @@ const CIRCUMSTANCES = [
   { title: 'warm cache, processor 4 times slower', latency: 0, cached: true, slower: 4 },
 ];
 
+/** The same before any visit has read what is stored. @type {Circumstances} */
+const UNREAD = { title: 'no cache, 0 ms, never read', latency: 0, cached: false, slower: 1 };
+
+/** Milliseconds of the one visit before: a user looks at what has come. */
+const STAY = 5000;
+
 /** Each app by itself, as its author would build it. */
 async function buildApps() {
   for (const app of APPS) {
@@ -102,8 +108,9 @@ async function serveApps() {
  * @param {Awaited<ReturnType<typeof launchChromium>>} chromium
  * @param {string} url
  * @param {number} slower
+ * @param {number} [stay] milliseconds until the page is left
  */
-async function visit(chromium, url, slower) {
+async function visit(chromium, url, slower, stay = 0) {
   const page = await chromium.newPage();
   try {
     if (slower > 1) {
@@ -117,6 +124,7 @@ async function visit(chromium, url, slower) {
       const files = performance.getEntriesByType('resource').length;
       return { ...visited, files };
     });
+    await new Promise((resolve) => setTimeout(resolve, stay));
     if (visited.found === 0) throw new Error(`${url} found nothing: its figures would be wrong.`);
     return visited;
   } finally {
@@ -143,9 +151,11 @@ export async function runFirstVisit(args) {
     );
     console.log(`| | ${APPS.map((app) => `${app} | / ${BASE}`).join(' | ')} |`);
     console.log(`|---|${APPS.map(() => '--:|--:').join('|')}|`);
-    for (const circumstances of CIRCUMSTANCES) {
+    for (const circumstances of [UNREAD, ...CIRCUMSTANCES]) {
       server.use(circumstances);
       console.log(await rowOf(circumstances, { chromium, server, rounds }));
+      if (circumstances === UNREAD)
+        for (const app of APPS) await visit(chromium, server.url(app), 1, STAY);
     }
   } finally {
     await chromium.close();
