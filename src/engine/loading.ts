@@ -29,10 +29,14 @@ export function* openCollection(
   const { name, type } = context.settings;
   const { log } = context.records;
   let loading: Loading | undefined;
-  const begin = async (manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> => {
+  const begin = async (
+    manifest: Manifest,
+    checkpoint: Checkpoint | undefined,
+    last: number,
+  ): Promise<void> => {
     if (manifest.type !== type) throw typeMismatch(name, manifest.type, type);
     checkpoints.found(checkpoint);
-    await first.begin(manifest, checkpoint);
+    await first.begin(manifest, checkpoint, last);
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);
   };

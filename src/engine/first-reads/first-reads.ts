@@ -36,9 +36,13 @@ export class FirstReads {
     });
   }
 
-  /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
-  async begin(manifest: Manifest, checkpoint: Checkpoint | undefined): Promise<void> {
-    const records = checkpoint && new StoredRecords(this.#context, manifest, checkpoint);
+  /**
+   * Lets the first reads go ahead. Resolves when those that have come by now are answered.
+   *
+   * @param last The number of the newest segment.
+   */
+  async begin(manifest: Manifest, checkpoint: Checkpoint | undefined, last: number): Promise<void> {
+    const records = checkpoint && new StoredRecords(this.#context, { manifest, checkpoint, last });
     this.#records = records;
     this.#settle(records);
     if (!records) return;

@@ -10,11 +10,7 @@ import type { Manifest } from '../../storage/log/manifest.ts';
 import type { SegmentState } from '../../storage/segments/compaction.ts';
 import { type FoundSegment, readSegmentsAfter } from '../../storage/segments/read-segments.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import {
-  type IntactSegment,
-  lastSegmentKey,
-  lastSegmentOf,
-} from '../../storage/segments/stored-segment.ts';
+import type { IntactSegment } from '../../storage/segments/stored-segment.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 
@@ -23,6 +19,14 @@ const AT_ONCE = 50;
 
 /** More than are ever uncovered, unless checkpoints cannot be written. */
 const MOST = 1000;
+
+/** What the first transaction of an opening reads of a collection. */
+export interface StoredState {
+  readonly manifest: Manifest;
+  readonly checkpoint: Checkpoint;
+  /** The number of the newest segment. */
+  readonly last: number;
+}
 
 /** The live segments that a checkpoint does not cover: what they say of a key wins. */
 export class NewerSegments {
@@ -38,18 +42,16 @@ export class NewerSegments {
    */
   static async read(
     { storage, records }: Pick<CollectionContext, 'storage' | 'records'>,
-    manifest: Manifest,
-    { segments: covered }: Checkpoint,
+    { manifest, checkpoint: { segments: covered }, last: newest }: StoredState,
     indexes: readonly StoredIndex[],
   ): Promise<NewerSegments | undefined> {
     const { name, next } = manifest;
-    const last = covered.at(-1) ?? 0;
+    const end = covered.at(-1) ?? 0;
     const known = new Set(covered);
-    if (manifest.segments.some((number) => number <= last && !known.has(number))) return undefined;
-    const [noted] = await storage.getMany('bodies', [lastSegmentKey(name)]);
+    if (manifest.segments.some((number) => number <= end && !known.has(number))) return undefined;
     const listed = new Set(manifest.segments);
     const found: IntactSegment[] = [];
-    for (let after = last; ; ) {
+    for (let after = end; ; ) {
       const some = await readSegmentsAfter(storage, name, after, AT_ONCE);
       // As the opening does.
       for (const { number, intact } of some) {
@@ -62,7 +64,6 @@ export class NewerSegments {
         records.log.bodies.note(intact.segment);
       }
       if (some.length < AT_ONCE) {
-        const newest = lastSegmentOf(name, noted);
         const wanted = newest >= next ? [...manifest.segments, newest] : manifest.segments;
         const isWhole = wanted.every((number) => known.has(number));
         return isWhole ? new NewerSegments(found, indexes) : undefined;

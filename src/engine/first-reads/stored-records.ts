@@ -19,7 +19,7 @@ import { compileSelection } from '../find/compiled-selection.ts';
 import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { PartList } from '../records/table/part-list.ts';
-import { NewerSegments, StoredIndex } from './newer-segments.ts';
+import { NewerSegments, StoredIndex, type StoredState } from './newer-segments.ts';
 
 /** Records of an answer, at most: of more, reading all segments takes about as long. */
 const MOST = WARM_MOST;
@@ -46,7 +46,8 @@ export class StoredRecords {
   /** By name. */
   readonly #indexes: ReadonlyMap<string, StoredIndex>;
 
-  constructor(context: CollectionContext, manifest: Manifest, checkpoint: Checkpoint) {
+  constructor(context: CollectionContext, state: StoredState) {
+    const { manifest, checkpoint } = state;
     const { storage, settings, records, declared } = context;
     this.#context = context;
     this.room = new RoomForReads(ROOM, checkpoint.segments.length);
@@ -58,7 +59,8 @@ export class StoredRecords {
       return directory ? new StoredIndex(definition, column, directory) : [];
     });
     this.#indexes = new Map(stored.map((index) => [index.definition.name, index]));
-    this.#newer = NewerSegments.read(context, manifest, checkpoint, [...this.#indexes.values()]);
+    const indexes = [...this.#indexes.values()];
+    this.#newer = NewerSegments.read(context, state, indexes);
     this.#warm = WarmSet.read(storage, settings.name);
     for (const reading of [this.#newer, this.#warm]) reading.catch(() => undefined);
   }

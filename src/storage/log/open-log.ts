@@ -41,10 +41,14 @@ export interface StoredLog {
 /** Takes what the opening of a collection reads. */
 export interface LogReader {
   /**
-   * Called once with the manifest and the checkpoint, before any segment; what it returns is waited
-   * for.
+   * Called once with the manifest, the checkpoint and the number of the newest segment, before any
+   * segment; what it returns is waited for.
    */
-  readonly begin?: (manifest: Manifest, checkpoint: Checkpoint | undefined) => void | Promise<void>;
+  readonly begin?: (
+    manifest: Manifest,
+    checkpoint: Checkpoint | undefined,
+    last: number,
+  ) => void | Promise<void>;
   /** Called with each live segment, lowest number first. */
   readonly take: TakeSegment;
   /**
@@ -146,7 +150,9 @@ export async function readLog(
   if (manifest.dropped) return { manifest, watermarks, highest: next - 1, others: [], last: 0 };
   const [directory, noted] = await beside;
   const checkpoint = directory as Checkpoint | undefined;
-  await begin?.(manifest, isIntact(directoryKey(name), checkpoint) ? checkpoint : undefined);
+  const last = lastSegmentOf(name, noted);
+  const isWhole = isIntact(directoryKey(name), checkpoint);
+  await begin?.(manifest, isWhole ? checkpoint : undefined, last);
   const applied = [...watermarks];
   const wanted = new Set(named);
   const seen = new Set<number>();
@@ -183,7 +189,6 @@ export async function readLog(
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
-  const last = lastSegmentOf(name, noted);
   if (last >= next && !seen.has(last)) throw segmentLost(name, last);
   return { manifest, watermarks: applied, highest, others, last };
 }

@@ -101,9 +101,9 @@ export class SegmentLog {
   async open({ begin, take, pause }: LogReader): Promise<void> {
     const states = new Map<number, SegmentState>();
     const reader: LogReader = {
-      begin: (manifest, checkpoint) => {
+      begin: (manifest, ...beside) => {
         this.#live.version = manifest.version ?? 1;
-        return begin?.(manifest, checkpoint);
+        return begin?.(manifest, ...beside);
       },
       take: (segment, hashes) => {
         this.#note(states, segment);
