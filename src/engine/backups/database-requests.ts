@@ -38,13 +38,12 @@ interface DatabaseCollection {
 }
 
 /** The collections of an engine, as these requests see them. */
-export interface DatabaseCollections {
+interface DatabaseCollections {
   readonly usable: readonly DatabaseCollection[];
   use<T>(
     meant: Pick<FileHeader, 'collection' | 'type'>,
     task: (collection: DatabaseCollection) => Promise<T>,
   ): Promise<T>;
-  rename(from: string, to: string): Promise<void>;
 }
 
 /** More backups than a database ever has. */
@@ -84,8 +83,6 @@ export class DatabaseRequests {
         return this.#usage();
       case 'collections':
         return this.#list();
-      case 'rename':
-        return this.#collections.rename(request.from, request.to);
       default:
         throw new TypeError(`"${request.op}" is no operation of a database.`);
     }

@@ -1,0 +1,73 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { wait } from '../../src/async/coroutine.ts';
+import { parts } from '../../src/engine/parts.ts';
+import { CairnError } from '../../src/errors/errors.ts';
+import type { DatabaseClient } from '../../src/index.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { openClient } from './engine-client.ts';
+import { settled } from './fake-clock.ts';
+
+let client: DatabaseClient;
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await client.close();
+});
+
+function open() {
+  ({ client } = openClient(memoryDriver()));
+  return documents('things');
+}
+
+const documents = (name: string) => new client.Collection<any>({ name, type: 'DOCUMENT_BASED' });
+
+/** Keeps back the code of all parts. @returns lets it come, or not. */
+function holdCode() {
+  let settle: (error?: Error) => void = () => undefined;
+  const held = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error ? reject(error) : resolve());
+  });
+  const { load } = parts;
+  vi.spyOn(parts, 'load').mockImplementation(async (name) => {
+    await held;
+    return (await load.call(parts, name)) as never;
+  });
+  vi.spyOn(parts, 'need').mockImplementation(function* (name) {
+    return yield* wait(parts.load(name));
+  });
+  return { come: () => settle(), fail: () => settle(new CairnError('load_failed', '')) };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await settled();
+}
+
+test('a collection of the new name waits for a rename whose code has to come', async () => {
+  await open().insert({ _id: 'a' });
+  // Its calls of the database are there then.
+  await client.collections();
+  const code = holdCode();
+  const renaming = client.renameCollection('things', 'others');
+  await turns();
+  const counting = documents('others').count();
+  await turns();
+  code.come();
+  expect(await renaming).toBeUndefined();
+  expect(await counting).toBe(1);
+});
+
+test('a rename whose code does not come leaves both names as they were', async () => {
+  const things = open();
+  await things.insert({ _id: 'a' });
+  const code = holdCode();
+  const renaming = client.renameCollection('things', 'others');
+  await turns();
+  const counting = documents('others').count();
+  const inserting = things.insert({ _id: 'b' });
+  await turns();
+  code.fail();
+  await expect(renaming).rejects.toMatchObject({ code: 'load_failed' });
+  await inserting;
+  expect(await counting).toBe(0);
+  expect(await things.count()).toBe(2);
+});
