@@ -17,6 +17,9 @@ import { parts } from './parts.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import type { ReplicaRequests } from './replication/replica-requests.ts';
 
+/** How long automatic backups wait where their code did not load, or storage failed. */
+const TEND_AGAIN_MS = 10 * 60 * 1000;
+
 /** The parts of a collection that begin and end with it. */
 interface CollectionParts {
   readonly queue: SerialQueue;
@@ -50,6 +53,7 @@ export class CollectionLifecycle {
   #hasRested = false;
   /** Whether it is being dropped or renamed. */
   #isLeaving = false;
+  #tendAgain: (() => void) | undefined;
 
   constructor(context: CollectionContext, parts: CollectionParts) {
     this.#context = context;
@@ -199,6 +203,7 @@ export class CollectionLifecycle {
   /** Ends timers and writes. Unsaved changes are lost: save first. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#tendAgain?.();
     this.retention?.stop();
     this.#parts.sweep?.stop();
     await this.#parts.indexes.closed();
@@ -249,7 +254,12 @@ export class CollectionLifecycle {
       if (this.#parts.backups() || (await this.#hasBackupsToTend()))
         await this.#parts.withBackups((backups) => this.isTended && backups.start());
     };
-    tend().catch((cause: unknown) => this.#context.events.failed(asCairnError(cause)));
+    tend().catch((cause: unknown) => {
+      const { clock, events } = this.#context;
+      if (!this.isTended) return;
+      events.failed(asCairnError(cause));
+      this.#tendAgain = clock.after(TEND_AGAIN_MS, () => this.#tendBackups(), true);
+    });
   }
 
   async #hasBackupsToTend(): Promise<boolean> {

@@ -5,21 +5,25 @@ import { CairnError } from '../../src/errors/errors.ts';
 import type { DatabaseClient } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
-import { settled } from './fake-clock.ts';
+import { type FakeClock, settled } from './fake-clock.ts';
+
+const HOUR = 3_600_000;
 
 let client: DatabaseClient;
+let clock: FakeClock;
 
 afterEach(async () => {
   vi.restoreAllMocks();
   await client.close();
 });
 
-function open() {
-  ({ client } = openClient(memoryDriver()));
-  return documents('things');
+function open(options: object = {}) {
+  ({ client, clock } = openClient(memoryDriver()));
+  return documents('things', options);
 }
 
-const documents = (name: string) => new client.Collection<any>({ name, type: 'DOCUMENT_BASED' });
+const documents = (name: string, options: object = {}) =>
+  new client.Collection<any>({ name, type: 'DOCUMENT_BASED', ...options });
 
 /** Keeps back the code of all parts. @returns lets it come, or not. */
 function holdCode() {
@@ -70,4 +74,17 @@ test('a rename whose code does not come leaves both names as they were', async (
   await inserting;
   expect(await counting).toBe(0);
   expect(await things.count()).toBe(2);
+});
+
+test('daily backups begin once their code comes', async () => {
+  const code = holdCode();
+  const things = open({ auto_create_backup: true });
+  await things.insert({ _id: 'a' });
+  await turns();
+  code.fail();
+  await turns();
+  vi.restoreAllMocks();
+  await clock.advance(HOUR);
+  await turns();
+  expect(await things.listBackups()).toMatchObject([{ automatic: true, documents: 1 }]);
 });
