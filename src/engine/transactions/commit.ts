@@ -143,8 +143,8 @@ function isApplied(targets: readonly CommitTarget[]): boolean {
 }
 
 /**
- * Holds the queues of the targets' collections meanwhile. It enters all of them at once: of two such
- * requests one is before the other in every queue, so they never wait for each other.
+ * Holds the queues of the targets' collections meanwhile. It enters all of them at once: of two
+ * such requests one is before the other in every queue, so they never wait for each other.
  */
 function inTurn<T>(targets: readonly CommitTarget[], start: () => Coroutine<T>): T | Promise<T> {
   const queues = new Set(targets.map(({ collection }) => collection.queue));
