@@ -15,6 +15,7 @@ import { checkWorkers } from './fixtures/check-workers.mjs';
 import { countScripts } from './fixtures/count-scripts.mjs';
 import { install } from './fixtures/install.mjs';
 import { fixtures } from './fixtures/list.mjs';
+import { refuseParts } from './fixtures/refuse-parts.mjs';
 import { appEnvironment, serveBy, serveFiles } from './fixtures/serve.mjs';
 import { bin, ROOT } from './setup.mjs';
 
@@ -61,8 +62,10 @@ async function run(fixture, folder, mode) {
     const { context } = chromium;
     const { url } = served;
     const { check = 'page', visit } = fixture;
-    const isCounted = mode === 'production' && check === 'page' && url.startsWith('http');
-    const tooMany = isCounted ? await countScripts(context, url, visit) : [];
+    const isVisited = mode === 'production' && check === 'page' && url.startsWith('http');
+    const visited = isVisited
+      ? [...(await countScripts(context, url, visit)), ...(await refuseParts(context, url))]
+      : [];
     const checks = {
       page: () => checkPage(context, url, !fixture.flags),
       hot: () => checkHot(context, url, folder),
@@ -72,7 +75,7 @@ async function run(fixture, folder, mode) {
     const { started, defects } = await checks[check]();
     const expected = fixture.started[mode];
     if (started !== expected) defects.unshift(`started ${started}, not ${expected}`);
-    defects.push(...tooMany);
+    defects.push(...visited);
     return { started, defects };
   } finally {
     await chromium.close();
