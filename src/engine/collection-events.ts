@@ -15,11 +15,14 @@ export interface ChangeWatcher {
 export class CollectionEvents {
   readonly #engine: EngineEventHub;
   readonly #name: string;
+  /** What storage has lost as a whole, and of this collection. */
+  damage: readonly CairnError[];
   #watcher: ChangeWatcher | undefined;
   #saved: (() => void) | undefined;
 
   constructor(engine: EngineEventHub, { name }: CollectionSettings) {
     this.#engine = engine;
+    this.damage = engine.damage;
     this.#name = name;
   }
 
@@ -27,9 +30,10 @@ export class CollectionEvents {
     this.#watcher = watcher;
   }
 
-  /** What storage has lost as a whole. */
-  get damage(): readonly CairnError[] {
-    return this.#engine.damage;
+  /** Newest changes may be lost; the others are there. */
+  lost(error: CairnError): void {
+    this.damage = [...this.damage, error];
+    this.failed(error);
   }
 
   /** @param call Called after each save. */

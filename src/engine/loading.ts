@@ -44,6 +44,7 @@ export function* openCollection(
     begin,
     take: (segment, hashes) => loading?.fold(segment, hashes),
     pause: () => first.pause(),
+    lost: (error) => context.events.lost(error),
   });
   loading ??= new Loading(context, log.version);
   loading.open(log.segments);

@@ -97,7 +97,7 @@ export class CollectionBackups {
     await this.#change(async () => {
       const stored = await this.snapshots.stored();
       await log.write(removeSnapshots(log.name, stored, gone));
-      for (const { segments } of gone) log.addOrphans(segments);
+      for (const { segments } of gone) log.state.orphans.add(segments);
     });
   }
 
@@ -128,7 +128,7 @@ export class CollectionBackups {
   /** Leases segments. */
   hold(segments: readonly number[]): Lease {
     const { leases, settings, records } = this.#context;
-    return leases.take(settings.name, segments, () => records.log.addOrphans(segments));
+    return leases.take(settings.name, segments, () => records.log.state.orphans.add(segments));
   }
 
   /** Leases the segments of backups for as long as the work takes. */

@@ -388,6 +388,7 @@ interface ReplicaLogEntry {
 export class ReplicaLog {
   readonly saves: SaveSchedule;
   readonly #records: RecordStore;
+  readonly #events: CollectionContext['events'];
 
   constructor(context: CollectionContext) {
     const { settings, storage, pool, durability, clock, events, links } = context;
@@ -400,6 +401,7 @@ export class ReplicaLog {
       epoch: () => storage.epoch(),
       referenced: async () => new Set<number>(),
     });
+    this.#events = events;
     // No transaction reads it.
     this.#records = new RecordStore(log, clock, true, new OpenSnapshots());
     const silent = {
@@ -413,7 +415,8 @@ export class ReplicaLog {
   async open(): Promise<void> {
     const { log, bodies } = this.#records;
     const folded = new FoldedRecords([], true);
-    await log.open({ take: (segment, hashes) => folded.fold(segment, hashes) });
+    const lost = this.#events.lost.bind(this.#events);
+    await log.open({ take: (segment, hashes) => folded.fold(segment, hashes), lost });
     folded.finish(log.segments);
     this.#records.take(folded);
     await bodies.load();

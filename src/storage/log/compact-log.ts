@@ -37,7 +37,7 @@ export async function compactLog(
 /** Whether {@link compactLog} would remove segments and rewrite none, or has removed some. */
 export function isRemovalDue(log: SegmentLog): boolean {
   const plan = planOf(log);
-  return log.hasOrphans || (plan.length > 0 && plan.every(({ live }) => live === 0));
+  return log.state.orphans.size > 0 || (plan.length > 0 && plan.every(({ live }) => live === 0));
 }
 
 function planOf(log: SegmentLog): SegmentState[] {

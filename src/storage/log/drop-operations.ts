@@ -1,6 +1,7 @@
 import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { Storage, StorageOperation } from '../drivers/driver.ts';
 import { deletionsOf } from '../segments/segment-writer.ts';
+import { noNote } from '../segments/stored-segment.ts';
 import { type Watermark, Watermarks } from '../segments/watermarks.ts';
 import type { LiveSegments } from './live-segments.ts';
 import { type Manifest, noManifest, putManifest } from './manifest.ts';
@@ -39,7 +40,7 @@ export async function dropOperations(
     const tombstone: Manifest = { ...empty, dropped: true };
     return [
       deleteAll('snapshots', name),
-      ...[...left.snapshot, ...deletionsOf(gone), noCheckpoint(name)],
+      ...[...left.snapshot, ...deletionsOf(gone), noCheckpoint(name), noNote(name)],
       putManifest(tombstone),
     ];
   }

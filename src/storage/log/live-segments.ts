@@ -2,8 +2,9 @@ import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { bytesOf, deletesSize, type Segment } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
+import { noteLastSegment } from '../segments/stored-segment.ts';
 import { Watermarks } from '../segments/watermarks.ts';
-import { FORMAT, type Manifest, noManifest, putManifest } from './manifest.ts';
+import { FORMAT, type Manifest, putManifest } from './manifest.ts';
 
 /** The live segments at one moment. */
 export interface LiveSegmentList {
@@ -28,8 +29,6 @@ export class LiveSegments {
   changed = 0;
   /** Number of the newest segment. */
   newest = 0;
-  /** The number that is noted in storage, see `segments/last-segment.ts`. */
-  noted = 0;
   /** As {@link Manifest.replicated}; 0 where the collection is not. */
   replicated = 0;
   /** The version of the documents. */
@@ -112,15 +111,16 @@ export class LiveSegments {
       segments: [...segments],
       next: last + 1,
       changed: this.changed,
+      noted: true,
       ...(this.version > 1 && { version: this.version }),
       ...(watermarks.length > 0 && { watermarks }),
       ...(this.replicated > 0 && { replicated: this.replicated }),
     };
   }
 
-  /** Undoes a write of another manifest. */
-  undoManifest(): StorageOperation {
-    return this.stored ? putManifest(this.stored) : noManifest(this.name);
+  /** Puts a manifest of {@link makeManifest}, with the note that it promises. */
+  put(manifest: Manifest): StorageOperation[] {
+    return [putManifest(manifest), noteLastSegment(this.name, this.changed)];
   }
 }
 

@@ -92,13 +92,13 @@ export function appending(
     }
     const segments = writer.build(contentsOf(changes, writer), live.newest, { watermarks });
     yield* writer.puts(segments, written);
-    const newest = written.at(-1)?.segment.number;
-    if (newest !== undefined) yield noteLastSegment(live.name, newest);
+    const changed = written.at(-1)?.segment.number ?? live.changed;
+    yield noteLastSegment(live.name, changed);
     if (!attach) return;
     const appended = written.map(({ segment }) => stateOf(segment));
     attached = attach({
       segments: [...live.states.values(), ...appended],
-      changed: newest ?? live.changed,
+      changed,
       version: live.version,
     });
     for (const { put } of attached) yield put;
@@ -107,7 +107,7 @@ export function appending(
     operations: operations(),
     undo: () => [
       ...writer.deletions(written.map(({ segment }) => segment.number)),
-      noteLastSegment(live.name, live.noted),
+      noteLastSegment(live.name, live.changed),
       ...attached.map(({ undo }) => undo),
     ],
     stored() {
@@ -115,7 +115,7 @@ export function appending(
       if (watermarks) live.watermarks.merge(watermarks);
       live.append(written);
       bodies.noteWritten(written);
-      if (written.length > 0) live.changed = live.noted = live.newest;
+      if (written.length > 0) live.changed = live.newest;
     },
   };
 }
@@ -132,10 +132,11 @@ export function compacting(
   const left = [...live.states.keys()].filter((number) => !merged.has(number));
   const written = [...writer.build(contents, live.newest)];
   const numbers = written.map(({ segment }) => segment.number);
+  const before = live.manifest as Manifest;
   const manifest = live.makeManifest([...left, ...numbers], writer.last);
   return {
-    operations: joined([writer.puts(written), [putManifest(manifest)]]),
-    undo: () => [...writer.deletions(numbers), live.undoManifest()],
+    operations: joined([writer.puts(written), live.put(manifest)]),
+    undo: () => [...writer.deletions(numbers), ...live.put(before)],
     stored() {
       live.stored = manifest;
       for (const number of merged) {
@@ -174,7 +175,10 @@ export class Orphans {
     return this.#numbers.size;
   }
 
-  /** Live segments among these are no orphans. */
+  /**
+   * To be called with segments that may be none any more, as no backup references them; live ones
+   * among them are none.
+   */
   add(numbers: Iterable<number>): void {
     for (const number of numbers) if (!this.#live.states.has(number)) this.#numbers.add(number);
   }

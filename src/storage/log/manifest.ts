@@ -36,6 +36,8 @@ export interface Manifest {
    * Another number after each replacement of all records, which that log has to enter.
    */
   readonly replicated?: number;
+  /** Whether a note of the newest segment was stored with it; a save never removes that. */
+  readonly noted?: true;
   /**
    * A tombstone: the collection was dropped. Its backups stay, and its watermarks, for frozen
    * pages.

@@ -34,8 +34,6 @@ export interface StoredLog {
   readonly highest: number;
   /** Segments that are not live: backups reference them, or they are orphans. */
   readonly others: readonly number[];
-  /** As {@link lastSegmentOf}. */
-  readonly last: number;
 }
 
 /** Takes what the opening of a collection reads. */
@@ -56,6 +54,8 @@ export interface LogReader {
    * less at once, as others wait behind each read of the opening.
    */
   readonly pause?: (() => Promise<boolean>) | undefined;
+  /** Called where the newest segments may be missing: then their note is missing, too. */
+  readonly lost?: ((error: StorageError) => void) | undefined;
 }
 
 /**
@@ -135,7 +135,7 @@ export function checkFormat(name: string, format: number): void {
 export async function readLog(
   storage: Storage,
   name: string,
-  { begin, take, pause }: LogReader,
+  { begin, take, pause, lost }: LogReader,
 ): Promise<StoredLog> {
   // Requested at once, and in this order: a collection that is made meanwhile has a manifest.
   const few = Math.ceil(FIRST / segmentSizes(storage).full);
@@ -144,10 +144,10 @@ export async function readLog(
   const manifest = await readManifest(storage, name);
   if (!manifest) {
     if ((await requested).length > 0) throw manifestLost(name);
-    return { manifest, watermarks: [], highest: 0, others: [], last: 0 };
+    return { manifest, watermarks: [], highest: 0, others: [] };
   }
   const { segments: named, next, watermarks = [] } = manifest;
-  if (manifest.dropped) return { manifest, watermarks, highest: next - 1, others: [], last: 0 };
+  if (manifest.dropped) return { manifest, watermarks, highest: next - 1, others: [] };
   const [directory, noted] = await beside;
   const checkpoint = directory as Checkpoint | undefined;
   const last = lastSegmentOf(name, noted);
@@ -189,8 +189,10 @@ export async function readLog(
     }
   }
   for (const number of named) if (!seen.has(number)) throw segmentLost(name, number);
+  if (last < 0 && manifest.noted)
+    lost?.(manifestLost(name, 'has lost its note of the newest segment, which may be missing'));
   if (last >= next && !seen.has(last)) throw segmentLost(name, last);
-  return { manifest, watermarks: applied, highest, others, last };
+  return { manifest, watermarks: applied, highest, others };
 }
 
 /** The numbers of the live segments, in ascending order, missing ones included. */

@@ -2,6 +2,7 @@ import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { SegmentContent } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
+import { noNote } from '../segments/stored-segment.ts';
 import type { LogChange, LogState, UndoablePut } from './log-writes.ts';
 import { noManifest, putManifest } from './manifest.ts';
 import { findManifest } from './open-log.ts';
@@ -71,6 +72,10 @@ export function swapping(
   states: ReadonlyMap<number, SegmentState>,
   { attached, version, isMigration }: SwapOptions,
 ): LogChange {
+  const { name, stored } = live;
+  const before = live.manifest
+    ? live.put(live.manifest)
+    : [stored ? putManifest(stored) : noManifest(name), noNote(name)];
   // A number of its own: the swap counts as a change.
   const number = ++writer.last;
   const isReplaced = live.replicated > 0 && !isMigration;
@@ -83,8 +88,8 @@ export function swapping(
   };
   return {
     // What the checkpoint takes for dead may be live again, and its copies of documents may not be.
-    operations: [...attached.map(({ put }) => put), noCheckpoint(live.name), putManifest(manifest)],
-    undo: () => [...attached.map(({ undo }) => undo), live.undoManifest()],
+    operations: [...attached.map(({ put }) => put), noCheckpoint(live.name), ...live.put(manifest)],
+    undo: () => [...attached.map(({ undo }) => undo), ...before],
     stored() {
       const before = [...live.states.keys()];
       live.replaceAll(states, manifest);

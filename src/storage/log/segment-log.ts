@@ -26,7 +26,7 @@ import {
   UndoLog,
   writeTogether,
 } from './log-writes.ts';
-import { EPOCH_SPAN, putManifest } from './manifest.ts';
+import { EPOCH_SPAN } from './manifest.ts';
 import { type LogReader, readLog } from './open-log.ts';
 
 /**
@@ -70,11 +70,6 @@ export class SegmentLog {
     return this.#live.states;
   }
 
-  /** Number of the newest live segment. */
-  get newest(): number {
-    return this.#live.newest;
-  }
-
   get live(): LiveSegmentList {
     return this.#live.list;
   }
@@ -98,26 +93,24 @@ export class SegmentLog {
    * Reads the manifest, then the live segments, without encoded documents that are a value of their
    * own.
    */
-  async open({ begin, take, pause }: LogReader): Promise<void> {
+  async open(reader: LogReader): Promise<void> {
     const states = new Map<number, SegmentState>();
-    const reader: LogReader = {
-      begin: (manifest, ...beside) => {
-        this.#live.version = manifest.version ?? 1;
-        return begin?.(manifest, ...beside);
-      },
-      take: (segment, hashes) => {
-        this.#note(states, segment);
-        take(segment, hashes);
-      },
-      pause,
-    };
-    const { manifest, watermarks, highest, others, last } = await readLog(
+    const { manifest, watermarks, highest, others } = await readLog(
       this.#options.storage,
       this.name,
-      reader,
+      {
+        ...reader,
+        begin: (manifest, ...beside) => {
+          this.#live.version = manifest.version ?? 1;
+          return reader.begin?.(manifest, ...beside);
+        },
+        take: (segment, hashes) => {
+          this.#note(states, segment);
+          reader.take(segment, hashes);
+        },
+      },
     );
     this.#live.replaceAll(states, manifest);
-    this.#live.noted = last;
     this.watermarks.merge(watermarks);
     this.#orphans.add(others);
     await this.begin(highest);
@@ -138,10 +131,7 @@ export class SegmentLog {
    * appends later do not count. Without this call the first save does it.
    */
   async recordTakeover(): Promise<void> {
-    if (!this.exists || this.#live.isRecorded) return;
-    const manifest = this.#makeManifest(this.segments.keys());
-    await this.write([putManifest(manifest)]);
-    this.#live.stored = manifest;
+    if (this.exists && !this.#live.isRecorded) await this.#storeManifest();
   }
 
   /**
@@ -167,13 +157,17 @@ export class SegmentLog {
   async recordReplication(isReplicated: boolean): Promise<void> {
     const before = this.#live.replicated;
     this.#live.replicated = isReplicated ? 1 : 0;
-    const manifest = this.#makeManifest(this.segments.keys());
     try {
-      await this.write([putManifest(manifest)]);
+      await this.#storeManifest();
     } catch (error) {
       this.#live.replicated = before;
       throw error;
     }
+  }
+
+  async #storeManifest(): Promise<void> {
+    const manifest = this.#live.makeManifest(this.segments.keys(), this.#writer.last);
+    await this.write(this.#live.put(manifest));
     this.#live.stored = manifest;
   }
 
@@ -245,16 +239,6 @@ export class SegmentLog {
     this.bodies.forget(segments);
   }
 
-  /** Whether storage may have segments that are not live: of backups, or garbage. */
-  get hasOrphans(): boolean {
-    return this.#orphans.size > 0;
-  }
-
-  /** Must be called with segments that a backup no longer references. */
-  addOrphans(numbers: Iterable<number>): void {
-    this.#orphans.add(numbers);
-  }
-
   /**
    * Removes the collection, except for a tombstone ({@link dropOperations}).
    *
@@ -290,10 +274,6 @@ export class SegmentLog {
   #note(states: Map<number, SegmentState>, segment: Segment): void {
     states.set(segment.number, stateOf(segment));
     this.bodies.note(segment);
-  }
-
-  #makeManifest(segments: Iterable<number>) {
-    return this.#live.makeManifest(segments, this.#writer.last);
   }
 }
 

@@ -71,16 +71,19 @@ export function lastSegmentKey(collection: string): StorageKey {
 /** Notes the newest segment, in the transaction that stores it. @param number 0 for none. */
 export function noteLastSegment(collection: string, number: number): StorageOperation {
   const key = lastSegmentKey(collection);
-  if (number === 0) return { type: 'delete', store: 'bodies', key };
   const value: LastSegment = { number };
   return { type: 'put', store: 'bodies', key, value: seal(key, value) };
 }
 
+export function noNote(collection: string): StorageOperation {
+  return { type: 'delete', store: 'bodies', key: lastSegmentKey(collection) };
+}
+
 /**
- * The number that a save has noted, 0 for none. Below `next` of the manifest it says nothing: the
- * manifest lists those, and a replaced leader may have written it.
+ * The number that a save has noted, 0 for none, -1 without a note. Below `next` of the manifest it
+ * says nothing: the manifest lists those, and a replaced leader may have written it.
  */
 export function lastSegmentOf(collection: string, value: unknown): number {
   const last = value as LastSegment | undefined;
-  return isIntact(lastSegmentKey(collection), last) ? last.number : 0;
+  return isIntact(lastSegmentKey(collection), last) ? last.number : -1;
 }
