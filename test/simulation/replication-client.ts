@@ -41,9 +41,16 @@ export interface ClientContext {
 }
 
 /** Codes with which a call may reject while tabs end. */
-const ALLOWED = ['answer_lost', 'closed', 'transaction_conflict', 'id_taken', 'backup_unknown'];
+const ALLOWED = [
+  'answer_lost',
+  'closed',
+  'transaction_conflict',
+  'id_taken',
+  'backup_unknown',
+  'load_failed',
+];
 /** Codes with which settled() may reject. */
-const UNSETTLED = ['replication_stopped', 'remote_unauthorized', 'closed'];
+const UNSETTLED = ['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'];
 
 /** A tab that replicates its orders. */
 export class ReplicationClient {

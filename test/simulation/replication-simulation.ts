@@ -25,7 +25,7 @@ const ROUND_MS = 300_000;
  * has it.
  */
 export class ReplicationSimulation {
-  readonly #world: World;
+  readonly world: World;
   readonly #plan: RunPlan;
   readonly #server: ReplicationServer;
   readonly #log: ReplicationLog;
@@ -37,15 +37,15 @@ export class ReplicationSimulation {
   readonly #context: ClientContext;
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
-    this.#world = new World(seed);
-    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
-    const { random } = this.#world;
+    this.world = new World(seed);
+    this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
+    const { random } = this.world;
     this.#plan = planOf(random);
     const { name } = this.#plan.resolve ?? {};
     this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
     this.#server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
-      this.#world.after(ms, undefined, call),
+      this.world.after(ms, undefined, call),
     );
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison } = this.#plan;
@@ -57,7 +57,9 @@ export class ReplicationSimulation {
     for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number);
   }
 
-  readonly after: typeof systemClock.after = (ms, call) => this.#world.after(ms, undefined, call);
+  /** Only while something happens: then code comes, as a user comes online again. */
+  readonly mayLackCode = (): boolean => this.world.now < this.#plan.busy;
+  readonly after: typeof systemClock.after = (ms, call) => this.world.after(ms, undefined, call);
   readonly decided = ({ conflict }: Resolved): void => {
     if (conflict) this.#log.untold.add(conflict);
   };
@@ -67,28 +69,28 @@ export class ReplicationSimulation {
 
   /** Decides in a while. */
   readonly #decide: Resolver = (states) => {
-    const ms = this.#world.random.between(0, this.#plan.hesitation);
+    const ms = this.world.random.between(0, this.#plan.hesitation);
     return new Promise((resolve) =>
-      this.#world.after(ms, undefined, () => resolve(mergeFields(states))),
+      this.world.after(ms, undefined, () => resolve(mergeFields(states))),
     );
   };
 
   async run(): Promise<string[]> {
-    const { random } = this.#world;
+    const { random } = this.world;
     const { busy, steps, changes } = this.#plan;
     for (const site of this.#sites) this.#openTab(site);
     const [first] = this.#clients as [ReplicationClient];
     if (random.chance(0.8)) {
       this.#do(first, () => first.insert(IDS));
-      await this.#world.runUntil(2000);
+      await this.world.runUntil(2000);
     }
     this.#breakDown();
-    const begun = this.#world.now;
+    const begun = this.world.now;
     const atSomeTime = (act: () => void) =>
-      this.#world.after(random.between(0, busy), undefined, act);
+      this.world.after(random.between(0, busy), undefined, act);
     for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
-    await this.#world.runUntil(begun + busy);
+    await this.world.runUntil(begun + busy);
     await this.#heal();
     const finals = await this.#comeToRest('at rest');
     if (finals.length > 0)
@@ -99,12 +101,12 @@ export class ReplicationSimulation {
   }
 
   #addSite(number: number): void {
-    const storage = new CrashingStorage(this.#world);
-    const network = new ReplicationNetwork(this.#world, this.#server, this.#plan.rings);
+    const storage = new CrashingStorage(this.world);
+    const network = new ReplicationNetwork(this.world, this.#server, this.#plan.rings);
     network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
     network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
     this.#storages.push(storage);
-    this.#sites.push({ number, browser: simulateBrowser(this.#world, storage), network });
+    this.#sites.push({ number, browser: simulateBrowser(this.world, storage), network });
   }
 
   get #living(): ReplicationClient[] {
@@ -123,7 +125,7 @@ export class ReplicationSimulation {
   }
 
   #breakDown(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     for (const { network, browser } of this.#sites) {
       if (random.chance(this.#plan.calm)) continue;
       const { weather } = network;
@@ -138,7 +140,7 @@ export class ReplicationSimulation {
   }
 
   #change(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const site = random.pick(this.#sites);
     const living = this.#livingOf(site);
     const client = living.length > 0 ? random.pick(living) : this.#openTab(site);
@@ -147,7 +149,7 @@ export class ReplicationSimulation {
 
   /** Something else than a change. */
   #step(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const site = random.pick(this.#sites);
     const { network, browser } = site;
     const living = this.#livingOf(site);
@@ -155,7 +157,7 @@ export class ReplicationSimulation {
     const kind = random.below(this.#plan.crashes ? 18 : 13);
     this.#trace(`step ${kind} of ${site.number}/${client?.tab.id}`);
     if (!client || (kind === 0 && living.length < 3)) this.#openTab(site);
-    else if (kind === 1) network.cutUntil = this.#world.now + random.between(100, 5000);
+    else if (kind === 1) network.cutUntil = this.world.now + random.between(100, 5000);
     else if (kind === 2) browser.ahead += random.between(-1, 1) * 1e7;
     else if (kind === 3) client.tab.hide(random.between(1, 4000));
     else if (kind < 7) this.#do(client, () => client.save());
@@ -169,9 +171,9 @@ export class ReplicationSimulation {
   }
 
   #rest(client: ReplicationClient): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     client.sync.pause();
-    this.#world.after(random.between(0, 2000), client.tab, () => client.sync.resume());
+    this.world.after(random.between(0, 2000), client.tab, () => client.sync.resume());
   }
 
   #restore(): void {
@@ -179,7 +181,7 @@ export class ReplicationSimulation {
   }
 
   #end({ tab }: ReplicationClient, kind: number): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     if (tab.frozen) return;
     if (kind > 15) this.#log.froze(tab);
     if (kind === 13) tab.kill();
@@ -191,7 +193,7 @@ export class ReplicationSimulation {
 
   /** A frozen tab does nothing by itself. */
   #do(client: ReplicationClient, act: () => Promise<unknown>): void {
-    this.#world.after(0, client.tab, () => {
+    this.world.after(0, client.tab, () => {
       client.open++;
       act()
         .catch((error: unknown) => client.note(error))
@@ -206,11 +208,11 @@ export class ReplicationSimulation {
     this.#trace('heal');
     for (const { network } of this.#sites) network.heal();
     for (const storage of this.#storages) storage.heal();
-    await this.#world.runUntil(this.#world.now + FREEZE_MS + 1000);
+    await this.world.runUntil(this.world.now + FREEZE_MS + 1000);
     for (const site of this.#sites) if (this.#livingOf(site).length === 0) this.#openTab(site);
     // Wakes those that wait for other credentials, too.
     for (const { sync } of this.#living) sync.resume();
-    await this.#world.runUntil(this.#world.now + RETRY_MS);
+    await this.world.runUntil(this.world.now + RETRY_MS);
   }
 
   /** Lets all settle until nothing changes any more. */
@@ -224,7 +226,7 @@ export class ReplicationSimulation {
           .settle(ROUND_MS)
           .catch((error) => this.#problems.push(`${when}: ${client.tab.id} ${error}`))
           .finally(() => waiting.delete(client));
-      await this.#world.runUntil(this.#world.now + 2 * ROUND_MS, () => waiting.size === 0);
+      await this.world.runUntil(this.world.now + 2 * ROUND_MS, () => waiting.size === 0);
       if (waiting.size > 0) return this.#fail(`${when}: ${waiting.size} tabs do not settle`);
       const contents = await this.#contents();
       found = contents.flatMap((one) =>
@@ -259,7 +261,7 @@ export class ReplicationSimulation {
   async #reload(): Promise<void> {
     if (this.#problems.length > 0) return;
     for (const { tab } of this.#living) tab.kill();
-    await this.#world.runUntil(this.#world.now + 1000);
+    await this.world.runUntil(this.world.now + 1000);
     for (const site of this.#sites) this.#openTab(site);
     await this.#comeToRest('after a reload');
   }
@@ -268,7 +270,7 @@ export class ReplicationSimulation {
   async #contents(): Promise<Contents[]> {
     const all: Contents[] = [];
     for (const site of this.#sites) {
-      const client = this.#world.random.pick(this.#livingOf(site));
+      const client = this.world.random.pick(this.#livingOf(site));
       const read = Promise.all([
         client.orders.filter({}, { archived: true }),
         client.sync.rejected(),
@@ -276,7 +278,7 @@ export class ReplicationSimulation {
         this.#problems.push(`browser ${site.number} cannot be read: ${error}`);
         return [[], []] as const;
       });
-      const [documents, rejected] = await this.#world.hear(read);
+      const [documents, rejected] = await this.world.hear(read);
       all.push({
         browser: site.number,
         documents: new Map(documents.map((one) => [one._id, one])),

@@ -5,9 +5,16 @@ import { FIRST } from './run-seeds.ts';
 /** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
 const SEEDS = Number(process.env.SEEDS ?? 50 * inject('effort'));
 
-test('browsers and a server become equal, and nothing is lost without a word', async () => {
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-    const problems = await runReplication(seed);
-    expect(problems, `seed ${seed}\n${problems.join('\n')}`).toEqual([]);
-  }
-}, 3_600_000);
+test.each([
+  ['', SEEDS, false],
+  [', where code comes late or not at all', SEEDS / 2, true],
+] as const)(
+  'browsers and a server become equal, and nothing is lost without a word%s',
+  async (_, seeds, isCodeSlow) => {
+    for (let seed = FIRST; seed < FIRST + seeds; seed++) {
+      const problems = await runReplication(seed, undefined, isCodeSlow);
+      expect(problems, `seed ${seed}\n${problems.join('\n')}`).toEqual([]);
+    }
+  },
+  3_600_000,
+);

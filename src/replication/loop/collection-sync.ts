@@ -121,6 +121,7 @@ export class CollectionSync {
   async ask(): Promise<ReplicaReport> {
     const channel = await this.opened;
     if (this.#stopped) throw this.#stopped;
+    if (!this.#replica) await this.#begin(channel);
     const report = await channel.send({ op: 'replicaReport', asks: true });
     this.#take(report);
     return report;
@@ -174,7 +175,10 @@ export class CollectionSync {
     const { owner, settings } = this.#access;
     const channel = await this.#access.channel();
     if (this.#stopped) throw this.#stopped;
-    await this.#begin(channel);
+    await this.#begin(channel).catch((error: unknown) => {
+      // As offline: rounds try again.
+      if (asCairnError(error).code !== 'load_failed') throw error;
+    });
     if (this.#stopped) throw this.#stopped;
     this.#ends.push(
       owner.on('replication', (report) => {
@@ -191,8 +195,12 @@ export class CollectionSync {
   async #begin(channel: HandleChannel): Promise<OpenReplica> {
     const state = await channel.send({ op: 'replicaOpen', remote: this.#settings.remote.id });
     this.#replica = state.replica;
-    this.#take(await channel.send({ op: 'replicaReport' }));
+    await this.#refresh(channel);
     return state;
+  }
+
+  async #refresh(channel: HandleChannel): Promise<void> {
+    this.#take(await channel.send({ op: 'replicaReport' }));
   }
 
   /** Replicates while this page leads. */
@@ -211,10 +219,7 @@ export class CollectionSync {
       if (this.#stopped) return;
       if (isVisible() && this.#loop.state === 'elsewhere')
         // A client that has closed reports that itself.
-        channel.send({ op: 'replicaReport' }).then(
-          (report) => this.#take(report),
-          () => undefined,
-        );
+        (this.#replica ? this.#refresh(channel) : this.#begin(channel)).catch(() => undefined);
       this.#beat(channel);
     };
     this.#cancelBeat = clock.after(HEARTBEAT_MS, beat, true);

@@ -198,6 +198,7 @@ function stateOf(code: string): ReplicationState {
   switch (code) {
     case 'remote_offline':
     case 'remote_timeout':
+    case 'load_failed':
       return 'offline';
     case 'remote_failed':
     case 'checkpoint_moved':
