@@ -35,6 +35,20 @@ export type Methods<Calls, Interface> = {
     : never;
 };
 
+/**
+ * Begins a call. No method takes more than three arguments: to spread a list of them would cost a
+ * tenth of a `get`.
+ */
+export function begin<Calls, Args extends readonly unknown[], T>(
+  start: Start<Calls, Args, T>,
+  calls: Calls,
+  sender: Sender,
+  args: Args,
+): Result<T> {
+  const call = start(calls) as never as (sender: Sender, ...args: unknown[]) => Result<T>;
+  return call.call(calls, sender, args[0], args[1], args[2]);
+}
+
 /** Runs the calls of its methods, in its own way. */
 interface Facade {
   call(start: Start<never>, args: readonly unknown[], rules: CallRules, name: string): unknown;

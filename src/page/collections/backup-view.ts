@@ -1,6 +1,6 @@
 import type { BackupRead } from '../../protocol/backup-protocol.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
-import type { Start } from '../calls/methods.ts';
+import { begin, type Start } from '../calls/methods.ts';
 
 /** What views of both types of collection have. */
 export interface OpenView {
@@ -43,7 +43,7 @@ export function viewOf<View extends OpenView>(
       viewed.call(
         (calls) =>
           (sender, ...args) =>
-            start(calls).call(calls, calls.sendingTo(sender, at), ...args),
+            begin(start, calls, calls.sendingTo(sender, at), args),
         ...rest,
       ),
     close: () => viewed.call((calls) => (sender) => calls.endView(sender, at), []),

@@ -6,7 +6,7 @@ import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
-import type { CallRules, Start } from '../calls/methods.ts';
+import { begin, type CallRules, type Start } from '../calls/methods.ts';
 import type { HandleCalls, Runtime } from '../calls/runtime.ts';
 import { cancelUnread } from '../calls/unread-source.ts';
 import { copyArgument, orAborted } from '../sending/call-arguments.ts';
@@ -220,11 +220,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
     const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
       isAlone || signal
-        ? channel.run((sender) => start(calls).call(calls, sender, ...given), {
+        ? channel.run((sender) => begin(start, calls, sender, given), {
             signal,
             exclusive: isAlone,
           })
-        : channel.settle(start(calls).call(calls, channel.sender, ...given));
+        : channel.settle(begin(start, calls, channel.sender, given));
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);

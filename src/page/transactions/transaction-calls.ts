@@ -5,7 +5,7 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import { documentMethods } from '../calls/document-methods.ts';
 import { keyValueMethods } from '../calls/key-value-methods.ts';
-import { addMethods, type CallRules, type Start } from '../calls/methods.ts';
+import { addMethods, begin, type CallRules, type Start } from '../calls/methods.ts';
 import type { HandleCalls } from '../calls/runtime.ts';
 import { orAborted, withCallerFrames } from '../sending/call-arguments.ts';
 import type { Sender } from '../sending/sender.ts';
@@ -49,7 +49,7 @@ class TransactionMethods {
     try {
       // One that was just constructed may have to load.
       const { calls } = this.#handle.loaded ?? (await this.#handle.load());
-      const call: Result<unknown> = start(calls).call(calls, this.#sender, ...args);
+      const call: Result<unknown> = begin(start, calls, this.#sender, args);
       return isCoroutine(call) ? await run(call) : call;
     } catch (error) {
       throw withCallerFrames(nameCollection(error, this.#collection));
