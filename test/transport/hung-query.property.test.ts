@@ -54,7 +54,8 @@ test('with random hangs and crashes, every other call settles as if the hung one
           settled.push(call.then(check).catch((problem) => problems.push(problem)));
         const open = (name: string, type: CollectionSettings['type']) => {
           const handle = link.newHandle();
-          const send = (ask: HandleRequest) => outcome(link.send({ ...ask, handle } as Request));
+          const send = (ask: HandleRequest) =>
+            outcome(link.requests.send({ ...ask, handle } as Request));
           settled.push(
             send({ op: 'open', settings: { ...plainSettings(name, type), ...options } }),
           );
@@ -178,8 +179,8 @@ test('with random hangs and crashes, every other call settles as if the hung one
         ) => {
           const handle = reader.newHandle();
           const opened = { ...plainSettings(name, type), caching: true };
-          await reader.send({ op: 'open', handle, settings: opened });
-          return reader.send({ ...request, handle } as Request);
+          await reader.requests.send({ op: 'open', handle, settings: opened });
+          return reader.requests.send({ ...request, handle } as Request);
         };
         const scan = { op: 'scan', archived: true, all: true } as const;
         const found = (await ask('notes', 'DOCUMENT_BASED', scan)) as { keys: string[] };

@@ -30,7 +30,7 @@ function open() {
   /** A handle to a collection, to send requests. */
   const collection = (name: string, type: CollectionSettings['type'] = 'DOCUMENT_BASED') => {
     const handle = link.newHandle();
-    const send = (ask: HandleRequest) => link.send({ ...ask, handle } as Request);
+    const send = (ask: HandleRequest) => link.requests.send({ ...ask, handle } as Request);
     send({ op: 'open', settings: plainSettings(name, type) }).catch(() => undefined);
     return send;
   };
@@ -155,7 +155,7 @@ describe('a call that is aborted before an engine has got it', () => {
     const { collection, link } = open();
     const notes = collection('notes');
     await notes(insert('a'));
-    engines.onRequest = ({ mayHang }) => mayHang && link.withdraw(7, reason);
+    engines.onRequest = ({ mayHang }) => mayHang && link.requests.withdraw(7, reason);
     const ahead = notes(mayHang);
     const results = await Promise.allSettled(calls.map((call) => notes(call)));
     expect(results).toMatchObject([{ reason }, { reason }, { value: 1 }]);
@@ -175,7 +175,7 @@ describe('a call that is aborted before an engine has got it', () => {
     const settled = Promise.allSettled(calls.map((call) => notes(call)));
     await engines.wait(1);
     expect(link.state).toBe('opening');
-    link.withdraw(7, reason);
+    link.requests.withdraw(7, reason);
     engines.delay = () => 1;
     expect(await settled).toMatchObject([{ reason }, { reason }, { value: 1 }]);
     expect(engines.running?.requests.map(({ op }) => op)).not.toContain('deleteMany');
@@ -236,10 +236,10 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
       // Nothing is saved by itself: all of it is replayed.
       ...{ save_early: false, save_timeout: 3600, save_directly_after: 1000 },
     };
-    await link.send({ op: 'open', handle, settings });
-    await link.send({ ...bait, handle });
+    await link.requests.send({ op: 'open', handle, settings });
+    await link.requests.send({ ...bait, handle });
     const body = '{}';
-    const replies = [await link.send({ op: 'insert', handle, body })] as [
+    const replies = [await link.requests.send({ op: 'insert', handle, body })] as [
       string,
       number,
       number[],
@@ -247,13 +247,13 @@ describe.each(['hang', 'crash'] as const)('an engine that ends in a %s', (way) =
     engines.clock.jump(5000);
     const id = replies[0]?.[0] as string;
     const changes = '{"$inc":{"n":1},"$currentDate":{"at":{"$type":"timestamp"}}}';
-    await link.send({ op: 'patch', handle, id, changes });
+    await link.requests.send({ op: 'patch', handle, id, changes });
     engines.clock.jump(5000);
-    await link.send({ op: 'patchMany', handle, archived: false, changes });
-    const acknowledged = await link.send({ op: 'get', handle, id });
+    await link.requests.send({ op: 'patchMany', handle, archived: false, changes });
+    const acknowledged = await link.requests.send({ op: 'get', handle, id });
     engines.clock.jump(5000);
-    await end((ask) => link.send({ ...ask, handle } as Request));
-    expect(await link.send({ op: 'get', handle, id })).toEqual(acknowledged);
+    await end((ask) => link.requests.send({ ...ask, handle } as Request));
+    expect(await link.requests.send({ op: 'get', handle, id })).toEqual(acknowledged);
   });
 });
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { InFlightRequests } from '../../src/page/connection/in-flight-requests.ts';
-import { OpenHandles } from '../../src/page/connection/replay.ts';
 import { databaseDestroyed } from '../../src/storage/drivers/database-id.ts';
 
 test('a command that comes after everything was refused rejects, as no engine will answer it', async () => {
-  const requests = new InFlightRequests('shop', new OpenHandles(), () => undefined);
+  const requests = new InFlightRequests({
+    ...{ name: 'shop', refusal: () => undefined, reaches: () => true },
+  });
   const earlier = requests.run(async () => 'answered');
   const error = databaseDestroyed('shop');
   requests.refuseAll(error);

@@ -1,4 +1,3 @@
-import { inMicrotask } from '../../async/in-microtask.ts';
 import { asCairnError, type CairnError, closedError } from '../../errors/errors.ts';
 import type {
   ChannelEvents,
@@ -8,23 +7,21 @@ import type {
 } from '../../protocol/database-settings.ts';
 import type { ClientEvent, LiveEvent } from '../../protocol/event-protocol.ts';
 import type { LiveNews } from '../../protocol/live-protocol.ts';
-import { isOfCall } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
-import { type PendingCall, refuse } from './in-flight-requests.ts';
+import { InFlightRequests } from './in-flight-requests.ts';
 import { LeaderLink } from './leader-link.ts';
 import type { Connect, DestroyDatabase, EngineAccess } from './leadership.ts';
 
-const isNoOpening = ({ request }: PendingCall) => request.op !== 'open';
-
 /**
- * A client's channel to the engine. The requests of one microtask travel as one batch. The first
- * request starts the engine. Every request settles, also when the engine dies.
+ * A client's channel to the engine. The first request starts the engine. Every request settles,
+ * also when the engine dies.
  */
 export class ClientChannel {
   /** The link to the engine, from the first request on. */
   link: LeaderLink | undefined;
+  readonly requests: InFlightRequests;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
   readonly #events: ChannelEvents;
@@ -35,9 +32,6 @@ export class ClientChannel {
   #closing: Promise<void> | undefined;
   /** Set when the channel has closed or failed. */
   #ended: CairnError | undefined;
-  /** Calls of this microtask; until the channel is open, all calls. */
-  #queue: PendingCall[] = [];
-  #flushing = false;
   /** Settles {@link ClientChannel.open}. */
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
   /** Listeners of live queries, by number. */
@@ -50,6 +44,11 @@ export class ClientChannel {
     this.#settings = settings;
     this.#connect = connect;
     this.#events = events;
+    this.requests = new InFlightRequests({
+      name: settings.name,
+      refusal: () => this.#refusal,
+      reaches: () => this.#reaches(),
+    });
   }
 
   get state(): ChannelState {
@@ -80,12 +79,12 @@ export class ClientChannel {
 
   /** A number for a new collection handle: one that a handle like it has left, if there is one. */
   newHandle(settings?: CollectionSettings): number {
-    return (settings && this.link?.handles.take(settings)) ?? ++this.#lastHandle;
+    return (settings && this.requests.handles.take(settings)) ?? ++this.#lastHandle;
   }
 
   /** Must be called once nobody has the handle any more. */
   freeHandle(number: number): void {
-    this.link?.handles.free(number);
+    this.requests.handles.free(number);
   }
 
   /**
@@ -104,33 +103,14 @@ export class ClientChannel {
     this.#lives.delete(live);
   }
 
-  /** Sends a request with the others of this microtask. */
-  send(request: Request): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      // A running call continues during a close, which keeps the channel open if it cannot save.
-      const refusal = request.urgent || 'live' in request ? this.#ended : this.#refusal;
-      if (refusal) return reject(refusal);
-      this.#queue.push({ request, resolve, reject });
-      if (this.#flushing) return;
-      this.#flushing = true;
-      inMicrotask(() => this.#flush());
-    });
-  }
-
-  /** Refuses the requests of an aborted call that no engine has got. */
-  withdraw(aborted: number, reason: unknown): void {
-    this.#refuse(({ request }) => isOfCall(request, aborted), reason);
-    this.link?.requests.withdraw(aborted, reason);
-  }
-
   /**
    * Executes a request at once, after all requests sent before it.
    *
    * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
    */
   sendSync(request: Request): unknown {
-    const link = this.#atHand();
-    return link.requests.executeSync(request, link.inThread(request.handle));
+    const engine = this.#atHand().inThread(request.handle);
+    return this.requests.executeSync(request, engine);
   }
 
   /**
@@ -144,7 +124,7 @@ export class ClientChannel {
   #atHand(): LeaderLink {
     const refusal = this.#refusal;
     if (refusal) throw refusal;
-    this.#flush();
+    this.requests.flush();
     return this.link as LeaderLink;
   }
 
@@ -163,7 +143,7 @@ export class ClientChannel {
     if (this.#ended) throw this.#ended;
     if (this.#state === 'idle') return;
     const link = await this.#connected();
-    this.#flush();
+    this.requests.flush();
     await link.save();
   }
 
@@ -202,13 +182,13 @@ export class ClientChannel {
   async #close(): Promise<void> {
     if (this.#ended) return;
     let link: LeaderLink | undefined;
-    if (this.#state !== 'idle' || this.#queue.some(isNoOpening)) {
+    if (this.#state !== 'idle' || this.requests.hasQueued) {
       link = await this.#connected();
-      this.#flush();
+      this.requests.flush();
       this.#enter('closing');
       try {
         await link.save();
-        await link.requests.drained();
+        await this.requests.drained();
         if (this.#ended) throw this.#ended;
       } catch (error) {
         if (!this.#ended) this.#enter('open');
@@ -238,7 +218,7 @@ export class ClientChannel {
       if (this.#ended) throw this.#ended;
       return await new Promise<LeaderLink>((resolve, reject) => {
         this.#opened = { resolve, reject };
-        this.link = new LeaderLink(this.#settings, access, {
+        this.link = new LeaderLink(this.#settings, access, this.requests, {
           up: () => this.#up(),
           down: () => this.#enterIfOpen('opening'),
           failed: (error) => this.#end('failed', error),
@@ -250,7 +230,7 @@ export class ClientChannel {
       if (error.code === 'load_failed' && !this.link && !this.#ended) {
         // Nothing is lost yet: the next call tries again, and opens the handles.
         this.#opening = undefined;
-        this.#refuse(isNoOpening, error);
+        this.requests.refuseUnreached(error);
         this.#enter('idle');
       } else this.#end('failed', error);
       throw error;
@@ -264,20 +244,13 @@ export class ClientChannel {
     this.#enterIfOpen('open');
     if (opened) opened.resolve(this.link as LeaderLink);
     else for (const listener of this.#lives.values()) listener({ restarted: true });
-    this.#flush();
+    this.requests.flush();
   }
 
-  #flush(): void {
-    this.#flushing = false;
-    if (this.#queue.length === 0) return;
-    const requests = this.#opened ? undefined : this.link?.requests;
-    if (!requests) {
-      this.#connected().catch(() => undefined);
-      return;
-    }
-    const calls = this.#queue;
-    this.#queue = [];
-    requests.dispatch(calls);
+  #reaches(): boolean {
+    if (this.link && !this.#opened) return true;
+    this.#connected().catch(() => undefined);
+    return false;
   }
 
   #take(event: ClientEvent | LiveEvent): void {
@@ -289,17 +262,9 @@ export class ClientChannel {
     if (this.#ended) return;
     this.#ended = error;
     this.#opened?.reject(error);
-    refuse(this.#queue.splice(0), error);
-    this.link?.requests.refuseAll(error);
+    this.requests.refuseAll(error);
     for (const listener of this.#lives.values()) listener({ error });
     this.#enter(state);
-  }
-
-  /** Refuses some of the queued calls. */
-  #refuse(isRefused: (call: PendingCall) => boolean, reason: unknown): void {
-    const calls = this.#queue;
-    this.#queue = calls.filter((call) => !isRefused(call));
-    refuse(calls.filter(isRefused), reason);
   }
 
   #enterIfOpen(state: 'opening' | 'open'): void {

@@ -1,3 +1,4 @@
+import { inMicrotask } from '../../async/in-microtask.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import {
   asCairnError,
@@ -8,14 +9,14 @@ import {
 } from '../../errors/errors.ts';
 import { isLong, isOfCall, isRead, isUrgent } from '../../protocol/operations.ts';
 import type { BatchReply, FirstSequenceNumbers, Request } from '../../protocol/requests.ts';
-import { numberedChanges, type OpenHandles } from './replay.ts';
+import { numberedChanges, OpenHandles } from './replay.ts';
 import type { EngineInThread, Route } from './route.ts';
 
 /** A request that ends every engine must not be retried for ever. */
 const ATTEMPTS = 4;
 
 /** A request with its caller's promise. */
-export interface PendingCall {
+interface PendingCall {
   readonly request: Request;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -32,6 +33,15 @@ type NoteReply = (
   reply: BatchReply,
 ) => Promise<void> | undefined;
 
+/** What a client's requests need of it. */
+interface RequestingClient {
+  readonly name: string;
+  /** The error of a new request; `undefined` while they are accepted. */
+  refusal(): CairnError | undefined;
+  /** Whether an engine was found; looks for one if not. */
+  reaches(): boolean;
+}
+
 interface InFlight {
   readonly send: (route: Route) => unknown;
   /** The requests; none for a command about the whole client. */
@@ -46,16 +56,21 @@ interface InFlight {
 }
 
 /**
- * A client's requests without a reply. When the engine is lost, the client retries them with the
- * next; sequence numbers keep changes from being applied twice.
+ * A client's requests without a reply. Those of one microtask travel as one batch. When the engine
+ * is lost, the client retries them with the next; sequence numbers keep changes from being applied
+ * twice.
  *
  * Only the end of its worker stops a pattern that hangs. At most one request that may hang is in
  * flight, so a hang is attributed to it; the requests behind it keep their order.
  */
 export class InFlightRequests {
-  readonly #handles: OpenHandles;
-  readonly #database: string;
-  readonly #noteReply: NoteReply;
+  readonly handles = new OpenHandles();
+  /** Of the link to the engine. */
+  noteReply: NoteReply = () => undefined;
+  readonly #client: RequestingClient;
+  /** Calls of this microtask; until an engine was found, all calls. */
+  #queue: PendingCall[] = [];
+  #flushing = false;
   /** In the order of the calls. */
   readonly #all = new Set<InFlight>();
   /** Not yet sent on the present route. */
@@ -70,10 +85,13 @@ export class InFlightRequests {
   /** Called when nothing is in flight. */
   #drained: (() => void)[] = [];
 
-  constructor(database: string, handles: OpenHandles, noteReply: NoteReply) {
-    this.#database = database;
-    this.#handles = handles;
-    this.#noteReply = noteReply;
+  constructor(client: RequestingClient) {
+    this.#client = client;
+  }
+
+  /** Whether calls wait for an engine, other than to open. */
+  get hasQueued(): boolean {
+    return this.#queue.some(isNoOpening);
   }
 
   /** The changes in flight, with their sequence numbers. */
@@ -81,8 +99,31 @@ export class InFlightRequests {
     for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
   }
 
-  /** Sends the calls of one moment: as one batch, except those that travel alone. */
-  dispatch(calls: readonly PendingCall[]): void {
+  /** Sends a request with the others of this microtask. */
+  send(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // A running call continues during a close, which keeps the channel open if it cannot save.
+      const isRunning = request.urgent || 'live' in request;
+      const refusal = isRunning ? this.#refusal : this.#client.refusal();
+      if (refusal) return reject(refusal);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#flushing) return;
+      this.#flushing = true;
+      inMicrotask(() => this.flush());
+    });
+  }
+
+  /** Sends the calls of this microtask now, if an engine was found. */
+  flush(): void {
+    this.#flushing = false;
+    if (this.#queue.length === 0 || !this.#client.reaches()) return;
+    const calls = this.#queue;
+    this.#queue = [];
+    this.#dispatch(calls);
+  }
+
+  /** Sends calls as one batch, except those that travel alone. */
+  #dispatch(calls: readonly PendingCall[]): void {
     if (calls.length === 1) {
       this.#dispatchBatch(calls);
       return;
@@ -112,7 +153,7 @@ export class InFlightRequests {
   /** Sends calls as one batch, on this route or the next. */
   #dispatchBatch(calls: readonly PendingCall[]): void {
     const batch = calls.map(({ request }) => request);
-    const first = this.#handles.number(batch);
+    const first = this.handles.number(batch);
     const isAlone = this.#all.size === 0;
     const entry: InFlight = {
       send: (route) => route.execute(batch, first),
@@ -138,10 +179,10 @@ export class InFlightRequests {
   executeSync(request: Request, engine: EngineInThread): unknown {
     if (isRead(request)) return engine.execute(request).values[0];
     const batch = [request];
-    const first = this.#handles.number(batch);
+    const first = this.handles.number(batch);
     const reply = engine.execute(request, first);
     // It is answered before it is secured.
-    this.#noteReply(batch, first, reply)?.catch(() => undefined);
+    this.noteReply(batch, first, reply)?.catch(() => undefined);
     return reply.values[0];
   }
 
@@ -167,7 +208,7 @@ export class InFlightRequests {
     for (const entry of this.#all) {
       const [request] = entry.batch;
       if (entry.route && request?.once) {
-        const place = this.#handles.nameOf(request.handle) ?? this.#database;
+        const place = this.handles.nameOf(request.handle) ?? this.#client.name;
         this.#refuse(entry, outcomeUnknown(request, place));
       } else if (entry.attempts >= ATTEMPTS) this.#refuse(entry, tooManyAttempts(ATTEMPTS));
       else this.#unsent.add(entry);
@@ -190,13 +231,14 @@ export class InFlightRequests {
     if (!culprit || !request) return undefined;
     // The others are not to blame.
     for (const entry of sent) entry.attempts--;
-    const error = hungError(this.#handles.nameOf(request.handle), cause);
+    const error = hungError(this.handles.nameOf(request.handle), cause);
     this.#refuse(culprit, error);
     return { request, error };
   }
 
   /** Refuses the requests of an aborted call that no engine has got. */
   withdraw(aborted: number, reason: unknown): void {
+    this.#refuseQueued(({ request }) => isOfCall(request, aborted), reason);
     for (const entry of this.#unsent) {
       const isAlone = !entry.route && entry.batch.length === 1;
       if (isAlone && isOfCall(entry.batch[0] as Request, aborted)) this.#refuse(entry, reason);
@@ -204,9 +246,21 @@ export class InFlightRequests {
     this.#advance();
   }
 
+  /** Refuses the calls that wait for an engine, but those that open: the next call opens too. */
+  refuseUnreached(error: CairnError): void {
+    this.#refuseQueued(isNoOpening, error);
+  }
+
+  #refuseQueued(isRefused: (call: PendingCall) => boolean, reason: unknown): void {
+    const calls = this.#queue;
+    this.#queue = calls.filter((call) => !isRefused(call));
+    refuse(calls.filter(isRefused), reason);
+  }
+
   /** Refuses everything, for good. */
   refuseAll(error: CairnError): void {
     this.#refusal = error;
+    refuse(this.#queue.splice(0), error);
     for (const entry of this.#all) this.#refuse(entry, error);
   }
 
@@ -263,7 +317,7 @@ export class InFlightRequests {
     let secured: Promise<void> | undefined;
     if (entry.batch.length > 0) {
       if (isSuperseded(reply)) return;
-      secured = this.#noteReply(entry.batch, entry.first, reply);
+      secured = this.noteReply(entry.batch, entry.first, reply);
     }
     const acknowledge = () => entry.settle(reply as never);
     this.#end(entry, secured ? () => void secured.then(acknowledge, entry.reject) : acknowledge);
@@ -286,6 +340,8 @@ export class InFlightRequests {
   }
 }
 
+const isNoOpening = ({ request }: PendingCall) => request.op !== 'open';
+
 function settle(calls: readonly PendingCall[], { values, failures }: BatchReply): void {
   calls.forEach(({ resolve, reject }, index) => {
     if (failures?.has(index)) reject(failures.get(index));
@@ -293,7 +349,7 @@ function settle(calls: readonly PendingCall[], { values, failures }: BatchReply)
   });
 }
 
-export function refuse(calls: readonly PendingCall[], error: unknown): void {
+function refuse(calls: readonly PendingCall[], error: unknown): void {
   for (const { reject } of calls) reject(error);
 }
 

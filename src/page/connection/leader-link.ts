@@ -16,10 +16,10 @@ import type {
 import type { BatchReply, FirstSequenceNumbers, Request } from '../../protocol/requests.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import { type GuardedClient, UnloadGuard } from '../unload/unload-guard.ts';
-import { InFlightRequests } from './in-flight-requests.ts';
+import type { InFlightRequests } from './in-flight-requests.ts';
 import { LeaderFinder } from './leader-finder.ts';
 import type { EngineAccess, Leadership } from './leadership.ts';
-import { hasCompleteChange, OpenHandles, ReplayBuffer, Replayer } from './replay.ts';
+import { hasCompleteChange, ReplayBuffer, Replayer } from './replay.ts';
 import type { EngineInThread, Route, RouteEvents } from './route.ts';
 
 /**
@@ -27,9 +27,8 @@ import type { EngineInThread, Route, RouteEvents } from './route.ts';
  * the client's handles with it, replays the unsaved changes and retries the requests in flight.
  */
 export class LeaderLink {
-  readonly handles = new OpenHandles();
-  readonly requests: InFlightRequests;
   readonly replayer: Replayer;
+  readonly #requests: InFlightRequests;
   readonly #events: LinkEvents;
   readonly #client: string;
   readonly #leadership: Leadership;
@@ -52,18 +51,25 @@ export class LeaderLink {
   /** Whether the client goes on where its database was deleted. */
   readonly #startsAgain: boolean;
 
-  constructor(settings: DatabaseSettings, access: EngineAccess, events: LinkEvents) {
+  constructor(
+    settings: DatabaseSettings,
+    access: EngineAccess,
+    requests: InFlightRequests,
+    events: LinkEvents,
+  ) {
     const { name, encryption } = settings;
     this.#startsAgain = settings.on_deleted === 'start_again';
     const { leadership, platform } = access;
     this.#events = events;
     this.#client = platform.newClient();
     this.#leadership = leadership;
-    this.requests = new InFlightRequests(name, this.handles, (batch, first, reply) =>
-      this.#noteReply(batch, first, reply),
-    );
-    this.replayer = new Replayer(this.#unsaved, this.handles, platform.clock, (error, request) =>
-      this.#report(error, request),
+    this.#requests = requests;
+    requests.noteReply = (batch, first, reply) => this.#noteReply(batch, first, reply);
+    this.replayer = new Replayer(
+      this.#unsaved,
+      requests.handles,
+      platform.clock,
+      (error, request) => this.#report(error, request),
     );
     this.#finder = new LeaderFinder(name, this.#client, access, encryption, {
       found: (make) => void this.#take(make),
@@ -92,7 +98,7 @@ export class LeaderLink {
     const engine = this.#route?.inThread;
     if (engine) return engine;
     throw notInMemory(
-      this.handles.nameOf(handle),
+      this.#requests.handles.nameOf(handle),
       'another tab leads the database; use the methods that return promises',
     );
   }
@@ -100,12 +106,12 @@ export class LeaderLink {
   /** Turns the reports of changes on or off. */
   watch(on: boolean): Promise<void> {
     this.#watching = on;
-    return this.requests.run((route) => route.watch(on));
+    return this.#requests.run((route) => route.watch(on));
   }
 
   /** Saves every collection. */
   save(): Promise<void> {
-    return this.requests.run(async (route) => {
+    return this.#requests.run(async (route) => {
       await this.replayer.finish();
       await route.save();
     });
@@ -126,7 +132,7 @@ export class LeaderLink {
     reply: BatchReply,
   ): Promise<void> | undefined {
     this.#finder.confirm();
-    this.handles.noteReplies(batch, reply);
+    this.#requests.handles.noteReplies(batch, reply);
     const added = this.#unsaved.note(batch, first, reply);
     if (this.#unsaved.size === 0) return undefined;
     const secure = () => (hasCompleteChange(added) ? this.#guard?.secure(added) : undefined);
@@ -179,7 +185,7 @@ export class LeaderLink {
     if (!isCurrent()) return;
     // Before the requests, whose changes are reported too.
     if (this.#watching) route.watch(true).catch(() => undefined);
-    this.requests.start(route);
+    this.#requests.start(route);
   }
 
   /**
@@ -225,14 +231,14 @@ export class LeaderLink {
   }
 
   #refuseHanging(cause: CairnError): void {
-    const refused = this.requests.refuseHanging(cause);
+    const refused = this.#requests.refuseHanging(cause);
     if (!refused) return;
     this.#finder.confirm();
     this.#report(refused.error, refused.request);
   }
 
   #report(error: CairnError, request: Request): void {
-    const detail = { collection: this.handles.nameOf(request.handle), error };
+    const detail = { collection: this.#requests.handles.nameOf(request.handle), error };
     this.#events.event({ type: 'error', detail });
   }
 
@@ -245,7 +251,7 @@ export class LeaderLink {
     this.#route = undefined;
     // Replies that wait for the id of the database settle.
     this.replayer.joined();
-    this.requests.stop();
+    this.#requests.stop();
     route.leave();
     if (!this.#ended) this.#events.down();
   }
@@ -325,7 +331,7 @@ export class LeaderLink {
         return link.replayer.database;
       },
       get opened() {
-        return link.handles.all();
+        return link.#requests.handles.all();
       },
       get unsaved() {
         return link.#unsaved.all();
@@ -334,7 +340,7 @@ export class LeaderLink {
         return link.#unsaved.fitsJournal;
       },
       get inFlight() {
-        return link.requests.changes();
+        return link.#requests.changes();
       },
       save: () => {
         // The engine reports its failures.

@@ -84,7 +84,7 @@ export class HandleChannel {
 
   /** Sends a request, which is the channel's from now on. */
   send<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
-    return this.#channel.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
+    return this.#channel.requests.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
   }
 
   /** Sends a request after all earlier calls. */
@@ -158,7 +158,7 @@ export class HandleChannel {
     return new Promise<T>((resolve, reject) => {
       const abort = (): void => {
         reject(signal.reason);
-        this.#channel.withdraw(call, signal.reason);
+        this.#channel.requests.withdraw(call, signal.reason);
         // The call may have ended; if the engine is lost, the call itself rejects.
         this.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
       };

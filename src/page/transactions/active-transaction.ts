@@ -88,7 +88,7 @@ export class ActiveTransaction {
     // It has read one snapshot, so nothing has to be compared.
     if (commit.changes.length === 0) return 'committed';
     this.#isOpen = false;
-    return (await this.#channel.send(commit).catch(this.#refused)) as CommitReply;
+    return (await this.#channel.requests.send(commit).catch(this.#refused)) as CommitReply;
   }
 
   /** Discards what is staged, unless it was committed; later calls reject. */
@@ -97,7 +97,7 @@ export class ActiveTransaction {
     if (!this.#isOpen) return;
     // A lost engine took the transaction along, but calls that were retried have begun it anew. If
     // the channel has ended, so has the session of the engine.
-    this.#channel.send(this.#requests.rollback()).catch(() => undefined);
+    this.#channel.requests.send(this.#requests.rollback()).catch(() => undefined);
   }
 
   #send<Name extends OperationName>(
@@ -124,7 +124,7 @@ export class ActiveTransaction {
     this.#isOpen = true;
     // Not by the first reply: an acknowledgement may wait until after a failover.
     this.#engine ??= this.#channel.engines;
-    return this.#channel.send(request);
+    return this.#channel.requests.send(request);
   }
 
   readonly #refused = (error: unknown): never => {
