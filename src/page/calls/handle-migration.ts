@@ -1,6 +1,9 @@
 import { type FileHeader, type FilePart, versionIn } from '../../backup/file/file-contents.ts';
-import { loadFailed } from '../../errors/errors.ts';
+import { loadFailed, mayPass } from '../../errors/errors.ts';
 import type { MigrationParts } from './run-migration.ts';
+
+/** Why a collection does not open for a later call either. */
+const LASTING: readonly unknown[] = ['data_damaged', 'format_newer'];
 
 /**
  * Migrates the documents of a collection before a handle uses them. Its code loads when there are
@@ -14,8 +17,15 @@ export class HandleMigration {
   /** @param opened Resolves with whether the documents are older. */
   constructor(parts: MigrationParts, opened: Promise<boolean>) {
     this.#parts = parts;
-    // If it does not open, the engine refuses each call.
-    this.#start(opened.catch(() => false).then((isOlder) => (isOlder ? this.run() : undefined)));
+    this.#start(
+      opened.then(
+        (isOlder) => (isOlder ? this.run() : undefined),
+        (error: { readonly code?: string }) => {
+          // Else the engine refuses each call.
+          if (mayPass(error) && !LASTING.includes(error.code)) throw error;
+        },
+      ),
+    );
   }
 
   /**
