@@ -50,7 +50,7 @@ export class RequestTurns {
   take(request: Request, asking: Asking, perform: () => Result<unknown>): unknown {
     const resumed = this.#first.resume(request);
     if (resumed) return resumed.value;
-    if (!asking.isStaged && changes(request)) this.#queue.hasChanges = true;
+    if (!asking.isStaged && isChanging(request)) this.#queue.hasChanges = true;
     // What follows a change must see it.
     const version = asking.declaration?.version;
     const first = this.#queue.hasChanges ? undefined : this.#first.answer(request, version);
@@ -94,7 +94,7 @@ export class RequestTurns {
 }
 
 /** Whether a later read may find something else. */
-function changes(request: Request): boolean {
+export function isChanging(request: Request): boolean {
   const { op } = request;
   return isEditing(op) || (isExclusive(request) && op !== 'open');
 }

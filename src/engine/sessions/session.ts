@@ -22,6 +22,7 @@ import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
+import { isChanging } from '../request-turns.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
 import { StagedRequests } from './staged-requests.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
@@ -207,7 +208,7 @@ export class Session implements EventReceiver, RecoverySession {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        if (this.behind && isChange(request)) throw this.behind;
+        if (this.behind && (isChange(request) || isChanging(request))) throw this.behind;
         const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;
         const executor = isStaged ? this.transactions : (handle?.collection ?? database);
