@@ -212,11 +212,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   protected async call<Args extends readonly unknown[], T>(
     start: Start<Calls, Args, T>,
     args: Args,
-    { options = -1, exclusive, copy = copyArgument }: CallRules<Args> = {},
+    { options, exclusive, copy = copyArgument }: CallRules<Args> = {},
   ): Promise<T> {
     const { refusal } = this.owner;
     if (refusal) throw refusal;
-    const signal = signalIn(args[options]);
+    const signal = options === undefined ? undefined : signalIn(args[options]);
     const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
     const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
       isAlone || signal

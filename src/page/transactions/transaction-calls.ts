@@ -28,10 +28,10 @@ class TransactionMethods {
   protected call(
     start: Start<CommonCalls>,
     args: readonly never[],
-    { options = -1 }: CallRules,
+    { options }: CallRules,
     method: string,
   ): Promise<unknown> {
-    const signal = signalIn(args[options]);
+    const signal = options === undefined ? undefined : signalIn(args[options]);
     if (signal?.aborted) return Promise.reject(signal.reason);
     const running = this.#transaction.begin(this.#collection, method, args[0]);
     const result = this.#run(start, args, () => this.#transaction.ended(running));
