@@ -350,7 +350,9 @@ export class HostedCollection implements Executor {
     try {
       return (await Promise.all([executed, expected]))[0];
     } finally {
-      this.#backups?.forget(request.call);
+      // Not before: nobody would end what is expected later.
+      const forget = () => this.#backups?.forget(request.call);
+      expected.then(forget, forget);
     }
   }
 

@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { wait } from '../../src/async/coroutine.ts';
 import { parts } from '../../src/engine/parts.ts';
-import { CairnError } from '../../src/errors/errors.ts';
+import { CairnError, StorageError } from '../../src/errors/errors.ts';
 import type { DatabaseClient } from '../../src/index.ts';
+import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 import { type FakeClock, settled } from './fake-clock.ts';
@@ -40,6 +41,25 @@ function holdCode() {
     return yield* wait(parts.load(name));
   });
   return { come: () => settle(), fail: () => settle(new CairnError('load_failed', '')) };
+}
+
+/** Storage that answers no read of manifests. @returns makes those reads fail. */
+function stuckDriver() {
+  const memory = memoryDriver();
+  let fail: () => void = () => undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    fail = () => reject(new StorageError('storage_lost', 'gone'));
+  });
+  stuck.catch(() => undefined);
+  const open = async (...given: Parameters<StorageDriver['open']>): Promise<Storage> => {
+    const storage = await memory.open(...given);
+    const getMany = storage.getMany.bind(storage);
+    return Object.assign(storage, {
+      getMany: (...asked: Parameters<Storage['getMany']>) =>
+        asked[0] === 'collections' ? stuck : getMany(...asked),
+    });
+  };
+  return { driver: { ...memory, open }, fail };
 }
 
 async function turns(): Promise<void> {
@@ -87,4 +107,23 @@ test('daily backups begin once their code comes', async () => {
   await clock.advance(HOUR);
   await turns();
   expect(await things.listBackups()).toMatchObject([{ automatic: true, documents: 1 }]);
+});
+
+test('an import that is refused before its code comes rejects', async () => {
+  const things = open();
+  await things.insert({ _id: 'a' });
+  const file = await things.exportBackup(await things.createBackup());
+  const blob = await new Response(file).blob();
+  await client.close();
+  const { driver, fail } = stuckDriver();
+  ({ client } = openClient(driver));
+  const code = holdCode();
+  const others = documents('others');
+  const refused = expect(others.importBackup(blob)).rejects.toThrow('gone');
+  // The request of the import, and that of its first part.
+  await expect.poll(() => vi.mocked(parts.need).mock.calls.length).toBeGreaterThan(1);
+  fail();
+  await turns();
+  code.come();
+  await refused;
 });
