@@ -127,3 +127,22 @@ test('an import that is refused before its code comes rejects', async () => {
   code.come();
   await refused;
 });
+
+test('a close waits no longer than two seconds for the code of checkpoints', async () => {
+  ({ client } = openClient(memoryDriver(), undefined, 1));
+  const things = documents('things');
+  await things.insert({ _id: 'a' });
+  await things.save();
+  const code = holdCode();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let isClosed = false;
+  const closing = client.close().then(() => {
+    isClosed = true;
+  });
+  while (vi.getTimerCount() === 0) await settled();
+  expect(isClosed).toBe(false);
+  vi.advanceTimersByTime(2000);
+  await closing;
+  vi.useRealTimers();
+  code.come();
+});

@@ -1,3 +1,4 @@
+import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
 import { asCairnError } from '../../errors/errors.ts';
 import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import type { CollectionContext } from '../collection-context.ts';
@@ -84,7 +85,8 @@ export class CheckpointWriter implements CheckpointState {
       this.#cancel();
       this.#start();
     }
-    await this.#loading;
+    // Code that does not come must not keep the next engine waiting.
+    await withDeadline(this.#loading, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     await this.#writing;
   }
 
