@@ -124,6 +124,26 @@ function widths() {
     );
 }
 
+/** What is not wrapped: a front matter and code; a row of a table, an address, HTML, a heading. */
+const BLOCKS = /^---\n[\s\S]*?\n---$|^ *```[\s\S]*?^ *```$/gm;
+const OTHER_PIECE = /https?:|^\s*\||^\s*<|^#/;
+
+/** Text that is not wrapped is read and compared badly. @returns {Defect[]} */
+function pageWidths() {
+  const pages = filesIn('docs', 'skills', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md');
+  return pages
+    .filter((file) => file.endsWith('.md') && !/^docs\/(?:api|benchmarks)\//.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(`${ROOT}${file}`, 'utf8');
+      const lines = text.replace(BLOCKS, (block) => block.replace(/[^\n]/g, '')).split('\n');
+      return lines.flatMap((line, index) =>
+        line.length > MOST_COLUMNS && !OTHER_PIECE.test(line)
+          ? [{ file, line: index + 1, says: `${line.length} columns` }]
+          : [],
+      );
+    });
+}
+
 const patterns = Object.entries(PHRASES).map(([advice, phrases]) => ({
   advice,
   pattern: new RegExp(`\\b(?:${phrases.join('|').replaceAll(' ', '\\s+')})\\b`, 'gi'),
@@ -163,7 +183,7 @@ function hastyWaits() {
 }
 
 const folderOf = (/** @type {string} */ file) => file.split('/').slice(0, 2).join('/');
-const defects = [...sizes(), ...widths(), ...words(), ...hastyWaits()];
+const defects = [...sizes(), ...widths(), ...pageWidths(), ...words(), ...hastyWaits()];
 
 if (process.argv.includes('--report')) {
   const folders = grouped(
