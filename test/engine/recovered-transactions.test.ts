@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { wait } from '../../src/async/coroutine.ts';
 import { parts } from '../../src/engine/parts.ts';
 import { CairnError } from '../../src/errors/errors.ts';
 import { asAcknowledged } from '../../src/page/connection/replay.ts';
@@ -6,7 +7,7 @@ import type { Request } from '../../src/protocol/requests.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
-import { join, NOTES, takeOver, VALUES } from './successive-engines.ts';
+import { ask, join, NOTES, takeOver, VALUES } from './successive-engines.ts';
 
 let driver: FaultyDriver;
 let clock: FakeClock;
@@ -48,6 +49,26 @@ async function failOver(kept = client.kept.all()): Promise<unknown[]> {
   await clock.advance(5000);
   return [...(await client.join(await takeOver(driver, clock, 'a'), kept)).values()];
 }
+
+test('a commit that waits for its code is not made once its client has left', async () => {
+  const engine = await takeOver(driver, clock);
+  const { session } = join(engine, 'b');
+  await ask(session, { ...insert('y', 1), transaction: 7 });
+  const code = await parts.load('transactions');
+  let come: (value: typeof code) => void = () => undefined;
+  const late = new Promise<typeof code>((resolve) => {
+    come = resolve;
+  });
+  vi.spyOn(parts, 'need').mockImplementationOnce((() => wait(late)) as never);
+  const numbers: [number, number][] = [[NOTES, 1]];
+  const commit = { op: 'commit', handle: 0, transaction: 7, changes: [], numbers } as const;
+  const committing = session.execute([commit]);
+  session.leave();
+  come(code);
+  expect((await committing).failures?.get(0)).toMatchObject({ code: 'transaction_over' });
+  const count = { op: 'count', handle: NOTES } as Request;
+  expect(await ask(join(engine, 'c').session, count)).toBe(0);
+});
 
 describe('after a failover', () => {
   beforeEach(async () => {

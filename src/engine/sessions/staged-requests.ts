@@ -1,5 +1,6 @@
 import { type Coroutine, run } from '../../async/coroutine.ts';
 import { isPromise } from '../../codec/kinds.ts';
+import { TransactionError } from '../../errors/errors.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { Executor } from '../executor.ts';
 import { type PartCode, parts } from '../parts.ts';
@@ -10,6 +11,7 @@ type Loaded = PartCode['transactions']['SessionTransactions'];
 export class StagedRequests implements Executor {
   readonly #given: ConstructorParameters<Loaded>;
   #transactions: InstanceType<Loaded> | undefined;
+  #hasLeft = false;
 
   constructor(...given: ConstructorParameters<Loaded>) {
     this.#given = given;
@@ -17,9 +19,12 @@ export class StagedRequests implements Executor {
 
   execute(request: Request): unknown {
     const transactions = run(this.load());
-    return isPromise(transactions)
-      ? transactions.then((loaded) => loaded.execute(request))
-      : transactions.execute(request);
+    if (!isPromise(transactions)) return transactions.execute(request);
+    return transactions.then((loaded) => {
+      // Its client makes it again in another session.
+      if (this.#hasLeft) throw new TransactionError('transaction_over', 'The client has left.');
+      return loaded.execute(request);
+    });
   }
 
   giveUp(): void {
@@ -36,6 +41,7 @@ export class StagedRequests implements Executor {
   }
 
   endAll(): void {
+    this.#hasLeft = true;
     // Behind the requests that wait for the code.
     const transactions = parts.isWanted('transactions') ? run(this.load()) : undefined;
     if (isPromise(transactions))

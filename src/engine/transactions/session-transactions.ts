@@ -84,7 +84,9 @@ export class SessionTransactions {
 
   #commit(request: Request<'commit'>): CommitReply | Promise<CommitReply> {
     const transaction = this.take(request);
-    const perform = () => commit(this.targets(request), transaction, request.mayHang === true);
+    // Now: the session may have left by its turn, and without its handles nothing would be noted.
+    const targets = this.targets(request);
+    const perform = () => commit(targets, transaction, request.mayHang === true);
     const outcome = this.importing()?.then(perform) ?? perform();
     const secure = (reply: CommitReply) =>
       reply === 'committed' ? transaction?.secure(this.#client)?.then(() => reply) : undefined;
