@@ -50,7 +50,7 @@ async function failOver(kept = client.kept.all()): Promise<unknown[]> {
   return [...(await client.join(await takeOver(driver, clock, 'a'), kept)).values()];
 }
 
-test('a commit that waits for its code is not made once its client has left', async () => {
+test('a commit that waits for its code is refused if its client has left', async () => {
   const engine = await takeOver(driver, clock);
   const { session } = join(engine, 'b');
   await ask(session, { ...insert('y', 1), transaction: 7 });
