@@ -45,6 +45,16 @@ test('calls before the code is loaded take effect in order, through two handles'
   expect([answers[1], answers[3], answers[4], answers[5]]).toEqual([1, 3, 2, 1]);
 });
 
+test('what map passes beside an item is not copied for each of them', async () => {
+  const things = documents();
+  const read = vi.fn(() => 1);
+  const others = Object.defineProperty([{ n: 1 }], 1, { get: read, enumerable: true });
+  await (things.insert as (...args: unknown[]) => Promise<unknown>).call(
+    ...([things, { n: 1 }, 0, others] as const),
+  );
+  expect(read).not.toHaveBeenCalled();
+});
+
 test.each(['Database', 'connect'] as const)(
   'the engine of %s loads beside the calls, and not before the first of them',
   async (name) => {

@@ -228,7 +228,9 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);
-      const copies = args.map(copy) as unknown as Args;
+      // Behind the options is what nobody reads: `map` passes its list with each item.
+      const last = options ?? 1;
+      const copies = args.map((one, at) => (at > last ? one : copy(one))) as unknown as Args;
       const later = this.#first(async (handle) => run(handle, copies));
       return await orAborted(later, signal);
     } catch (error) {
