@@ -228,7 +228,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);
-      // Behind the options is what nobody reads: `map` passes its list with each item.
+      // Arguments behind the options are not read: `map` passes its list with each item.
       const last = options ?? 1;
       const copies = args.map((one, at) => (at > last ? one : copy(one))) as unknown as Args;
       const later = this.#first(async (handle) => run(handle, copies));
