@@ -1,6 +1,10 @@
 /// <reference lib="esnext.disposable" />
 
 import { type Check, checkOptions, flag, name } from '../api/options/option-checks.ts';
+import * as backups from '../engine/backups/part.ts';
+import * as upkeep from '../engine/first-reads/checkpoint-work.ts';
+import { parts } from '../engine/parts.ts';
+import * as replication from '../engine/replication/replica-requests.ts';
 import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';
@@ -56,6 +60,10 @@ const CHECKS: Record<string, Check> = {
  * take seconds to transform it, and limits the time of a test.
  */
 const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
+// The time of a test does not pass while code loads.
+parts.add('backups', backups);
+parts.add('replication', replication);
+parts.add('upkeep', upkeep);
 
 /**
  * A database for one test: empty, in memory, with the engine in this thread. It has all methods of

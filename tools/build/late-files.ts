@@ -79,12 +79,15 @@ function wrap(lines: readonly string[], name: string): string[] {
 
 /** What a file takes from late ones that load with it. */
 function take(lines: readonly string[]): string[] {
+  const known = new Set<string>();
   return lines.map((line) => {
     const [, names, file = ''] = IMPORT.exec(line) ?? [];
     if (!names || !LATE[file]) return line;
     const imports = new Set<string>();
     const made = make(file, imports);
-    return `${[...imports].join(' ')} const { ${pattern(names)} } = ${made};`;
+    const more = [...imports].filter((one) => !known.has(one));
+    for (const one of more) known.add(one);
+    return `${more.join(' ')} const { ${pattern(names)} } = ${made};`;
   });
 }
 
