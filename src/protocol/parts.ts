@@ -6,5 +6,5 @@ export type PartName = (typeof PART_NAMES)[number];
 /** The URLs of their files, and of other storage than IndexedDB. */
 export type PartFiles = Readonly<Record<PartName | 'storage', string>>;
 
-/** Where a worker's code looks for them: `tools/build/worker-parts.ts` names it too. */
+/** Where a worker's code looks for them (`tools/build/worker-parts.ts`). */
 export const PART_FILES: symbol = Symbol.for('cairndb parts');

@@ -127,16 +127,18 @@ export class CheckpointWriter implements CheckpointState {
   #start(): void {
     this.#cancel = this.#waitingSince = undefined;
     this.#loading = parts.load('upkeep').then(
-      ({ CheckpointWork }) => this.#write(new CheckpointWork(this.#context, this)),
+      ({ CheckpointWork }) => {
+        this.#work ??= new CheckpointWork(this.#context, this);
+        this.#write(this.#work);
+      },
       // The next rest tries again.
       () => undefined,
     );
   }
 
-  #write(made: CheckpointWork): void {
-    this.#work ??= made;
+  #write(work: CheckpointWork): void {
     this.#writing = this.#writing
-      .then(() => this.#work?.writeDue())
+      .then(() => work.writeDue())
       .catch((cause: unknown) => this.#context.events.failed(asCairnError(cause)));
   }
 }

@@ -18,12 +18,10 @@ export class StagedRequests implements Executor {
   }
 
   execute(request: Request): unknown {
-    const transactions = run(this.load());
-    if (!isPromise(transactions)) return transactions.execute(request);
-    return transactions.then((loaded) => {
+    return this.#use((transactions) => {
       // Its client makes it again in another session.
       if (this.#hasLeft) throw new TransactionError('transaction_over', 'The client has left.');
-      return loaded.execute(request);
+      return transactions.execute(request);
     });
   }
 
@@ -32,24 +30,25 @@ export class StagedRequests implements Executor {
   }
 
   /** Repeats a transaction that another engine has committed, unless it was saved. */
-  reapply(request: Request<'commit'>): Promise<void> {
-    const transactions = run(this.load());
-    // At once where it can be: replayed changes enter the queues in their order.
-    return isPromise(transactions)
-      ? transactions.then((loaded) => loaded.reapply(request))
-      : transactions.reapply(request);
+  async reapply(request: Request<'commit'>): Promise<void> {
+    await this.#use((transactions) => transactions.reapply(request));
   }
 
   endAll(): void {
     this.#hasLeft = true;
-    // Behind the requests that wait for the code.
-    const transactions = parts.isWanted('transactions') ? run(this.load()) : undefined;
-    if (isPromise(transactions))
-      transactions.then(
-        (loaded) => loaded.endAll(),
-        () => undefined,
-      );
-    else transactions?.endAll();
+    if (!parts.isWanted('transactions')) return;
+    // Behind the requests that wait for the code; without it nothing has begun.
+    const ended = this.#use((transactions) => transactions.endAll());
+    if (isPromise(ended)) ended.catch(() => undefined);
+  }
+
+  /** At once where the code is there: replayed changes enter the queues in their order. */
+  #use<T>(use: (transactions: InstanceType<Loaded>) => T): T | Promise<T> {
+    return run(this.#using(use));
+  }
+
+  *#using<T>(use: (transactions: InstanceType<Loaded>) => T): Coroutine<T> {
+    return use(yield* this.load());
   }
 
   /** @throws {CairnError} `load_failed` */
