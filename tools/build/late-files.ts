@@ -99,8 +99,8 @@ function make(file: string, imports: Set<string>): string {
   return `${local}({ ${needed.map((each) => `"${each}": ${make(each, imports)}`).join(', ')} })`;
 }
 
-/** `a as b, c` of an import. */
-const pattern = (names: string) => names.replaceAll(' as ', ': ');
+/** `a as b, c` of an import, as the pattern of an object. */
+export const pattern = (names: string) => names.replaceAll(' as ', ': ');
 
-/** `a as b, c` of an export. */
-const properties = (names: string) => names.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1');
+/** `a as b, c` of an export, as the properties of an object. */
+export const properties = (names: string) => names.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1');

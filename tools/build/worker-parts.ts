@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
+import { PART_FILES } from '../../src/protocol/parts.ts';
+import { pattern, properties } from './late-files.ts';
 
 type Group = NonNullable<CodeSplittingOptions['groups']>[number];
 
@@ -77,18 +79,11 @@ function gatherCore(context: PluginContext): void {
   }
 }
 
-/** `a as b,c` as the properties of an object: what is shared has its name behind the `as`. */
-const properties = (names: string, own: 0 | 1) =>
-  names.split(',').map((one) => {
-    const [first = '', last = first] = one.trim().split(' as ');
-    return own === 0 ? `${first}:${last}` : `${last}:${first}`;
-  });
-
 function partOf({ code, fileName }: { code: string; fileName: string }, symbol: string): string {
   const name = JSON.stringify(fileName.replace(/^part-|\.js$/g, ''));
   return code
-    .replace(IMPORTS, (_, names) => `const{${properties(names, 0)}}=${symbol};`)
-    .replace(EXPORTS, (_, names) => `${symbol}.part(${name},{${properties(names, 1)}});`);
+    .replace(IMPORTS, (_, names) => `const{${pattern(names)}}=${symbol};`)
+    .replace(EXPORTS, (_, names) => `${symbol}.part(${name},{${properties(names)}});`);
 }
 
 /**
@@ -102,8 +97,8 @@ function workerOf(code: string, symbol: string): string {
     .replace(EXPORTS, '')
     .replace(LOADS, (found, part) => `cairnPart("${part}")`.padEnd(found.length));
   const own = `
-const cairnParts={};let cairnLoads=0;${symbol}={${properties(names, 1)},part(e,t){cairnParts[e]=t}};
-async function cairnPart(e){await import(${load}globalThis[Symbol.for("cairndb parts")][e]+"#"+ ++cairnLoads);if(!cairnParts[e])throw Error(e+" is another script");return cairnParts[e]}
+const cairnParts={};let cairnLoads=0;${symbol}={${properties(names)},part(e,t){cairnParts[e]=t}};
+async function cairnPart(e){await import(${load}globalThis[Symbol.for("${PART_FILES.description}")][e]+"#"+ ++cairnLoads);if(!cairnParts[e])throw Error(e+" is another script");return cairnParts[e]}
 `;
   // In front of the comment that names the source map.
   return rest.replace(/\n?(?=\/\/# sourceMappingURL|$)/, () => own);
