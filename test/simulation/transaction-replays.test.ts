@@ -40,25 +40,40 @@ async function contents(world: World, { accounts, entries }: ReturnType<typeof o
   return all.map((found) => found.map(({ _id }) => _id).join());
 }
 
+/** A leader and another tab, with an account that is saved. */
+async function twoTabs(isArchived = false) {
+  const world = new World(1);
+  const browser = simulateBrowser(world);
+  const leader = new Tab(0, browser);
+  const codes = codesOf(leader);
+  const first = open(leader);
+  await world.hear(first.accounts.insert({ _id: 'a', n: 0 }));
+  if (isArchived) await world.hear(first.accounts.archive('a'));
+  await world.hear(leader.db.save());
+  const second = open(new Tab(1, browser));
+  await world.hear(second.accounts.ready);
+  // Let it write its checkpoint: that would save the next change.
+  await world.runUntil(world.now + 5000);
+  return { world, leader, codes, first, second };
+}
+
+/** The leader freezes, the other tab acts, and the leader wakes up. */
+async function outlive(
+  { world, leader }: Awaited<ReturnType<typeof twoTabs>>,
+  act: () => Promise<boolean>,
+): Promise<void> {
+  leader.freeze(20_000);
+  expect(await world.hear(act(), 10_000)).toBe(true);
+  await world.runUntil(world.now + 30_000);
+}
+
 test.each(CHANGES)(
   'a transaction of a leader that was frozen is not repeated in part once others have deleted what it changes: %s',
   async (how) => {
-    const world = new World(1);
-    const browser = simulateBrowser(world);
-    const leader = new Tab(0, browser);
-    const codes = codesOf(leader);
-    const first = open(leader);
-    await world.hear(first.accounts.insert({ _id: 'a', n: 0 }));
-    await world.hear(leader.db.save());
-    const other = new Tab(1, browser);
-    const second = open(other);
-    await world.hear(second.accounts.ready);
-    // Let it write its checkpoint: that would save the transaction.
-    await world.runUntil(world.now + 5000);
+    const tabs = await twoTabs();
+    const { world, leader, codes, first, second } = tabs;
     await world.hear(change(leader, first, how), 10);
-    leader.freeze(20_000);
-    expect(await world.hear(second.accounts.delete('a'), 10_000)).toBe(true);
-    await world.runUntil(world.now + 30_000);
+    await outlive(tabs, () => second.accounts.delete('a'));
     expect(await contents(world, second)).toEqual(['', '']);
     expect(codes).toContain('transaction_conflict');
   },
@@ -67,23 +82,13 @@ test.each(CHANGES)(
 test.each([...CHANGES, 'unarchive'] as const)(
   'a change of a leader that was frozen is told as lost once others have deleted its document: %s',
   async (how) => {
-    const world = new World(1);
-    const browser = simulateBrowser(world);
-    const leader = new Tab(0, browser);
-    const codes = codesOf(leader);
-    const { accounts } = open(leader);
-    await world.hear(accounts.insert({ _id: 'a', n: 0 }));
-    if (how === 'unarchive') await world.hear(accounts.archive('a'));
-    await world.hear(leader.db.save());
-    const second = open(new Tab(1, browser));
-    await world.hear(second.accounts.ready);
-    await world.runUntil(world.now + 5000);
+    const tabs = await twoTabs(how === 'unarchive');
+    const { world, codes, first, second } = tabs;
+    const { accounts } = first;
     const isFlag = how === 'archive' || how === 'unarchive';
     const made = isFlag ? accounts[how]('a') : accounts[how]('a', { n: 1 });
     expect(await world.hear<unknown>(made, 10)).toBeTruthy();
-    leader.freeze(20_000);
-    expect(await world.hear(second.accounts.delete('a'), 10_000)).toBe(true);
-    await world.runUntil(world.now + 30_000);
+    await outlive(tabs, () => second.accounts.delete('a'));
     expect(codes).toEqual(['change_lost']);
   },
 );
@@ -91,20 +96,10 @@ test.each([...CHANGES, 'unarchive'] as const)(
 test.each(['archive', 'delete'] as const)(
   'nothing is lost with a leader that was frozen where others have done the same: %s',
   async (how) => {
-    const world = new World(1);
-    const browser = simulateBrowser(world);
-    const leader = new Tab(0, browser);
-    const codes = codesOf(leader);
-    const { accounts } = open(leader);
-    await world.hear(accounts.insert({ _id: 'a', n: 0 }));
-    await world.hear(leader.db.save());
-    const second = open(new Tab(1, browser));
-    await world.hear(second.accounts.ready);
-    await world.runUntil(world.now + 5000);
-    expect(await world.hear(accounts[how]('a'), 10)).toBe(true);
-    leader.freeze(20_000);
-    expect(await world.hear(second.accounts[how]('a'), 10_000)).toBe(true);
-    await world.runUntil(world.now + 30_000);
+    const tabs = await twoTabs();
+    const { world, codes, first, second } = tabs;
+    expect(await world.hear(first.accounts[how]('a'), 10)).toBe(true);
+    await outlive(tabs, () => second.accounts[how]('a'));
     expect(codes).toEqual([]);
   },
 );
