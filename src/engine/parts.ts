@@ -1,4 +1,4 @@
-import { systemClock } from '../async/clock.ts';
+import { withDeadline } from '../async/clock.ts';
 import { type Coroutine, wait } from '../async/coroutine.ts';
 import { loadFailed } from '../errors/errors.ts';
 import type { PartName } from '../protocol/parts.ts';
@@ -18,7 +18,7 @@ const CODE = {
 /** What a part exports. */
 export type PartCode = { [Name in PartName]: Awaited<ReturnType<(typeof CODE)[Name]>> };
 
-/** A request that is neither answered nor refused in this time counts as lost. */
+/** A request for a file that is neither answered nor refused in this time counts as lost. */
 const DEADLINE_MS = 20_000;
 
 /** The parts that this thread has loaded. */
@@ -60,22 +60,24 @@ class Parts {
   }
 
   async #begin<Name extends PartName>(name: Name): Promise<PartCode[Name]> {
-    let cancel = (): void => undefined;
-    const late = new Promise<never>((_, reject) => {
-      const why = new Error(`the file of "${name}" did not come within ${DEADLINE_MS / 1000} s`);
-      cancel = systemClock.after(DEADLINE_MS, () => reject(why));
-    });
     try {
-      const code = (await Promise.race([CODE[name](), late])) as PartCode[Name];
+      const code = await inTime(name, CODE[name]() as Promise<PartCode[Name]>);
       this.add(name, code);
       return code;
-    } catch (cause) {
-      return loadFailed(cause);
     } finally {
-      cancel();
       this.#loading.delete(name);
     }
   }
+}
+
+/**
+ * The code of a part that is being loaded.
+ *
+ * @throws {CairnError} `load_failed`, also where it does not come in time
+ */
+export function inTime<Code>(name: string, loading: Promise<Code>): Promise<Code> {
+  const late = () => new Error(`the file of "${name}" did not come within ${DEADLINE_MS / 1000} s`);
+  return withDeadline(loading, DEADLINE_MS, late).catch(loadFailed);
 }
 
 /** Shared by the engines of a thread: a part is code. */

@@ -6,6 +6,7 @@ import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../../storage/drivers/driver.ts';
 import { memoryDriver } from '../../storage/drivers/memory-driver.ts';
 import type { EncryptionModule, KeyedStorage } from '../../storage/encryption/encryption-module.ts';
+import { inTime } from '../parts.ts';
 
 /** Opens the storage of the settings, or what replaces it where there is none. */
 export async function openStorage(
@@ -33,7 +34,10 @@ async function openPlain(
   return { ...(await openDriver(undefined, settings, platform, events)), why };
 }
 
-/** @throws {StorageError} `storage_unavailable` */
+/**
+ * @throws {StorageError} `storage_unavailable`; {CairnError} `load_failed`: what is in IndexedDB
+ *   then is not the database, and a new one would stay there
+ */
 async function openFiles(
   { name, move_to: moveTo }: DatabaseSettings,
   { storage: indexedDb, storageCode }: EnginePlatform,
@@ -41,9 +45,7 @@ async function openFiles(
 ): Promise<OpenedStorage> {
   if (!storageCode || !indexedDb)
     throw unavailable('The engine runs in no worker: it has no files.');
-  const { openOpfs } = await storageCode().catch((cause: unknown) => {
-    throw unavailable(`The code of storage: 'opfs' did not load (${cause}).`, cause);
-  });
+  const { openOpfs } = await inTime('storage', storageCode());
   const opened = await openOpfs(name, { events, indexedDb, moveTo });
   return { ...opened, shared: true };
 }
@@ -84,8 +86,8 @@ function isUnavailable(error: unknown): error is StorageError {
   return error instanceof StorageError && error.code === 'storage_unavailable';
 }
 
-function unavailable(message: string, cause?: unknown): StorageError {
-  return new StorageError('storage_unavailable', message, { cause });
+function unavailable(message: string): StorageError {
+  return new StorageError('storage_unavailable', message);
 }
 
 /** Warns once in a page or process: a server may open many databases. */
@@ -135,15 +137,8 @@ async function load(
 ) {
   const { code, ...key } = await given;
   if (code) return { module: code, key };
-  try {
-    return { module: (await storageCode?.()) as EncryptionModule, key };
-  } catch (cause) {
-    throw new StorageError(
-      'encryption_unavailable',
-      `The code of encryption did not load (${cause}).`,
-      { cause },
-    );
-  }
+  const loading = storageCode?.() as Promise<EncryptionModule>;
+  return { module: await inTime('storage', loading), key };
 }
 
 /** The storage that an engine has opened. */

@@ -221,15 +221,18 @@ export class ClientChannel {
         this.link = new LeaderLink(this.#settings, access, this.requests, {
           up: () => this.#up(),
           down: () => this.#enterIfOpen('opening'),
-          failed: (error) => this.#end('failed', error),
+          failed: (error) => {
+            if (error.code === 'load_failed' && this.#opened) this.#opened.reject(error);
+            else this.#end('failed', error);
+          },
           event: (event) => this.#take(event),
         });
       });
     } catch (cause) {
       const error = asCairnError(cause);
-      if (error.code === 'load_failed' && !this.link && !this.#ended) {
+      if (error.code === 'load_failed' && !this.#ended) {
         // Nothing is lost yet: the next call tries again, and opens the handles.
-        this.#opening = undefined;
+        this.#opening = this.#opened = this.link = undefined;
         this.requests.refuseUnreached(error);
         this.#enter('idle');
       } else this.#end('failed', error);

@@ -62,7 +62,7 @@ export function connectToWorker(
       console.warn(`cairndb runs in this thread, because no worker started: ${reasons.join(' ')}`);
     }
     // Pages with a worker do not load the engine.
-    const { threadEngine } = await import('../thread-engine.ts');
+    const { threadEngine } = await import('../thread-engine.ts').catch(loadFailed);
     return threadEngine(settings, term, events, platform);
   };
   // A caller with a worker of its own mostly has a policy that forbids Blobs.
