@@ -95,7 +95,7 @@ type Declaration = IndexDeclaration | undefined;
 function nearContext(collection: HostedCollection, declaration: Declaration): OperationContext {
   checkAtHand(collection, 'get', declaration);
   collection.availability.check();
-  return collection.visible;
+  return collection.context;
 }
 
 /** Executes a request now. @throws as {@link checkAtHand} */

@@ -124,8 +124,8 @@ export function checkVersion(
 }
 
 /** A collection without documents that is not stored has the highest version of its handles. */
-export function declareVersion({ log, size, unsaved }: RecordStore, version: number): void {
-  if (!log.exists && size + unsaved === 0) log.raiseVersion(version);
+export function declareVersion({ log, table, unsaved }: RecordStore, version: number): void {
+  if (!log.exists && table.size + unsaved === 0) log.raiseVersion(version);
 }
 
 /** Executes requests about documents or values. */

@@ -21,7 +21,7 @@ import type {
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { versionNumber } from '../records/records.ts';
+import { versionNumber } from '../records/record-store.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import { type CompiledUpdate, compileUpdate } from '../update/compile-update.ts';
 import { idTaken, unusedId } from './ids.ts';
