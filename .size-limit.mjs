@@ -82,6 +82,7 @@ export default [
   part('backups', '13.6 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.3 kB'),
+  part('updates', '3 kB'),
   part('upkeep', '2.5 kB'),
   part('storage', '18 kB'),
   {

@@ -1,4 +1,4 @@
-import { type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
+import { after, type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { FileHeader } from '../backup/file/file-contents.ts';
@@ -320,6 +320,17 @@ export class HostedCollection implements Executor {
     reader?: LiveReader,
     key?: IdempotencyKey,
     transaction?: EngineTransaction,
+  ): Result<unknown> {
+    const { needs } = request;
+    const perform = () => this.#perform(request, reader, key, transaction);
+    return needs ? after(parts.need(needs), perform) : perform();
+  }
+
+  #perform(
+    request: Request,
+    reader: LiveReader | undefined,
+    key: IdempotencyKey | undefined,
+    transaction: EngineTransaction | undefined,
   ): Result<unknown> {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.#lifecycle.drop(request);

@@ -12,6 +12,7 @@ const CODE = {
   backups: () => import('./backups/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
+  updates: () => import('./update/compile-update.ts'),
   upkeep: () => import('./first-reads/checkpoint-work.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
@@ -35,9 +36,18 @@ class Parts {
     this.loaded = Object.keys(this.#code) as PartName[];
   }
 
+  /** The code of a part that a request has waited for. */
+  code<Name extends PartName>(name: Name): PartCode[Name] {
+    return this.#code[name] as PartCode[Name];
+  }
+
+  has(name: PartName): boolean {
+    return name in this.#code;
+  }
+
   /** Whether a part is there, or on its way. */
   isWanted(name: PartName): boolean {
-    return name in this.#code || this.#loading.has(name);
+    return this.has(name) || this.#loading.has(name);
   }
 
   /** The code of a part, which has to be waited for where it is not there. */

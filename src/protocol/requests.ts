@@ -17,6 +17,7 @@ import {
   READS,
   WAITS,
 } from './operation-kinds.ts';
+import type { PartName } from './parts.ts';
 import { REPLICA_OPERATIONS, type ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -89,6 +90,8 @@ export interface Selection {
 export interface RequestFlags {
   /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
   readonly mayHang?: true | undefined;
+  /** The code that it needs beside its operation's. */
+  readonly needs?: PartName | undefined;
   /** It belongs to a running call, and never queues behind later ones. */
   readonly urgent?: true | undefined;
   /** It replaces or removes data, and is never retried: others may have stored data since. */

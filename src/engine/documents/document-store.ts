@@ -23,7 +23,7 @@ import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { versionNumber } from '../records/record-store.ts';
 import { bodyAtHand } from '../records/scan.ts';
-import { type CompiledUpdate, compileUpdate } from '../update/compile-update.ts';
+import { type CompiledPatch, compilePatch } from './compile-patch.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 import type { NewVersion } from './new-rows.ts';
@@ -235,7 +235,7 @@ export class DocumentStore {
 }
 
 /** The last update: a counter gets the same one again and again. */
-let last: { readonly changes: string; readonly update: CompiledUpdate } | undefined;
+let last: { readonly changes: string; readonly update: CompiledPatch } | undefined;
 
 /** Changes inside documents: fields to set, or update operators. */
 class DocumentUpdates {
@@ -301,11 +301,11 @@ class DocumentUpdates {
   }
 
   /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
-  #compile(changes: Body): CompiledUpdate {
+  #compile(changes: Body): CompiledPatch {
     try {
-      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object, false);
+      if (typeof changes !== 'string') return compilePatch(peek(changes) as object, false);
       if (last?.changes !== changes)
-        last = { changes, update: compileUpdate(peek(changes) as object, true) };
+        last = { changes, update: compilePatch(peek(changes) as object, true) };
       return last.update;
     } catch (error) {
       throw nameCollection(error, this.#context.settings.name);
@@ -313,7 +313,7 @@ class DocumentUpdates {
   }
 
   /** The next version of a record, with the keys of its indexes. */
-  #next(before: StoredRecord, stored: Body, update: CompiledUpdate, now: number): StoredRecord {
+  #next(before: StoredRecord, stored: Body, update: CompiledPatch, now: number): StoredRecord {
     const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
     this.#context.versions.prepare(record, before, fields);
     return record;
@@ -323,7 +323,7 @@ class DocumentUpdates {
   #updated(
     before: StoredRecord,
     stored: Body,
-    update: CompiledUpdate,
+    update: CompiledPatch,
     now: number,
     check: ExpiryCheck | null,
   ): { readonly record: StoredRecord; readonly fields: object } {

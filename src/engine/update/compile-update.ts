@@ -8,6 +8,7 @@ import {
   setAt,
 } from '../../query/path/value-path.ts';
 import { compareValues } from '../../query/value/compare-values.ts';
+import type { ApplyUpdate } from '../documents/compile-patch.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
   replacing,
@@ -16,19 +17,6 @@ import {
   type UpdateOperator,
   type UpdateStep,
 } from './update-operator.ts';
-
-/** A compiled update of documents. */
-export interface CompiledUpdate {
-  /** Whether a document that JSON preserves stays one. */
-  readonly keepsJson: boolean;
-  /**
-   * Changes decoded fields in place, and returns them. After an error they are of no use.
-   *
-   * @param now Unix milliseconds, for `$currentDate`.
-   * @throws {KeyError} `kind_mismatch`, `key_invalid`
-   */
-  apply(fields: object, now: number): object;
-}
 
 const increment = arithmetic(
   (operand) => operand,
@@ -60,35 +48,17 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
 };
 
 /**
- * Compiles the changes of a patch: fields to set, by dotted path, or update operators with
- * MongoDB's semantics. The client has checked them (`collection/update/check-update.ts`).
+ * Compiles update operators, with MongoDB's semantics. The client has checked them
+ * (`page/calls/check-update.ts`).
  *
- * @param isJson Whether JSON preserves the changes.
  * @throws {CriteriaError} of `$pull`, naming the place.
  *
  * @example
  * ```ts
- * compileUpdate({ $inc: { stock: -1 } }, true).apply({ stock: 3 }, 0); // { stock: 2 }
+ * compileUpdate({ $inc: { stock: -1 } })({ stock: 3 }, 0); // { stock: 2 }
  * ```
  */
-export function compileUpdate(changes: object, isJson: boolean): CompiledUpdate {
-  const isOperators = Object.keys(changes)[0]?.startsWith('$');
-  const steps = isOperators ? operatorSteps(changes) : fieldSteps(changes);
-  return {
-    // A value deeper in the document may exceed the depth of values.
-    keepsJson: isJson && !isOperators && !Object.keys(changes).some((path) => path.includes('.')),
-    apply: (fields, now) => {
-      for (const step of steps) step(fields, now);
-      return fields;
-    },
-  };
-}
-
-function fieldSteps(fields: object): UpdateStep[] {
-  return Object.entries(fields).map(([path, value]) => set(fieldPath(path), value));
-}
-
-function operatorSteps(changes: object): UpdateStep[] {
+export function compileUpdate(changes: object): ApplyUpdate {
   const updates = Object.entries(changes).flatMap(([name, operands]) =>
     Object.entries(operands).map(([key, operand]) => {
       const path = fieldPath(key);
@@ -99,7 +69,11 @@ function operatorSteps(changes: object): UpdateStep[] {
       };
     }),
   );
-  return updates.sort((a, b) => compareFieldPaths(a.place, b.place)).map(({ step }) => step);
+  updates.sort((a, b) => compareFieldPaths(a.place, b.place));
+  return (fields, now) => {
+    for (const { step } of updates) step(fields, now);
+    return fields;
+  };
 }
 
 function fieldPath(path: string): UpdatedPath {

@@ -184,6 +184,8 @@ function updateInvalid(place: string, problem: string): ValueError {
 export interface EncodedChanges {
   readonly changes: Body;
   readonly mayHang: true | undefined;
+  /** Operators are code that loads with the first. */
+  readonly needs: 'updates' | undefined;
 }
 
 /** Checks and encodes the changes of a patch. */
@@ -193,7 +195,8 @@ export function encodeChanges(changes: unknown): EncodedChanges {
   const copy = checkUpdate(captured ? captured.copy : changes);
   checkCriteria(copy.$pull, 'changes.$pull');
   const mayHang = holdsPattern(copy.$pull) || undefined;
-  return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
+  const needs = Object.keys(copy)[0]?.startsWith('$') ? 'updates' : undefined;
+  return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang, needs };
 }
 
 /** What is compared with items and not stored may be of a subclass, as in criteria. */
