@@ -18,7 +18,7 @@ import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';
 import * as transactions from './transactions/session-transactions.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
-import * as updates from './update/compile-update.ts';
+import * as updates from './update/part.ts';
 
 /** The calls without promises of a session whose client is in the engine's thread. */
 export class NearSession {

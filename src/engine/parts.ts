@@ -12,7 +12,7 @@ const CODE = {
   backups: () => import('./backups/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
-  updates: () => import('./update/compile-update.ts'),
+  updates: () => import('./update/part.ts'),
   upkeep: () => import('./first-reads/checkpoint-work.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
@@ -34,11 +34,6 @@ class Parts {
   add<Name extends PartName>(name: Name, code: PartCode[Name]): void {
     this.#code[name] = code;
     this.loaded = Object.keys(this.#code) as PartName[];
-  }
-
-  /** The code of a part that a request has waited for. */
-  code<Name extends PartName>(name: Name): PartCode[Name] {
-    return this.#code[name] as PartCode[Name];
   }
 
   has(name: PartName): boolean {

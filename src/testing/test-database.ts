@@ -5,7 +5,7 @@ import * as backups from '../engine/backups/part.ts';
 import * as upkeep from '../engine/first-reads/checkpoint-work.ts';
 import { parts } from '../engine/parts.ts';
 import * as replication from '../engine/replication/replica-requests.ts';
-import * as updates from '../engine/update/compile-update.ts';
+import * as updates from '../engine/update/part.ts';
 import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';

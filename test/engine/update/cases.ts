@@ -120,8 +120,12 @@ function asText(item: unknown): unknown {
 }
 
 /** As a client checks and an engine compiles changes. */
-export function compile(changes: unknown): CompiledPatch {
-  return compilePatch(checkUpdate(changes), false);
+export function compile(
+  changes: unknown,
+  { array_filters, criteria }: { array_filters?: readonly object[]; criteria?: object } = {},
+): CompiledPatch {
+  const scope = { filters: array_filters, hasCriteria: criteria !== undefined };
+  return compilePatch(checkUpdate(changes, scope), false, { filters: array_filters, criteria });
 }
 
 /** Rows of one array, an operator's operand for it, and the array after. */
