@@ -47,6 +47,11 @@ test('a query is pending until its code is there, and then runs', async () => {
   stop();
 });
 
+test('the status of a database is whole before its code is there', async () => {
+  const { statusSource } = await sources();
+  expect(statusSource(db).view()).toMatchObject({ state: 'idle', parts: [], unsaved: 0 });
+});
+
 test('a component that has left before the code is there starts nothing', async () => {
   const { querySource } = await sources();
   const { loadSubscribedCode } = await import('../../src/bindings/core/subscribed-code.ts');

@@ -16,6 +16,26 @@ interface Person {
 declare const people: DocumentCollection<Person, '_created_at'>;
 declare const values: KeyValueCollection<number>;
 type Found = Stored<Person, '_created_at'>;
+/** Of a schema with a default: what goes in may lack `age`. */
+declare const lenient: DocumentCollection<
+  Person,
+  '_created_at',
+  Omit<Person, 'age'> & { age?: number }
+>;
+
+test('hooks take a collection whose schema has defaults', () => {
+  const { data } = react.useLiveQuery(lenient, { age: 1 }, { sort: { age: 1 } });
+  expectTypeOf(data).toEqualTypeOf<readonly Found[] | undefined>();
+  react.useLiveSuspenseQuery(lenient, {});
+  react.useLiveCount(lenient, { age: 1 });
+  react.useLivePages(lenient, {});
+  expectTypeOf(react.useLiveDocument(lenient, 'a').data).toEqualTypeOf<Found | undefined>();
+  expectTypeOf(react.useDraft(lenient, 'a').draft?.age).toEqualTypeOf<number | undefined>();
+  vue.useLiveQuery(() => lenient, {});
+  vue.useDraft(lenient, 'a');
+  solid.useLiveQuery(lenient, {});
+  svelte.useLiveQuery(() => lenient, {});
+});
 
 describe('React', () => {
   test('infers the documents from the collection, and narrows by status', () => {

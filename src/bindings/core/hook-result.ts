@@ -1,5 +1,6 @@
 import type { Found, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Criteria } from '../../query/criteria/criteria-types.ts';
 
 /** The state of a live query in a component. Each change makes a new object. */
@@ -111,6 +112,9 @@ export function eachField(
 
 /** A value, or its absence, with which a hook is off. */
 export type Maybe<T> = T | null | undefined;
+
+/** A collection that hooks read, whatever a schema lets in: `never` stands for each. */
+export type ShownCollection<T extends object, S extends Stamp> = DocumentCollection<T, S, never>;
 
 /** Criteria, or a function that returns params. `P` is the type of its result. */
 export type GivenParams<T extends object, S extends Stamp, P> =

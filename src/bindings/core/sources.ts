@@ -2,8 +2,8 @@ import type { Found, Params, Read, SelectOption, Stamp, Stored } from '../../api
 import type { ClientStatus } from '../../api/events.ts';
 import type { Patch } from '../../api/update-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
-import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
+import { UNKNOWN_STATUS } from '../../protocol/database-settings.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from './draft.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type PagesOptions,
   PENDING,
   type QueryOptions,
+  type ShownCollection,
   type Source,
 } from './hook-result.ts';
 import type { QueryCall } from './query-of.ts';
@@ -25,7 +26,7 @@ type QuerySource<T> = Source<LiveResult<T>>;
 
 export function querySource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
   hook: string,
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   options?: QueryOptions<T, S, L>,
 ): QuerySource<readonly Found<T, S, L>[]> {
@@ -33,7 +34,7 @@ export function querySource<T extends object, S extends Stamp, L extends SelectO
 }
 
 export function countSource<T extends object, S extends Stamp>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S> = {} as Params<T, S>,
   options?: CountOptions<T, S>,
 ): QuerySource<number> {
@@ -42,7 +43,7 @@ export function countSource<T extends object, S extends Stamp>(
 
 export function documentSource<T extends object, S extends Stamp>(
   hook: string,
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
 ): QuerySource<Read<T, S> | undefined> {
   return sourceOf(hook, isNone(id) ? undefined : collection, 'liveDocument', [id]);
@@ -57,7 +58,7 @@ export function valueSource<T>(
 }
 
 export function pagesSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   given?: PagesOptions<T, S, L>,
 ): Source<LivePages<Found<T, S, L>>> {
@@ -77,7 +78,7 @@ export function pagesSource<T extends object, S extends Stamp, L extends SelectO
 }
 
 export function draftSource<T extends object, S extends Stamp>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
 ): Source<DraftResult<T, S>> {
   // Typed as for copies: what it hands out is frozen in any case.
@@ -120,7 +121,7 @@ function copyOf(changes: unknown): unknown {
   }
 }
 
-const idle = { state: 'idle', tabs: 0, unsaved: 0 } as ClientStatus;
+const idle = { ...UNKNOWN_STATUS, state: 'idle' } as ClientStatus;
 
 export function statusSource(db: DatabaseClient): Source<ClientStatus> {
   return lazySource(

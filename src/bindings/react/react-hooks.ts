@@ -3,7 +3,6 @@ import type { Found, Params, Read, SelectOption, Stamp } from '../../api/documen
 import type { ClientStatus } from '../../api/events.ts';
 import { OptionError } from '../../errors/errors.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
-import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
@@ -17,6 +16,7 @@ import {
   type PagesOptions,
   type QueryOptions,
   type Shown,
+  type ShownCollection,
   type Source,
   withData,
 } from '../core/hook-result.ts';
@@ -53,7 +53,7 @@ export function useLiveQuery<
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   options?: QueryOptions<T, S, L>,
 ): LiveResult<readonly Found<T, S, L>[]> {
@@ -75,7 +75,7 @@ export function useLiveSuspenseQuery<
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: DocumentCollection<T, S>,
+  collection: ShownCollection<T, S>,
   params: Params<T, S>,
   options?: QueryOptions<T, S, L>,
 ): LiveResult<readonly Found<T, S, L>[]> & { readonly data: readonly Found<T, S, L>[] } {
@@ -114,7 +114,7 @@ export function useLiveSuspenseQuery<
  * ```
  */
 export function useLiveDocument<T extends object, S extends Stamp>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
 ): LiveResult<Read<T, S> | undefined> {
   return useSource(documentSource('useLiveDocument', collection, id));
@@ -122,7 +122,7 @@ export function useLiveDocument<T extends object, S extends Stamp>(
 
 /** The number of documents that match; without params, of all. */
 export function useLiveCount<T extends object, S extends Stamp>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params?: Params<T, S>,
   options?: CountOptions<T, S>,
 ): LiveResult<number> {
@@ -159,7 +159,7 @@ export function useLivePages<
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   options?: PagesOptions<T, S, L>,
 ): LivePages<Found<T, S, L>> {
@@ -176,7 +176,7 @@ export function useLivePages<
  * ```
  */
 export function useDraft<T extends object, S extends Stamp>(
-  collection: Maybe<DocumentCollection<T, S>>,
+  collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
 ): DraftResult<T, S> {
   return useSource(draftSource(collection, id));

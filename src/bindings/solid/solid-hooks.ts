@@ -9,7 +9,6 @@ import {
 import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
-import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
@@ -25,6 +24,7 @@ import {
   type PagesOptions,
   type QueryOptions,
   type Shown,
+  type ShownCollection,
   type Source,
   withData,
 } from '../core/hook-result.ts';
@@ -66,7 +66,7 @@ export function useLiveQuery<
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  collection: Given<Maybe<ShownCollection<T, S>>>,
   params: GivenParams<T, S, P>,
   options?: Given<QueryOptions<T, S, L> | undefined>,
 ): Accessors<LiveResult<readonly Found<T, S, L>[]>> {
@@ -89,7 +89,7 @@ export function useLiveQuery<
  * ```
  */
 export function useLiveDocument<T extends object, S extends Stamp>(
-  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  collection: Given<Maybe<ShownCollection<T, S>>>,
   id: Given<Maybe<string>>,
 ): Accessors<LiveResult<Read<T, S> | undefined>> {
   return useSource(() => documentSource('useLiveDocument', read(collection), read(id)));
@@ -97,7 +97,7 @@ export function useLiveDocument<T extends object, S extends Stamp>(
 
 /** The number of documents that match; without params, of all. */
 export function useLiveCount<T extends object, S extends Stamp, P extends Params<T, S>>(
-  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  collection: Given<Maybe<ShownCollection<T, S>>>,
   params?: GivenParams<T, S, P>,
   options?: Given<CountOptions<T, S> | undefined>,
 ): Accessors<LiveResult<number>> {
@@ -137,7 +137,7 @@ export function useLivePages<
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  collection: Given<Maybe<ShownCollection<T, S>>>,
   params: GivenParams<T, S, P>,
   options?: Given<PagesOptions<T, S, L> | undefined>,
 ): Accessors<LivePages<Found<T, S, L>>> {
@@ -156,7 +156,7 @@ export function useLivePages<
  * ```
  */
 export function useDraft<T extends object, S extends Stamp>(
-  collection: Given<Maybe<DocumentCollection<T, S>>>,
+  collection: Given<Maybe<ShownCollection<T, S>>>,
   id: Given<Maybe<string>>,
 ): Accessors<DraftResult<T, S>> {
   return useSource(() => draftSource(read(collection), read(id)));

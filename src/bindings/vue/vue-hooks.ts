@@ -14,7 +14,6 @@ import {
 import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
-import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
@@ -30,6 +29,7 @@ import {
   type PagesOptions,
   type QueryOptions,
   type Shown,
+  type ShownCollection,
   type Source,
   withData,
 } from '../core/hook-result.ts';
@@ -72,7 +72,7 @@ export function useLiveQuery<
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   params: Query<T, S, P>,
   options?: MaybeRefOrGetter<QueryOptions<T, S, L> | undefined>,
 ): Refs<LiveResult<readonly Found<T, S, L>[]>> {
@@ -95,7 +95,7 @@ export function useLiveQuery<
  * ```
  */
 export function useLiveDocument<T extends object, S extends Stamp>(
-  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   id: MaybeRefOrGetter<Maybe<string>>,
 ): Refs<LiveResult<Read<T, S> | undefined>> {
   return useSource(() => documentSource('useLiveDocument', rawValue(collection), toValue(id)));
@@ -103,7 +103,7 @@ export function useLiveDocument<T extends object, S extends Stamp>(
 
 /** The number of documents that match; without params, of all. */
 export function useLiveCount<T extends object, S extends Stamp, P extends Params<T, S>>(
-  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   params?: Query<T, S, P>,
   options?: MaybeRefOrGetter<CountOptions<T, S> | undefined>,
 ): Refs<LiveResult<number>> {
@@ -143,7 +143,7 @@ export function useLivePages<
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
 >(
-  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   params: Query<T, S, P>,
   options?: MaybeRefOrGetter<PagesOptions<T, S, L> | undefined>,
 ): Refs<LivePages<Found<T, S, L>>> {
@@ -162,7 +162,7 @@ export function useLivePages<
  * ```
  */
 export function useDraft<T extends object, S extends Stamp>(
-  collection: MaybeRefOrGetter<Maybe<DocumentCollection<T, S>>>,
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   id: MaybeRefOrGetter<Maybe<string>>,
 ): Refs<DraftResult<T, S>> {
   return useSource(() => draftSource(rawValue(collection), toValue(id)));
