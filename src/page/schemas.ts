@@ -1,4 +1,4 @@
-import type { Coroutine } from '../async/coroutine.ts';
+import { type Coroutine, wait } from '../async/coroutine.ts';
 import { type Body, decode, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { KeyValueChange } from '../protocol/key-value-protocol.ts';
@@ -18,12 +18,7 @@ import {
   toDocument,
 } from './sending/documents.ts';
 import { exclusively, pause, post, replyOf, request, type Sender } from './sending/sender.ts';
-import { type AtomicCall, runCallAtomically } from './transactions/run-transaction.ts';
-
-/** Runs a call of several requests all or none. */
-export function atomically<T>(call: AtomicCall<T>): Promise<T> {
-  return runCallAtomically(call);
-}
+import { runCallAtomically } from './transactions/run-transaction.ts';
 
 /** Documents that are read, checked and encoded in one turn of the event loop. */
 const SLICE = 200;
@@ -66,6 +61,17 @@ export class DocumentSchema extends CollectionSchema {
     this.fields(ownFields(document), 'document');
   }
 
+  /** Runs a call of several requests all or none. */
+  *atomically<T>(
+    sender: Sender,
+    collection: string,
+    start: (atomic: Sender) => Coroutine<T>,
+  ): Coroutine<T> {
+    const { client } = sender;
+    if (!client) return yield* start(sender);
+    return yield* wait(runCallAtomically({ ...client, collection, start }));
+  }
+
   /**
    * Patches the documents with these ids, all or none. The sender's requests are atomic.
    *
@@ -75,7 +81,7 @@ export class DocumentSchema extends CollectionSchema {
   *patchAll(
     sender: Sender,
     ids: readonly string[],
-    changes: EncodedChanges & { readonly criteria?: object | undefined },
+    changes: EncodedChanges,
     build: DocumentBuilder,
     encode: (document: unknown, place: string) => EncodedDocument,
   ): Coroutine<number> {

@@ -171,3 +171,50 @@ describe.each(Object.entries(states))('a refused import into %s', (_, prepare) =
     await expectUntouched(world);
   });
 });
+
+describe('a schema or a migration does not meet what is refused as a whole', () => {
+  const refuses = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: () => ({ issues: [{ message: 'no', path: [] }] }),
+    },
+  } as const;
+  const fails = {
+    version: 2,
+    migrate: {
+      2: () => {
+        throw new Error('no');
+      },
+    },
+  };
+
+  test.each([
+    ['schema', { schema: refuses }],
+    ['migration', fails],
+  ] as const)('%s: a file of several collections', async (_, options) => {
+    const { client } = openClient(faultyDriver());
+    const source = openClient(faultyDriver()).client;
+    await documents(source, 'first').ready;
+    await keyValues(source, 'values').set('k', 1);
+    const file = await new Response(await source.exportAll()).blob();
+    const first = new client.Collection<any>({ name: 'first', type: 'DOCUMENT_BASED', ...options });
+    expect(await rejection(first.importBackup(file))).toMatchObject({ code: 'file_several' });
+    await Promise.all([client.close(), source.close()]);
+  });
+
+  test.each([
+    ['schema', { schema: refuses }],
+    ['migration', fails],
+  ] as const)('%s: a file of another type', async (_, options) => {
+    const { client } = openClient(faultyDriver());
+    const source = openClient(faultyDriver()).client;
+    const values = keyValues(source, 'values');
+    await values.set('k', 1);
+    const stream = await values.exportBackup(await values.createBackup());
+    const file = await new Response(stream).blob();
+    const first = new client.Collection<any>({ name: 'first', type: 'DOCUMENT_BASED', ...options });
+    expect(await rejection(first.importBackup(file))).toMatchObject({ code: 'type_mismatch' });
+    await Promise.all([client.close(), source.close()]);
+  });
+});

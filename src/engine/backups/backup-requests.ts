@@ -5,7 +5,7 @@ import type { Snapshot } from '../../backup/snapshot.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
 import { asCairnError, StorageError } from '../../errors/errors.ts';
 import type { Verification } from '../../protocol/backup-protocol.ts';
-import { otherVersion } from '../../protocol/collection-errors.ts';
+import { otherVersion, typeMismatch } from '../../protocol/collection-errors.ts';
 import { type BackupRequest, isOfBackup, type ReadOfBackup } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import { openDamaged } from '../../storage/log/replace-log.ts';
@@ -230,14 +230,14 @@ export class BackupRequests {
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T> {
     const context = this.#context;
+    const { name, type } = context.settings;
+    if (header.type !== type) throw typeMismatch(name, type, header.type);
     const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
     const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
-    return context.saves.alone(() =>
-      read(new SectionImport(context, replacement, header.type, { merge })),
-    );
+    return context.saves.alone(() => read(new SectionImport(context, replacement, { merge })));
   }
 
   /** Pins the present state, for a file. */
@@ -267,7 +267,7 @@ export class BackupRequests {
       : SafetyBackup.ofPresent(this.backups, reason);
     const report = (): void => {
       if (migrated) events.migrated({ ...migrated, backup: safety.name });
-      if (!isMigration) events.restored(backup, records.table.size);
+      if (!isMigration) events.restored(backup, records.size);
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });

@@ -61,7 +61,7 @@ export class Migrations {
     if (from > to) throw otherVersion(settings.name, from, to);
     // Another tab was quicker.
     if (from === to && !snapshot) return;
-    const total = snapshot?.documents ?? records.table.size;
+    const total = snapshot?.documents ?? records.size;
     const isMigration = !snapshot;
     const reason = isMigration ? 'migration' : 'restore';
     const options = {
@@ -97,11 +97,11 @@ async function migrateCollection(
 ): Promise<void> {
   const { settings, storage, records, clock, events, saves } = context;
   const isMigration = snapshot === undefined;
-  const section = new SectionImport(context, replacement, settings.type, {
+  const section = new SectionImport(context, replacement, {
     merge: false,
     isMigration,
   });
-  const total = snapshot?.documents ?? records.table.size;
+  const total = snapshot?.documents ?? records.size;
   const header = headerOf(context, from, { created_at: clock.now() });
   let told = Number.NEGATIVE_INFINITY;
   const progress = (done: number): void => {

@@ -1,7 +1,6 @@
-import type { FileHeader, FileRecord } from '../../backup/file/file-contents.ts';
+import type { FileRecord } from '../../backup/file/file-contents.ts';
 import type { Body } from '../../codec/body.ts';
 import { BackupError } from '../../errors/errors.ts';
-import { typeMismatch } from '../../protocol/collection-errors.ts';
 import { stage, unstage } from '../../storage/log/replace-log.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import { cutSegments, SEGMENT_SIZE } from '../../storage/segments/segment.ts';
@@ -19,15 +18,10 @@ export class SectionImport {
   readonly #merge: boolean;
   readonly #staging: Staging;
 
-  constructor(
-    context: CollectionContext,
-    replacement: Replacement,
-    type: FileHeader['type'],
-    options: StagingOptions,
-  ) {
+  constructor(context: CollectionContext, replacement: Replacement, options: StagingOptions) {
     this.#log = context.records.log;
     this.#merge = options.merge;
-    this.#staging = new Staging(context, type, options);
+    this.#staging = new Staging(context, options);
     this.replacement = replacement;
   }
 
@@ -116,24 +110,17 @@ class Staging {
   #waiting: StoredRecord[] = [];
   #size = 0;
 
-  constructor(
-    context: CollectionContext,
-    type: FileHeader['type'],
-    { merge, isMigration = false }: StagingOptions,
-  ) {
-    const { settings, records } = context;
-    if (type !== settings.type) throw typeMismatch(settings.name, settings.type, type);
+  constructor(context: CollectionContext, { merge, isMigration = false }: StagingOptions) {
     this.#context = context;
     this.#merge = merge;
     this.#isMigration = isMigration;
-    this.#base = merge ? records.lastRank : 0;
+    this.#base = merge ? context.records.lastRank : 0;
   }
 
   async add(records: readonly FileRecord[]): Promise<void> {
     for (const { key, order, flags, stamps, body } of records) {
       const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
-      if (this.#isMigration)
-        record.remoteVersion = this.#context.records.table.get(key)?.remoteVersion;
+      if (this.#isMigration) record.remoteVersion = this.#context.records.get(key)?.remoteVersion;
       this.#context.indexes.extract(record, body);
       this.#waiting.push(record);
       this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
@@ -149,7 +136,7 @@ class Staging {
 
   /** A document that is there already keeps its place, as with an update. */
   #rankOf(key: string, order: number): number {
-    const known = this.#merge ? this.#context.records.table.get(key) : undefined;
+    const known = this.#merge ? this.#context.records.get(key) : undefined;
     const rank = known?.rank ?? this.#base + order;
     if (rank <= MAX_RANK) return rank;
     throw new BackupError(

@@ -20,6 +20,7 @@ const label: Check = {
 
 /** The calls of both types of collection. */
 export class CommonCalls {
+  declare readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
   /** Set before the first call of a collection with a schema. */
   schema: CollectionSchema | undefined;
   /** Of a handle above version 1. */

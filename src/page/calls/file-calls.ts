@@ -21,6 +21,7 @@ const openCodec = (...started: Parameters<typeof openFileCodec>) =>
 
 /** What the records of a file pass through on their way into a collection. */
 export interface ImportPath {
+  readonly type: FileHeader['type'];
   readonly schema: CollectionSchema | undefined;
   readonly migration: HandleMigration | undefined;
 }
@@ -45,13 +46,18 @@ export function* importFile(
   file.endWith(importing);
   let parts: FileOutput<FilePart> | undefined;
   let pass: Pass | undefined;
+  let sections = 0;
   try {
     const codec = yield* wait(openCodec(sender.started));
     parts = codec.read(file);
     for (let more = true; more; ) {
       const { value: part, done } = yield* wait(file.unlessEnded(parts.next()));
-      if (part?.kind === 'header')
-        pass = yield* wait(passOf(pathOf(part.header.collection), part.header));
+      if (part?.kind === 'header') {
+        const path =
+          op === 'importBackup' && sections++ ? undefined : pathOf(part.header.collection);
+        // What the engine refuses as a whole, it refuses by that name, not for one of its records.
+        pass = path?.type === part.header.type ? yield* wait(passOf(path, part.header)) : undefined;
+      }
       const documents = yield* request(sender, {
         op: 'importPart',
         call,
@@ -77,8 +83,10 @@ export function* importFile(
 
 type Pass = (part: FilePart) => FilePart;
 
-async function passOf(path: ImportPath | undefined, header: FileHeader): Promise<Pass | undefined> {
-  const { schema, migration } = path ?? {};
+async function passOf(
+  { schema, migration }: ImportPath,
+  header: FileHeader,
+): Promise<Pass | undefined> {
   // Its last step passes through the schema.
   const migrate = await migration?.importing(header);
   if (migrate || !schema) return migrate;

@@ -18,6 +18,7 @@ type AnyTest = (item: never) => unknown;
 
 /** The calls of a key-value collection, asynchronous and synchronous. */
 export class KeyValueCalls extends CommonCalls {
+  override readonly type = 'KEY_VALUE_BASED';
   declare schema: ValueSchema | undefined;
   readonly #order: CallOrder;
 

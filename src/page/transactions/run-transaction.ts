@@ -141,8 +141,7 @@ function backoff(run: number): Promise<void> {
 /** With each conflict another call has made progress. */
 const RETRIES = 100;
 
-/** A call of several requests. */
-export interface AtomicCall<T> {
+interface AtomicCall<T> {
   readonly channel: ClientChannel;
   readonly collection: string;
   readonly handle: number;
