@@ -18,7 +18,6 @@ import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';
 import * as transactions from './transactions/session-transactions.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
-import * as updates from './update/part.ts';
 
 /** The calls without promises of a session whose client is in the engine's thread. */
 export class NearSession {
@@ -28,7 +27,6 @@ export class NearSession {
     this.#session = session;
     // Its calls wait for no code.
     parts.add('transactions', transactions);
-    parts.add('updates', updates);
   }
 
   /**
@@ -97,7 +95,7 @@ type Declaration = IndexDeclaration | undefined;
 function nearContext(collection: HostedCollection, declaration: Declaration): OperationContext {
   checkAtHand(collection, 'get', declaration);
   collection.availability.check();
-  return collection.context;
+  return collection.visible;
 }
 
 /** Executes a request now. @throws as {@link checkAtHand} */

@@ -141,7 +141,7 @@ export function loadFailed(cause: unknown): never {
     'load_failed',
     'ServiceWorkerGlobalScope' in globalThis
       ? "Service workers have no import(): import 'cairndb/static', or bundle it."
-      : 'A part of Cairn did not load: call again once online.',
+      : 'A part of Cairn did not load: call again online, or reload.',
     { cause },
   );
 }

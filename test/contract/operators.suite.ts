@@ -122,8 +122,7 @@ export function operatorsSuite(fixture: ClientFixture): void {
         [{ $set: { n: 9 }, n: 9 }, ValueError, 'update_invalid', 'changes.n'],
         [{ n: 9, $set: { n: 9 } }, ValueError, 'update_invalid', 'changes.$set'],
         [{ $inc: { _id: 1 } }, ValueError, 'update_invalid', 'changes.$inc._id'],
-        [{ $set: { 'list.$': 1 } }, ValueError, 'update_invalid', 'changes.$set.list.$'],
-        [{ $set: { 'list.$[x]': 1 } }, ValueError, 'update_invalid', 'list.$[x]'],
+        [{ $set: { 'list.$[]': 1 } }, ValueError, 'update_invalid', 'changes.$set.list.$[]'],
         [
           { $set: { n: 9 }, $push: { list: { $each: [1], $slice: 'x' } } },
           ValueError,

@@ -203,6 +203,18 @@ export function optionsSuite(fixture: ClientFixture): void {
       }
     });
 
+    test('a message does not say that an option is what it must be', () => {
+      const { connect } = fixture.lib;
+      const messageOf = (options: object) =>
+        thrown(() => connect({ name: 'a', ...options } as never)).message;
+      const parts = "'backups' or 'replication' or 'transactions' or 'upkeep'";
+      expect(messageOf({ parts: ['backup'] })).toBe(
+        `"parts" must be an array of ${parts}, not this array.`,
+      );
+      const driver = { kind: 'mine', open: async () => undefined };
+      expect(messageOf({ storage: driver })).toMatch(/drivers: Database\), not this object\.$/);
+    });
+
     test('worker of connect() is a Worker or a function that returns one', () => {
       for (const worker of ['worker.js', 5, {}, true]) {
         const error = thrown(() => fixture.lib.connect({ name: 'a', worker: worker as never }));

@@ -90,7 +90,9 @@ test('databases on a server work in memory, with one warning for each process', 
     storage: 'memory',
   });
   expect(stderr.trim().split('\n')).toEqual([
-    expect.stringMatching(/^cairndb keeps data in the memory of this process .* storage driver/),
+    expect.stringMatching(
+      /^cairndb keeps data in the memory of this process only: There is no IndexedDB here\. All .* storage driver/,
+    ),
   ]);
 });
 

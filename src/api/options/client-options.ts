@@ -13,10 +13,11 @@ import {
   oneOf,
 } from './option-checks.ts';
 
+const part = oneOf(PART_NAMES);
+
 const parts: Check = {
-  allowed: `an array of ${PART_NAMES.map((one) => `'${one}'`).join(', ')}`,
-  test: (value) =>
-    Array.isArray(value) && value.every((one) => (PART_NAMES as readonly unknown[]).includes(one)),
+  allowed: `an array of ${part.allowed}`,
+  test: (value) => Array.isArray(value) && value.every(part.test),
 };
 
 /** Without a default: `connect` chooses it. */
@@ -146,7 +147,10 @@ const common = {
 const placed = oneOf(['indexeddb', 'opfs', 'memory']);
 
 /** A driver cannot be sent to a worker. */
-const connected: Check = { ...placed, test: (value) => placed.test(inner(value)) };
+const connected: Check = {
+  allowed: `${placed.allowed} (drivers: Database)`,
+  test: (value) => placed.test(inner(value)),
+};
 
 /** @throws {OptionError} with the option, the given value and the allowed ones. */
 export function parseDatabaseOptions(options: unknown): DatabaseSettings {

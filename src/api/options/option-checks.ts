@@ -115,7 +115,7 @@ function describe(value: unknown): string {
     return value.length > 40 ? `a string of ${value.length} characters` : `'${value}'`;
   if (isRevoked(value)) return 'a revoked proxy';
   if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'an array';
+  if (Array.isArray(value)) return 'this array';
   if (typeof value !== 'object' || value === null) return String(value);
-  return isPlainObject(value) ? 'an object' : 'a class instance';
+  return isPlainObject(value) ? 'this object' : 'this instance';
 }

@@ -56,7 +56,8 @@ function chooseDriver(storage: Chosen, { storage: shared }: EnginePlatform): Sto
   if (typeof storage === 'object') return storage;
   if (storage === 'memory') return memoryDriver();
   if (shared) return shared;
-  throw unavailable('There is no IndexedDB here; leave `storage` out to use memory.');
+  const hint = storage ? ' Leave `storage` out to use memory.' : '';
+  throw unavailable(`There is no IndexedDB here.${hint}`);
 }
 
 const warnings = new Set<string>();
@@ -93,8 +94,8 @@ function unavailable(message: string): StorageError {
 /** Warns once in a page or process: a server may open many databases. */
 function warnAboutMemory(why: string): void {
   const warning = serverRuntime()
-    ? `cairndb keeps data in the memory of this process only: ${why}. All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
-    : `cairndb keeps data in memory only: ${why}. It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
+    ? `cairndb keeps data in the memory of this process only: ${why} All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
+    : `cairndb keeps data in memory only: ${why} It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
   if (warnings.has(warning)) return;
   warnings.add(warning);
   console.warn(warning);
