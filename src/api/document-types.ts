@@ -124,6 +124,29 @@ export interface MatchOptions<T extends object = AnyDocument, S extends Stamp = 
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `patch`. */
+export interface PatchOptions {
+  /**
+   * Which items of arrays `$[name]` in the paths of the changes stands for: criteria for items, one
+   * object for each name, such as `{ 'line.sku': 'a' }` for `'lines.$[line].count'`.
+   */
+  array_filters?: readonly object[] | undefined;
+}
+
+/** Options of `patchOne`. */
+export interface PatchOneOptions<T extends object = AnyDocument, S extends Stamp = never>
+  extends MatchOptions<T, S>,
+    PatchOptions {
+  /** Which of several matches is the first. @default insertion order */
+  sort?: Sort<Stored<T, S>> | undefined;
+  /**
+   * Inserts a document where none matches: the values that the criteria ask to be equal, and the
+   * changes, `$setOnInsert` included. Two at once insert one. Not with a function.
+   * @default false
+   */
+  upsert?: boolean | undefined;
+}
+
 /** A document of any origin, or its `_id` alone. */
 type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
 

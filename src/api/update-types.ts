@@ -55,6 +55,8 @@ type NoOperators = { [O in Operator]?: never };
 export interface Update<T extends object = AnyDocument> {
   /** Sets fields; makes missing parents. Managed fields are ignored. */
   $set?: NewValues<T>;
+  /** As `$set`, only where `patchOne` inserts a document by `upsert`. */
+  $setOnInsert?: NewValues<T>;
   /** Removes fields. In an array the item becomes null. */
   $unset?: Operands<T, '$unset'>;
   /**
@@ -155,6 +157,7 @@ interface Changed extends Record<Operator, unknown> {
 /** The operand of an operator for a field of type `V`. */
 interface OperandFor<V> extends Record<Operator, unknown> {
   $set: V | undefined;
+  $setOnInsert: V | undefined;
   $unset: true | '' | 1;
   $inc: IfHolds<V, number, number> | IfHolds<V, bigint, bigint>;
   $mul: IfHolds<V, number, number> | IfHolds<V, bigint, bigint>;

@@ -13,6 +13,13 @@ export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {
   return typeof (result as { next?: unknown } | undefined)?.next === 'function';
 }
 
+/** Computes a result once a coroutine has ended. */
+export function* after<T>(first: Coroutine<unknown>, start: () => Result<T>): Coroutine<T> {
+  yield* first;
+  const result = start();
+  return isCoroutine(result) ? yield* result : result;
+}
+
 /** Waits for a promise. */
 export function* wait<T>(promise: Promise<T>): Coroutine<T> {
   return (yield promise) as T;

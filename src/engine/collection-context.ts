@@ -15,8 +15,7 @@ import type { EngineEventHub } from './engine-events.ts';
 import type { RecentReads } from './first-reads/recent-reads.ts';
 import type { OpenSnapshots } from './records/open-snapshots.ts';
 import type { ReadSet } from './records/read-set.ts';
-import type { RecordStore } from './records/record-store.ts';
-import type { ExpiryRules, Records } from './records/records.ts';
+import type { RecordStore, Records } from './records/record-store.ts';
 import type { ReplicaTracker } from './replication/replica-tracker.ts';
 import type { SaveLinks, SaveSchedule } from './save-schedule.ts';
 
@@ -60,8 +59,6 @@ export interface CollectionContext
   readonly backups: Snapshots;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
-  /** With `expire_after`. */
-  expiry: ExpiryRules | undefined;
   /** While the collection is replicated. */
   replica: ReplicaTracker | undefined;
   /** The indexes that open handles declare. */
@@ -115,37 +112,4 @@ export interface EngineEnvironment {
   /** As `CheckpointWriter` has it, unless it is given. */
   readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;
-}
-
-/** What operations work with that see other records than the newest of a collection. */
-export class ViewContext implements OperationContext {
-  readonly settings: OperationContext['settings'];
-  readonly clock: OperationContext['clock'];
-  readonly newId: OperationContext['newId'];
-  readonly aborts: OperationContext['aborts'];
-  readonly records: Records;
-  readonly versions: VersionSink;
-  readonly reads: ReadSet | undefined;
-  readonly #collection: CollectionContext;
-
-  constructor(
-    collection: CollectionContext,
-    records: Records,
-    versions: VersionSink,
-    reads?: ReadSet,
-  ) {
-    this.settings = collection.settings;
-    this.clock = collection.clock;
-    this.newId = collection.newId;
-    this.aborts = collection.aborts;
-    this.records = records;
-    this.versions = versions;
-    this.reads = reads;
-    this.#collection = collection;
-  }
-
-  /** A restored backup brings new ones. */
-  get indexes(): OperationContext['indexes'] {
-    return this.#collection.indexes;
-  }
 }

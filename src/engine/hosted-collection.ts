@@ -1,4 +1,4 @@
-import { type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
+import { after, type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { FileHeader } from '../backup/file/file-contents.ts';
@@ -17,7 +17,6 @@ import {
   Availability,
   type CollectionContext,
   type EngineEnvironment,
-  type OperationContext,
 } from './collection-context.ts';
 import { CollectionEvents } from './collection-events.ts';
 import { CollectionVersions } from './documents/collection-versions.ts';
@@ -29,7 +28,7 @@ import {
 import { DocumentStore } from './documents/document-store.ts';
 import { IndexKeeper } from './documents/index-keeper.ts';
 import type { Executor, GiveUp } from './executor.ts';
-import { ExpiringCollection } from './expiry/expiry-sweep.ts';
+import { ExpirySweep } from './expiry/expiry-sweep.ts';
 import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import { FirstReads } from './first-reads/first-reads.ts';
 import { RecentReads } from './first-reads/recent-reads.ts';
@@ -38,8 +37,8 @@ import { CollectionLifecycle } from './lifecycle.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
 import { parts } from './parts.ts';
+import type { ExpiryRules } from './records/record-store.ts';
 import { RecordStore } from './records/record-store.ts';
-import type { ExpiryRules } from './records/records.ts';
 import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
 import {
   abandonParts,
@@ -62,10 +61,9 @@ export class HostedCollection implements Executor {
   readonly context: CollectionContext;
   readonly queue = new SerialQueue();
   readonly #aborts = new Aborts();
-  /** What its readers see: without documents that have expired. */
-  readonly visible: OperationContext;
   readonly #store: DocumentStore | KeyValueStore;
-  readonly #expiring: ExpiringCollection | undefined;
+  /** With `expire_after`. */
+  readonly #sweep: ExpirySweep | undefined;
   #backups: BackupRequests | undefined;
   readonly #indexes: IndexKeeper;
   readonly #first: FirstReads;
@@ -108,18 +106,16 @@ export class HostedCollection implements Executor {
       backups: new Snapshots(storage, name),
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
-      expiry: undefined,
       replica: undefined,
       declared: new IndexDeclarations(),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
     };
     const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
-    this.#expiring = expire_after && new ExpiringCollection(this.context, expire_after, swept);
-    this.visible = this.#expiring?.visible ?? this.context;
-    this.lives = new LiveQueries(this.context, this.visible);
+    this.#sweep = expire_after && new ExpirySweep(this.context, expire_after, swept);
+    this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
     const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
-    this.#store = new Store(this.visible);
+    this.#store = new Store(this.context);
     this.#indexes = new IndexKeeper(this.context, (cause) =>
       this.#withBackups(({ backups }) => backups.create(cause)),
     );
@@ -134,7 +130,7 @@ export class HostedCollection implements Executor {
       replication: () => this.#needReplication(),
       first: this.#first,
       checkpoints: new CheckpointWriter(this.context),
-      sweep: this.#expiring?.sweep,
+      sweep: this.#sweep,
     });
     const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
@@ -168,7 +164,7 @@ export class HostedCollection implements Executor {
 
   /** Pins what the collection holds, for a file. Saves first. */
   async freeze(): Promise<PinnedCollection> {
-    await this.#expiring?.sweep.drain();
+    await this.#sweep?.drain();
     return this.queue.enter(false, () => {
       this.availability.check();
       return wait(this.#withBackups((backups) => backups.freeze()));
@@ -201,8 +197,7 @@ export class HostedCollection implements Executor {
    * The number of its documents or values once it is open; `undefined` where its data is damaged.
    */
   async count(): Promise<number | undefined> {
-    const { records } = this.#expiring?.visible ?? this;
-    return this.queue.enter(false, () => (this.availability.error ? undefined : records.size));
+    return this.queue.enter(false, () => (this.availability.error ? undefined : this.records.size));
   }
 
   /** Keeps the cache: the collection is in use. */
@@ -225,7 +220,7 @@ export class HostedCollection implements Executor {
     this.context.events.released(this.records.takeReleased());
     this.context.replica?.settle();
     this.saves.check();
-    this.#expiring?.sweep.check();
+    this.#sweep?.check();
   }
 
   /**
@@ -233,7 +228,7 @@ export class HostedCollection implements Executor {
    * open.
    */
   declare(settings: CollectionSettings): IndexDeclaration {
-    this.#stamps.compare(settings, this.context.expiry);
+    this.#stamps.compare(settings, this.records.expiry);
     declareVersion(this.records, settings.version);
     return this.#indexes.declare(settings.indexes, settings.version);
   }
@@ -280,7 +275,7 @@ export class HostedCollection implements Executor {
         return reply === undefined;
       case 'archive':
       case 'unarchive':
-        return reply === false && this.records.get(change.id) === undefined;
+        return reply === false && this.records.table.get(change.id) === undefined;
       default:
         return false;
     }
@@ -325,6 +320,17 @@ export class HostedCollection implements Executor {
     reader?: LiveReader,
     key?: IdempotencyKey,
     transaction?: EngineTransaction,
+  ): Result<unknown> {
+    const { needs } = request;
+    const perform = () => this.#perform(request, reader, key, transaction);
+    return needs ? after(parts.need(needs), perform) : perform();
+  }
+
+  #perform(
+    request: Request,
+    reader: LiveReader | undefined,
+    key: IdempotencyKey | undefined,
+    transaction: EngineTransaction | undefined,
   ): Result<unknown> {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.#lifecycle.drop(request);

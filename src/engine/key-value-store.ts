@@ -11,7 +11,7 @@ import { StoredRecord } from '../storage/segments/stored-record.ts';
 import type { OperationContext } from './collection-context.ts';
 import type { NewVersion } from './documents/new-rows.ts';
 import type { ReadQuery } from './records/read-set.ts';
-import { versionNumber } from './records/records.ts';
+import { versionNumber } from './records/record-store.ts';
 import { Scan } from './records/scan.ts';
 
 const ALL_VALUES: ReadQuery = { needsBodies: false, isChangedBy: () => true };
@@ -167,9 +167,10 @@ export class KeyValueStore {
     const version = versionNumber(this.#context.records.get(parseKey(change.key)[0]));
     const made: StoredRecord[] = [];
     const versions = { put: ({ record }: NewVersion) => made.push(record) } as object;
-    const { settings, records, clock, newId, aborts, indexes } = this.#context;
-    const aside = { settings, records, clock, newId, aborts, indexes, versions };
-    const work = new KeyValueStore(aside as OperationContext).execute({ ...change, handle: 0 });
+    const work = new KeyValueStore({ ...this.#context, versions } as OperationContext).execute({
+      ...change,
+      handle: 0,
+    });
     const reply = isCoroutine(work) ? yield* work : work;
     return { reply, body: made[0]?.body, version };
   }

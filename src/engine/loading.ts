@@ -71,8 +71,8 @@ export class Loading {
     version: number,
     caching: boolean = context.settings.caching,
   ) {
-    const { settings, declared, expiry } = context;
-    this.indexes = new DocumentIndexes(settings, declared.of(version), expiry);
+    const { settings, declared, records } = context;
+    this.indexes = new DocumentIndexes(settings, declared.of(version), records.expiry);
     this.records = new FoldedRecords(this.indexes.wantedColumns, caching);
     for (const slot of this.indexes.all) this.lacking.set(slot, new Set());
   }

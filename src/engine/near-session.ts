@@ -18,6 +18,7 @@ import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';
 import * as transactions from './transactions/session-transactions.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
+import * as updates from './update/part.ts';
 
 /** The calls without promises of a session whose client is in the engine's thread. */
 export class NearSession {
@@ -27,6 +28,7 @@ export class NearSession {
     this.#session = session;
     // Its calls wait for no code.
     parts.add('transactions', transactions);
+    parts.add('updates', updates);
   }
 
   /**
@@ -95,7 +97,7 @@ type Declaration = IndexDeclaration | undefined;
 function nearContext(collection: HostedCollection, declaration: Declaration): OperationContext {
   checkAtHand(collection, 'get', declaration);
   collection.availability.check();
-  return collection.visible;
+  return collection.context;
 }
 
 /** Executes a request now. @throws as {@link checkAtHand} */

@@ -12,6 +12,7 @@ const CODE = {
   backups: () => import('./backups/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
+  updates: () => import('./update/part.ts'),
   upkeep: () => import('./first-reads/checkpoint-work.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
@@ -35,9 +36,13 @@ class Parts {
     this.loaded = Object.keys(this.#code) as PartName[];
   }
 
+  has(name: PartName): boolean {
+    return name in this.#code;
+  }
+
   /** Whether a part is there, or on its way. */
   isWanted(name: PartName): boolean {
-    return name in this.#code || this.#loading.has(name);
+    return this.has(name) || this.#loading.has(name);
   }
 
   /** The code of a part, which has to be waited for where it is not there. */

@@ -1,9 +1,11 @@
 import { Backoff, type Clock } from '../async/clock.ts';
 import { asCairnError, mayPass } from '../errors/errors.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
 import {
   type AcknowledgedChange,
   type OpenedHandles,
+  type Request,
   UNACKNOWLEDGED,
 } from '../protocol/requests.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
@@ -214,17 +216,12 @@ export class Recovery {
       if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
     // Before the first, as changes enter the queues in their order. Without it what follows waits
     // as well: it may have been made on top.
-    const first = all.findIndex(({ change }) => change.request.op === 'commit');
-    let missing: unknown;
-    if (first >= 0)
-      await parts.load('transactions').catch((error: unknown) => {
-        missing = error;
-      });
+    const [first, missing] = await loadParts(all.map(({ change }) => change.request));
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
       all.map(async ({ session, change, index }, at) => {
         try {
-          if (missing && at >= first) throw missing;
+          if (at >= first) throw missing;
           await session.reapply(change);
         } catch (error) {
           failures.get(session)?.set(index, error);
@@ -238,6 +235,27 @@ export class Recovery {
       applied(failures.get(session) as Map<number, unknown>);
     }
   }
+}
+
+/**
+ * Loads the code of changes.
+ *
+ * @returns the index of the first whose code is missing, and why.
+ */
+async function loadParts(changes: readonly Request[]): Promise<[first: number, why?: unknown]> {
+  for (const [index, change] of changes.entries()) {
+    try {
+      for (const part of partsOf(change)) await parts.load(part);
+    } catch (error) {
+      return [index, error];
+    }
+  }
+  return [changes.length];
+}
+
+function partsOf(change: Request): readonly PartName[] {
+  if (change.op === 'commit') return ['transactions', ...change.changes.flatMap(partsOf)];
+  return change.needs ? [change.needs] : [];
 }
 
 /** Numbers the batches of all leaders, so that a replay keeps their order. */

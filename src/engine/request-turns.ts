@@ -15,6 +15,7 @@ import type { CollectionContext } from './collection-context.ts';
 import type { IndexDeclaration } from './documents/document-indexes.ts';
 import type { GiveUp } from './executor.ts';
 import type { FirstAnswer, FirstReads } from './first-reads/first-reads.ts';
+import { parts } from './parts.ts';
 import type { RecordStore } from './records/record-store.ts';
 import { atRest } from './save-schedule.ts';
 
@@ -78,19 +79,27 @@ export class RequestTurns {
     // its turn.
     const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
     const enter = (): unknown =>
-      this.#queue.enter((!isStaged && isExclusive(request)) || mayWait(), () => {
-        if (isAnswered()) return undefined;
-        const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
-        const gate = isSame && this.#context.declared.gateOf(declaration);
-        if (gate && request.op !== 'drop') {
-          const { pending, error } = gate;
-          if (pending) return new Postponed(pending.then(enter));
-          if (error) throw error;
-        }
-        return mustRest ? atRest(storage, perform) : perform();
-      });
+      this.#queue.enter(
+        (!isStaged && isExclusive(request)) || mayWait() || lacksCode(request),
+        () => {
+          if (isAnswered()) return undefined;
+          const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
+          const gate = isSame && this.#context.declared.gateOf(declaration);
+          if (gate && request.op !== 'drop') {
+            const { pending, error } = gate;
+            if (pending) return new Postponed(pending.then(enter));
+            if (error) throw error;
+          }
+          return mustRest ? atRest(storage, perform) : perform();
+        },
+      );
     return enter();
   }
+}
+
+/** Whether it waits for code, and what follows waits for it. */
+function lacksCode({ needs }: Request): boolean {
+  return needs !== undefined && !parts.has(needs);
 }
 
 /** Whether a later read may find something else. */
@@ -124,8 +133,8 @@ export function checkVersion(
 }
 
 /** A collection without documents that is not stored has the highest version of its handles. */
-export function declareVersion({ log, size, unsaved }: RecordStore, version: number): void {
-  if (!log.exists && size + unsaved === 0) log.raiseVersion(version);
+export function declareVersion({ log, table, unsaved }: RecordStore, version: number): void {
+  if (!log.exists && table.size + unsaved === 0) log.raiseVersion(version);
 }
 
 /** Executes requests about documents or values. */

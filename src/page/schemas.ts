@@ -1,4 +1,4 @@
-import { type Coroutine, wait } from '../async/coroutine.ts';
+import type { Coroutine } from '../async/coroutine.ts';
 import { type Body, decode, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { KeyValueChange } from '../protocol/key-value-protocol.ts';
@@ -18,7 +18,12 @@ import {
   toDocument,
 } from './sending/documents.ts';
 import { exclusively, pause, post, replyOf, request, type Sender } from './sending/sender.ts';
-import { runCallAtomically } from './transactions/run-transaction.ts';
+import { type AtomicCall, runCallAtomically } from './transactions/run-transaction.ts';
+
+/** Runs a call of several requests all or none. */
+export function atomically<T>(call: AtomicCall<T>): Promise<T> {
+  return runCallAtomically(call);
+}
 
 /** Documents that are read, checked and encoded in one turn of the event loop. */
 const SLICE = 200;
@@ -61,17 +66,6 @@ export class DocumentSchema extends CollectionSchema {
     this.fields(ownFields(document), 'document');
   }
 
-  /** Runs a call of several requests all or none. */
-  *atomically<T>(
-    sender: Sender,
-    collection: string,
-    start: (atomic: Sender) => Coroutine<T>,
-  ): Coroutine<T> {
-    const { client } = sender;
-    if (!client) return yield* start(sender);
-    return yield* wait(runCallAtomically({ ...client, collection, start }));
-  }
-
   /**
    * Patches the documents with these ids, all or none. The sender's requests are atomic.
    *
@@ -81,7 +75,7 @@ export class DocumentSchema extends CollectionSchema {
   *patchAll(
     sender: Sender,
     ids: readonly string[],
-    changes: EncodedChanges,
+    changes: EncodedChanges & { readonly criteria?: object | undefined },
     build: DocumentBuilder,
     encode: (document: unknown, place: string) => EncodedDocument,
   ): Coroutine<number> {

@@ -1,5 +1,5 @@
 /** Parts of the engine that load when a call first needs them; `status.parts` lists those there. */
-export const PART_NAMES = ['backups', 'replication', 'transactions', 'upkeep'] as const;
+export const PART_NAMES = ['backups', 'replication', 'transactions', 'updates', 'upkeep'] as const;
 
 export type PartName = (typeof PART_NAMES)[number];
 

@@ -17,6 +17,7 @@ import {
   READS,
   WAITS,
 } from './operation-kinds.ts';
+import type { PartName } from './parts.ts';
 import { REPLICA_OPERATIONS, type ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -89,6 +90,8 @@ export interface Selection {
 export interface RequestFlags {
   /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
   readonly mayHang?: true | undefined;
+  /** The code that it needs beside its operation's. */
+  readonly needs?: PartName | undefined;
   /** It belongs to a running call, and never queues behind later ones. */
   readonly urgent?: true | undefined;
   /** It replaces or removes data, and is never retried: others may have stored data since. */
@@ -162,6 +165,19 @@ interface TransactionOperations {
   rollback: { ask: { readonly transaction: number }; reply: undefined };
 }
 
+/** The changes of a document: fields to set, or update operators. */
+export interface RequestedChanges {
+  readonly changes: Body;
+  /** Filters of items, by the names that paths give them: `$[name]`. */
+  readonly filters?: readonly object[] | undefined;
+}
+
+/** A changed document, and the time of the change in Unix milliseconds. */
+interface ChangedReply {
+  readonly record: RecordReply;
+  readonly now: number;
+}
+
 /** Every operation, with its request and reply. */
 export interface Operations
   extends LiveOperations,
@@ -207,7 +223,7 @@ export interface Operations
        * Whether documents whose id is taken replace the others. The reply to the last part then
        * covers all of them.
        */
-      upsert?: boolean;
+      upsert?: boolean | undefined;
     };
     /** With the time of the call in Unix milliseconds. */
     reply: ManagedColumns & { readonly now: number };
@@ -219,20 +235,23 @@ export interface Operations
     reply: ManagedReply;
   };
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
-  /**
-   * The changes are fields to set, or update operators. Replies with the time in Unix milliseconds
-   * too.
-   */
   patch: {
-    ask: { id: string; changes: Body };
-    reply: { readonly record: RecordReply; readonly now: number } | undefined;
+    /** With the criteria that have found the document, where its position in an array counts. */
+    ask: RequestedChanges & { id: string; criteria?: object | undefined };
+    reply: ChangedReply | undefined;
+  };
+  /** Patches the first match, or the document with the id; or else inserts one. */
+  patchOne: {
+    ask: RequestedChanges &
+      Partial<Selection> & { id?: string | undefined; upsert?: boolean | undefined };
+    reply: (ChangedReply & { readonly isInserted: boolean }) | undefined;
   };
   /** Replies with the time in Unix milliseconds, `false` if it was archived already. */
   archive: { ask: { id: string }; reply: number | false };
   unarchive: { ask: { id: string }; reply: number | false };
   delete: { ask: { id: string }; reply: boolean };
   patchMany: {
-    ask: Partial<Selection> & { ids?: string[] | undefined; changes: Body };
+    ask: RequestedChanges & Partial<Selection> & { ids?: string[] | undefined };
     reply: { readonly count: number; readonly now: number };
   };
   /** Replaces a document unless its record has another version by now; `false` then. */
@@ -241,10 +260,22 @@ export interface Operations
     reply: ManagedReply | false;
   };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };
+  /** Deletes the first match. */
+  deleteOne: { ask: Partial<Selection>; reply: RecordReply | undefined };
   get: { ask: { id: string }; reply: RecordReply | undefined };
   getMany: { ask: { ids: string[] }; reply: (RecordReply | undefined)[] };
-  /** With `changes`, the document as a patch would make it; nothing is stored. */
-  getVersion: { ask: { id: string; changes?: Body }; reply: VersionedReply | undefined };
+  /**
+   * With `changes`, the document as a patch would make it, or an upsert by criteria where there is
+   * none; nothing is stored.
+   */
+  getVersion: {
+    ask: Partial<RequestedChanges> & {
+      id?: string | undefined;
+      criteria?: object | undefined;
+      upsert?: boolean | undefined;
+    };
+    reply: VersionedReply | undefined;
+  };
   explain: { ask: Selection; reply: Explained };
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
@@ -294,9 +325,11 @@ export const OPERATIONS: Readonly<Record<OperationName, number>> = {
   delete: EDITS,
   patch: READING_EDIT,
   patchMany: READING_EDIT,
+  patchOne: READING_EDIT,
   archive: READING_EDIT,
   unarchive: READING_EDIT,
   deleteMany: READING_EDIT,
+  deleteOne: READING_EDIT,
 };
 
 export type OperationName = keyof Operations;

@@ -5,6 +5,7 @@ import * as backups from '../engine/backups/part.ts';
 import * as upkeep from '../engine/first-reads/checkpoint-work.ts';
 import { parts } from '../engine/parts.ts';
 import * as replication from '../engine/replication/replica-requests.ts';
+import * as updates from '../engine/update/part.ts';
 import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';
@@ -63,6 +64,7 @@ const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
 // The time of a test does not pass while code loads.
 parts.add('backups', backups);
 parts.add('replication', replication);
+parts.add('updates', updates);
 parts.add('upkeep', upkeep);
 
 /**

@@ -37,6 +37,7 @@ import { orderSuite } from './order.suite.ts';
 import { pagingSuite } from './paging.suite.ts';
 import { patchSuite } from './patch.suite.ts';
 import { patchManySuite } from './patch-many.suite.ts';
+import { patchOneSuite } from './patch-one.suite.ts';
 import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
 import { renameSuite } from './rename.suite.ts';
@@ -108,6 +109,7 @@ const aboutEngine: readonly Suite[] = [
   patchSuite,
   operatorsSuite,
   patchManySuite,
+  patchOneSuite,
   getManySuite,
   upsertManySuite,
   manyUniqueSuite,

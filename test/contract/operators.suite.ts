@@ -122,7 +122,8 @@ export function operatorsSuite(fixture: ClientFixture): void {
         [{ $set: { n: 9 }, n: 9 }, ValueError, 'update_invalid', 'changes.n'],
         [{ n: 9, $set: { n: 9 } }, ValueError, 'update_invalid', 'changes.$set'],
         [{ $inc: { _id: 1 } }, ValueError, 'update_invalid', 'changes.$inc._id'],
-        [{ $set: { 'list.$[]': 1 } }, ValueError, 'update_invalid', 'changes.$set.list.$[]'],
+        [{ $set: { 'list.$': 1 } }, ValueError, 'update_invalid', 'changes.$set.list.$'],
+        [{ $set: { 'list.$[x]': 1 } }, ValueError, 'update_invalid', 'list.$[x]'],
         [
           { $set: { n: 9 }, $push: { list: { $each: [1], $slice: 'x' } } },
           ValueError,

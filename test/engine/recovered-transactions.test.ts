@@ -87,25 +87,32 @@ describe('after a failover', () => {
     expect(await client.contents()).toEqual(before);
   });
 
-  test('one whose code does not load stays with its client, and no change overtakes it', async () => {
-    await client.make(await stage(increase('x', 5)));
-    await client.make(increase('x', 10));
-    const before = await client.contents();
-    vi.spyOn(parts, 'load').mockRejectedValueOnce(new CairnError('load_failed', ''));
-    expect(await failOver()).toEqual([
-      expect.objectContaining({ code: 'load_failed' }),
-      expect.objectContaining({ code: 'load_failed' }),
-    ]);
-    // A backup would be made without it, and one that is loaded, changed by it.
-    const backUp: Request = { op: 'createBackup', handle: NOTES, asked: 1 };
-    const load: Request = { op: 'loadBackup', handle: NOTES, name: 'any', version: 1 };
-    for (const request of [increase('x', 100), backUp, load])
-      await expect(client.make(request)).rejects.toMatchObject({ code: 'load_failed' });
-    expect(await client.replayAgain()).toEqual(new Map());
-    expect(await client.contents()).toEqual(before);
-    await client.make(increase('x', 100));
-    expect(await client.contents()).not.toEqual(before);
-  });
+  test.each<[string, () => Request | Promise<Request>]>([
+    ['a transaction', () => stage(increase('x', 5))],
+    ['an update', () => ({ ...increase('x', 5), needs: 'updates' })],
+    ['a transaction with one', () => stage({ ...increase('x', 5), needs: 'updates' })],
+  ])(
+    '%s whose code does not load stays with its client, and no change overtakes it',
+    async (_, make) => {
+      await client.make(await make());
+      await client.make(increase('x', 10));
+      const before = await client.contents();
+      vi.spyOn(parts, 'load').mockRejectedValueOnce(new CairnError('load_failed', ''));
+      expect(await failOver()).toEqual([
+        expect.objectContaining({ code: 'load_failed' }),
+        expect.objectContaining({ code: 'load_failed' }),
+      ]);
+      // A backup would be made without it, and one that is loaded, changed by it.
+      const backUp: Request = { op: 'createBackup', handle: NOTES, asked: 1 };
+      const load: Request = { op: 'loadBackup', handle: NOTES, name: 'any', version: 1 };
+      for (const request of [increase('x', 100), backUp, load])
+        await expect(client.make(request)).rejects.toMatchObject({ code: 'load_failed' });
+      expect(await client.replayAgain()).toEqual(new Map());
+      expect(await client.contents()).toEqual(before);
+      await client.make(increase('x', 100));
+      expect(await client.contents()).not.toEqual(before);
+    },
+  );
 
   test('one that was saved is not applied twice, though its client has not heard of the save', async () => {
     await client.make(await stage(increase('x', 5), add('k', 2)));

@@ -22,7 +22,7 @@ test('scattered documents are read a few segments at a time', async () => {
     recent: { keys: records.keys() },
     records: {
       pin: () => () => undefined,
-      get: (key: string) => records.get(key),
+      table: records,
       bodies: {
         *of({ key }: StoredRecord): Coroutine<unknown> {
           most = Math.max(most, ++reading);

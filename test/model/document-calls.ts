@@ -19,9 +19,10 @@ export function callDocuments(
     case 'insertMany':
     case 'upsertMany':
       return collection[command.op](command.documents as never);
-    case 'patchMany': {
+    case 'patchMany':
+    case 'patchOne': {
       const { changes, archived } = command;
-      return collection.patchMany(paramsOf(command) as never, changes as never, { archived });
+      return collection[command.op](paramsOf(command) as never, changes as never, { archived });
     }
     case 'modify':
       return collection.modify(command.id as string, countUp as never);
@@ -64,6 +65,7 @@ export function withoutManaged(command: DocumentCommand): DocumentCommand {
       };
     case 'patch':
     case 'patchMany':
+    case 'patchOne':
       return { ...command, changes: ownFields(command.changes) };
     default:
       return command;

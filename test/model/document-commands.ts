@@ -82,7 +82,7 @@ export const documentCommand: fc.Arbitrary<DocumentCommand> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      op: fc.constant('patchMany' as const),
+      op: fc.constantFrom('patchMany' as const, 'patchOne'),
       changes: fc.oneof(operators, fc.constantFrom<object>({ tag: 'x' }, { 'deep.a': 1 })),
       ...question,
       // Often all of them: one that refuses comes after others.
@@ -107,7 +107,7 @@ export const documentCommand: fc.Arbitrary<DocumentCommand> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      op: fc.constantFrom('find' as const, 'filter', 'has', 'count', 'deleteMany'),
+      op: fc.constantFrom('find' as const, 'filter', 'has', 'count', 'deleteMany', 'deleteOne'),
       ...question,
     }),
   },

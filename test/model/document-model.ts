@@ -48,9 +48,9 @@ export type DocumentCommand =
   | ({ readonly op: 'patch'; readonly changes: object } & Picking)
   | ({ readonly op: 'archive' | 'unarchive' | 'delete' | 'get' | 'modify' } & Picking)
   | { readonly op: 'getMany'; readonly picks: readonly number[]; readonly ids?: readonly string[] }
-  | ({ readonly op: 'patchMany'; readonly changes: object } & Question)
+  | ({ readonly op: 'patchMany' | 'patchOne'; readonly changes: object } & Question)
   | ({
-      readonly op: 'find' | 'filter' | 'has' | 'count' | 'deleteMany';
+      readonly op: 'find' | 'filter' | 'has' | 'count' | 'deleteMany' | 'deleteOne';
     } & Question);
 
 interface Entry {
@@ -150,6 +150,15 @@ export class DocumentModel {
         return this.#matching(command).length;
       case 'patchMany':
         return this.patchAll(this.#matching(command), command.changes, now);
+      case 'patchOne': {
+        const [entry] = this.#matching(command);
+        return entry && this.#patch(entry, command.changes, now);
+      }
+      case 'deleteOne': {
+        const [entry] = this.#matching(command);
+        this.entries = this.entries.filter((other) => other !== entry);
+        return entry && documentOf(entry);
+      }
       case 'deleteMany': {
         const doomed = new Set(this.#matching(command));
         this.entries = this.entries.filter((entry) => !doomed.has(entry));

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Coroutine } from '../../src/async/coroutine.ts';
-import { RecordStore } from '../../src/engine/records/record-store.ts';
+import { RecordTable } from '../../src/engine/records/table/record-table.ts';
 import { ReplicaLog } from '../../src/engine/replication/replica.ts';
 import {
   type ReplicaRequest,
@@ -57,9 +57,9 @@ function changeResolve(
 test(
   'a push of changes that are not saved is found out',
   async () => {
-    const { get } = RecordStore.prototype;
+    const { get } = RecordTable.prototype;
     let isListing = false;
-    vi.spyOn(RecordStore.prototype, 'get').mockImplementation(function (this: RecordStore, key) {
+    vi.spyOn(RecordTable.prototype, 'get').mockImplementation(function (this: RecordTable, key) {
       const record = get.call(this, key);
       if (!isListing || record?.segment !== 0) return record;
       return Object.create(record, { segment: { value: 1 } });

@@ -12,12 +12,22 @@ interface Entry {
   tokens: string[];
   group?: boolean;
   word?: string | number;
+  /** Of an entry that an upsert has made: its tab. */
+  owner?: string;
 }
 
 /** How a token is written. */
-export type LedgerWrite = 'patch' | 'patchMany' | 'modify' | 'refused';
+export type LedgerWrite = (typeof LEDGER_WRITES)[number];
 
-export const LEDGER_WRITES: readonly LedgerWrite[] = ['patch', 'patchMany', 'modify', 'refused'];
+export const LEDGER_WRITES = [
+  'patch',
+  'patchOwn',
+  'patchOne',
+  'patchMany',
+  'upsert',
+  'modify',
+  'refused',
+] as const;
 
 const SHARED = 'shared';
 
@@ -58,6 +68,20 @@ export class Ledger {
     switch (how) {
       case 'patch':
         return (await this.#entries.patch(SHARED, changes)) !== undefined;
+      case 'patchOwn':
+        return (await this.#entries.patch(this.#own, changes)) !== undefined;
+      case 'patchOne': {
+        const criteria = { tokens: { $exists: true }, group: { $exists: false } };
+        const sort = { owner: 1, _id: -1 } as const;
+        return (
+          (await this.#entries.patchOne({ _id: SHARED, ...criteria }, changes, { sort })) !==
+          undefined
+        );
+      }
+      case 'upsert': {
+        const owner = this.#own;
+        return (await this.#entries.patchOne({ owner }, changes, { upsert: true })) !== undefined;
+      }
       case 'patchMany':
         return (await this.#entries.patchMany({ group: true }, changes)) > 0;
       case 'modify': {

@@ -3,6 +3,7 @@ import type { KeyValueCollection } from '../../src/page/collections/key-value-co
 import type { LiveQuery } from '../../src/page/live/live-query.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { LEDGER_WRITES, Ledger, prepareLedger } from './ledger.ts';
+import { slowCode } from './slow-code.ts';
 import { Tab } from './tab.ts';
 import { countMany, manyOf, PARTED, twice } from './tokens.ts';
 import { World } from './world.ts';
@@ -44,11 +45,19 @@ const REST_MS = 60_000;
  * @returns what went wrong; nothing, if all is well.
  */
 export async function run(seed: number, trace?: (line: string) => void): Promise<string[]> {
-  return new Simulation(seed, trace).run();
+  const simulation = new Simulation(seed, trace);
+  const endSlowCode = slowCode(seed, simulation.world, () => simulation.isBusy);
+  try {
+    return await simulation.run();
+  } finally {
+    endSlowCode();
+  }
 }
 
 class Simulation {
-  readonly #world: World;
+  readonly world: World;
+  /** Whether things still fail. */
+  isBusy = true;
   readonly #browser: Browser;
   readonly #clients: Client[] = [];
   readonly #violations: string[] = [];
@@ -62,34 +71,35 @@ class Simulation {
   readonly #refused = new Set<string>();
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
-    this.#trace = (line) => trace(`${this.#world.now.toFixed(1)} ${line}`);
-    this.#world = new World(seed);
-    this.#browser = simulateBrowser(this.#world);
-    this.#watches = this.#world.random.chance(WATCHED);
-    this.#keepsLedger = this.#world.random.chance(KEPT);
+    this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
+    this.world = new World(seed);
+    this.#browser = simulateBrowser(this.world);
+    this.#watches = this.world.random.chance(WATCHED);
+    this.#keepsLedger = this.world.random.chance(KEPT);
   }
 
   async run(): Promise<string[]> {
-    const { random } = this.#world;
+    const { random } = this.world;
     const { weather } = this.#browser.storage;
     if (this.#keepsLedger) await prepareLedger(this.#browser);
     if (random.chance(0.3)) weather.slowness = random.between(3, 200);
     if (random.chance(0.3)) weather.failures = random.between(0, 0.2);
     this.#openTab();
-    const begun = this.#world.now;
+    const begun = this.world.now;
     const steps = 6 + random.below(14);
     for (let step = 0; step < steps; step++) {
-      this.#world.after(random.between(0, BUSY_MS), undefined, () => this.#step());
+      this.world.after(random.between(0, BUSY_MS), undefined, () => this.#step());
     }
-    await this.#world.runUntil(begun + BUSY_MS);
+    await this.world.runUntil(begun + BUSY_MS);
+    this.isBusy = false;
     weather.failures = 0;
     weather.slowness = 3;
     if (this.#living.length === 0) this.#openTab();
-    await this.#world.runUntil(begun + BUSY_MS + REST_MS);
+    await this.world.runUntil(begun + BUSY_MS + REST_MS);
     await this.#check('at rest');
     // What is in storage is the same.
     for (const { tab } of this.#living) tab.kill();
-    await this.#world.runUntil(this.#world.now + 1000);
+    await this.world.runUntil(this.world.now + 1000);
     this.#openTab();
     await this.#check('after a reload', true);
     return [...this.#violations, ...this.#browser.storage.violations];
@@ -122,7 +132,7 @@ class Simulation {
   }
 
   #step(): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const living = this.#living;
     const client = living.length > 0 ? random.pick(living) : undefined;
     const kind = random.below(16);
@@ -151,7 +161,7 @@ class Simulation {
 
   /** A frozen tab does nothing by itself. */
   #do(client: Client, act: () => Promise<unknown>): void {
-    this.#world.after(0, client.tab, () => {
+    this.world.after(0, client.tab, () => {
       client.open++;
       act()
         .catch((error: unknown) => this.#note(client, error))
@@ -163,15 +173,17 @@ class Simulation {
 
   #note({ tab }: Client, error: unknown): void {
     const { code } = error as { code?: string };
-    const allowed = ['storage_failed', 'answer_lost', 'closed'];
+    const allowed = ['storage_failed', 'answer_lost', 'closed', 'load_failed'];
     if (!allowed.includes(code ?? '')) this.#violations.push(`tab ${tab.id}: ${error}`);
   }
 
   #write(client: Client): void {
-    const { random } = this.#world;
+    const { random } = this.world;
     const token = `${client.tab.id}:${this.#tokens++}`;
     const isMany = random.chance(MANY);
     const told = () => {
+      // Code comes to a tab that has ended, too.
+      if (client.tab.dead) return;
       const tokens = isMany ? manyOf(token).map(({ _id }) => _id) : [token];
       for (const one of tokens) client.told.add(one);
       this.#trace(`told ${token}`);
@@ -227,7 +239,7 @@ class Simulation {
     for (const client of this.#living) {
       if (client.open > 0) say(`tab ${client.tab.id} waits for ${client.open} answers`);
       const contents = this.#read(client);
-      await this.#world.runUntil(this.#world.now + 20_000);
+      await this.world.runUntil(this.world.now + 20_000);
       const found = await Promise.race([contents, Promise.resolve(undefined)]);
       if (!found) {
         say(`tab ${client.tab.id} cannot read`);

@@ -45,10 +45,12 @@ export function slowCode(seed: number, world: World, mayFail: () => boolean): ()
     if (loaded.has(name)) return yield* real.call(parts, name);
     return yield* wait(parts.load(name));
   } as typeof parts.need);
+  const has = vi.spyOn(parts, 'has').mockImplementation((name) => loaded.has(name));
   for (let times = random.below(6); times > 0; times--)
     world.after(random.between(0, 4000), undefined, () => loaded.clear());
   return () => {
     slowly.mockRestore();
     need.mockRestore();
+    has.mockRestore();
   };
 }

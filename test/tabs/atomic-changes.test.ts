@@ -51,3 +51,38 @@ test('two tabs that change a counter at once lose no change', async () => {
   expect(await counts(second)).toMatchObject(more);
   expect(browser.errors).toEqual([]);
 });
+
+test('three tabs that drain a queue take each job once', async () => {
+  const tabs = await Promise.all([1, 2, 3].map(() => browser.tab('connect', 'queue')));
+  const [first] = tabs as [Tab];
+  await first.evaluate(() =>
+    window.things.insertMany(Array.from({ length: 150 }, (_, n) => ({ n, state: 'new' }))),
+  );
+  const drain = (tab: Tab) =>
+    tab.evaluate(async () => {
+      const taken: number[] = [];
+      for (;;) {
+        const ask = () =>
+          window.things.patchOne(
+            { state: 'new' },
+            { $set: { state: 'taken' } },
+            { sort: { n: 1 } },
+          );
+        const jobs = await Promise.all([ask(), ask(), ask()]);
+        for (const job of jobs) if (job) taken.push(job.n);
+        if (jobs.includes(undefined)) return taken;
+      }
+    });
+  const taken = await Promise.all(tabs.map(drain));
+  expect(taken.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 150 }, (_, n) => n));
+  const counters = await Promise.all(
+    tabs.map((tab) =>
+      tab.evaluate(() =>
+        window.things.patchOne({ name: 'visits' }, { $inc: { n: 1 } }, { upsert: true }),
+      ),
+    ),
+  );
+  expect(new Set(counters.map((counter) => counter?._id)).size).toBe(1);
+  expect(counters.map((counter) => counter?.n).sort()).toEqual([1, 2, 3]);
+  expect(browser.errors).toEqual([]);
+});

@@ -109,10 +109,14 @@ describe('fields', () => {
     people.patch('a', { name: null });
     // @ts-expect-error a change sets one item, not all of them
     people.patch('a', { 'lines.sku': 'b' });
-    // @ts-expect-error positional operators are not supported
-    people.patch('a', { 'lines.$.sku': 'b' });
-    // @ts-expect-error positional operators are not supported
-    people.patch('a', { 'lines.$[].sku': 'b' });
+    // @ts-expect-error the sku is a string
+    people.patch('a', { 'lines.$[].sku': 5 });
+    // @ts-expect-error the sku is a string
+    people.patch('a', { 'lines.$[line].sku': 5 }, { array_filters: [{ 'line.sku': 'a' }] });
+    // @ts-expect-error no such field in the items
+    people.patchMany({ 'lines.sku': 'a' }, { 'lines.$.name': 'b' });
+    // @ts-expect-error filters are a list
+    people.patch('a', { 'lines.$[].sku': 'b' }, { array_filters: {} });
     // @ts-expect-error a Date has no fields
     people.patch('a', { 'born.year': 5 });
     // @ts-expect-error an id is a string
@@ -141,8 +145,8 @@ describe('operators', () => {
     anything.patch('a', { name: 'Ada', $inc: { age: 1 } });
     // @ts-expect-error no such operator
     people.patch('a', { $ince: { age: 1 } });
-    // @ts-expect-error no such operator
-    people.patch('a', { $setOnInsert: { age: 1 } });
+    // @ts-expect-error the age is a number
+    people.patchOne({ name: 'Ada' }, { $setOnInsert: { age: '1' } }, { upsert: true });
     // @ts-expect-error an operator takes an object
     people.patch('a', { $inc: 1 });
     // @ts-expect-error an operator takes an object

@@ -267,7 +267,7 @@ export class BackupRequests {
       : SafetyBackup.ofPresent(this.backups, reason);
     const report = (): void => {
       if (migrated) events.migrated({ ...migrated, backup: safety.name });
-      if (!isMigration) events.restored(backup, records.size);
+      if (!isMigration) events.restored(backup, records.table.size);
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });

@@ -71,7 +71,7 @@ export class CollectionBackups {
         // Another one was made or removed in between.
         if (!known) return;
         isWritten = true;
-        const { size: documents } = records;
+        const { size: documents } = records.table;
         const created_at = clock.now();
         await saves.saveWith((live) => {
           if (live.changed === since) return [];
@@ -152,7 +152,7 @@ export class CollectionBackups {
     let lease: Lease | undefined;
     try {
       await saves.alone(() => {
-        documents = records.size;
+        documents = records.table.size;
         created_at = clock.now();
         return saves.saveWith((live) => {
           lease = this.hold(live.segments.map(({ number }) => number).sort((a, b) => a - b));
@@ -195,7 +195,7 @@ export class CollectionBackups {
    */
   async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#context;
-    const head = await this.#head(records.size, { reason });
+    const head = await this.#head(records.table.size, { reason });
     return makeSnapshot(head, records.log.live);
   }
 

@@ -61,7 +61,7 @@ export class Migrations {
     if (from > to) throw otherVersion(settings.name, from, to);
     // Another tab was quicker.
     if (from === to && !snapshot) return;
-    const total = snapshot?.documents ?? records.size;
+    const total = snapshot?.documents ?? records.table.size;
     const isMigration = !snapshot;
     const reason = isMigration ? 'migration' : 'restore';
     const options = {
@@ -101,7 +101,7 @@ async function migrateCollection(
     merge: false,
     isMigration,
   });
-  const total = snapshot?.documents ?? records.size;
+  const total = snapshot?.documents ?? records.table.size;
   const header = headerOf(context, from, { created_at: clock.now() });
   let told = Number.NEGATIVE_INFINITY;
   const progress = (done: number): void => {

@@ -120,7 +120,8 @@ class Staging {
   async add(records: readonly FileRecord[]): Promise<void> {
     for (const { key, order, flags, stamps, body } of records) {
       const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
-      if (this.#isMigration) record.remoteVersion = this.#context.records.get(key)?.remoteVersion;
+      if (this.#isMigration)
+        record.remoteVersion = this.#context.records.table.get(key)?.remoteVersion;
       this.#context.indexes.extract(record, body);
       this.#waiting.push(record);
       this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
@@ -136,7 +137,7 @@ class Staging {
 
   /** A document that is there already keeps its place, as with an update. */
   #rankOf(key: string, order: number): number {
-    const known = this.#merge ? this.#context.records.get(key) : undefined;
+    const known = this.#merge ? this.#context.records.table.get(key) : undefined;
     const rank = known?.rank ?? this.#base + order;
     if (rank <= MAX_RANK) return rank;
     throw new BackupError(

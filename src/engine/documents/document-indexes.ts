@@ -14,7 +14,7 @@ import type { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { ExpiryRules } from '../records/records.ts';
+import type { ExpiryRules } from '../records/record-store.ts';
 import { DocumentIndex, type DuplicateKey } from './document-index.ts';
 import { addKeys, type NewRows } from './new-rows.ts';
 

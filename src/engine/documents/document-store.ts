@@ -1,6 +1,6 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, decode, encodeAndPeek, peek } from '../../codec/body.ts';
+import { type Body, decode, encode, encodeAndPeek, peek } from '../../codec/body.ts';
 import { CairnError, nameCollection } from '../../errors/errors.ts';
 import type { Change } from '../../protocol/event-protocol.ts';
 import {
@@ -16,17 +16,25 @@ import type {
   RecordReply,
   ReplyTo,
   Request,
+  RequestedChanges,
   VersionedReply,
 } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { versionNumber } from '../records/records.ts';
+import { versionNumber } from '../records/record-store.ts';
 import { bodyAtHand } from '../records/scan.ts';
-import { type CompiledUpdate, compileUpdate } from '../update/compile-update.ts';
+import {
+  type CompiledPatch,
+  compilePatch,
+  type UpdateSource,
+  updateCode,
+} from './compile-patch.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 import type { NewVersion } from './new-rows.ts';
+
+type NewDocument = Pick<Request<'upsert'>, 'id' | 'body' | 'now' | 'kept'>;
 
 /**
  * The documents of a collection: ids, managed values, states, queries. Every change replaces their
@@ -52,7 +60,7 @@ export class DocumentStore {
   execute(request: Request): Result<unknown> {
     switch (request.op) {
       case 'insert':
-        return this.#insert(request);
+        return this.insert(request);
       case 'insertPart':
         return this.#inserting.add(request);
       case 'insertAbandon':
@@ -67,6 +75,8 @@ export class DocumentStore {
         return this.#updates.patch(request);
       case 'patchMany':
         return this.#updates.patchMany(request);
+      case 'patchOne':
+        return this.#updates.patchOne(request);
       case 'archive':
         return this.#archive(request, true);
       case 'unarchive':
@@ -75,6 +85,8 @@ export class DocumentStore {
         return this.#delete(request.id);
       case 'deleteMany':
         return this.#deleteMany(request);
+      case 'deleteOne':
+        return this.#deleteOne(request);
       case 'get':
         return this.#get(request.id);
       case 'getMany':
@@ -98,7 +110,7 @@ export class DocumentStore {
     return this.#parts;
   }
 
-  #insert({ id, body, now, kept }: Omit<Request<'upsert'>, 'op'>): ManagedReply {
+  insert({ id, body, now, kept }: NewDocument): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
     if (id !== undefined && !records.vacate(id)) throw idTaken(settings.name, id);
     const key =
@@ -119,7 +131,7 @@ export class DocumentStore {
   #upsert(request: Request<'upsert'>): ManagedReply {
     const { id } = request;
     return (
-      (id === undefined ? undefined : this.#update({ ...request, id })) ?? this.#insert(request)
+      (id === undefined ? undefined : this.#update({ ...request, id })) ?? this.insert(request)
     );
   }
 
@@ -178,6 +190,15 @@ export class DocumentStore {
     return deleted;
   }
 
+  *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {
+    const [id] = yield* this.scans.idsOf({ ...request, limit: 1 });
+    const record = id === undefined ? undefined : this.#context.records.get(id);
+    if (!record) return undefined;
+    const reply = yield* this.#load(record);
+    this.#delete(record.key);
+    return reply;
+  }
+
   #get(id: string): Result<RecordReply | undefined> {
     const record = this.#context.records.get(id);
     if (!record) return undefined;
@@ -203,12 +224,17 @@ export class DocumentStore {
     return { records: found, bodies: found.map((one) => one && (bodies.next().value as Body)) };
   }
 
-  *#getVersion({ id, changes }: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
-    const record = this.#context.records.get(id);
-    if (!record) return undefined;
+  *#getVersion(request: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
+    const { id, changes, upsert } = request;
+    const record = id === undefined ? undefined : this.#context.records.get(id);
     const version = versionNumber(record);
-    const shown = changes ? yield* this.#updates.patched(record, changes) : record;
-    return { record: yield* this.#load(shown), version };
+    if (record) {
+      const shown = changes ? yield* this.#updates.patched(record, request) : record;
+      return { record: yield* this.#load(shown), version };
+    }
+    if (!upsert) return undefined;
+    const made = this.#updates.inserted(request);
+    return { record: [made.id ?? '', 0, undefined, made.body], version };
   }
 
   *#load(record: StoredRecord): Coroutine<RecordReply> {
@@ -234,56 +260,87 @@ export class DocumentStore {
   }
 }
 
+function replyOf({ key, flags, stamps, body }: StoredRecord): RecordReply {
+  return [key, flags, stamps, body as Body];
+}
+
+/** What a request says of its changes. */
+interface UpdateRequest extends RequestedChanges, UpdateSource {
+  readonly now?: number | undefined;
+}
+
 /** The last update: a counter gets the same one again and again. */
-let last: { readonly changes: string; readonly update: CompiledUpdate } | undefined;
+let last: { readonly changes: string; readonly update: CompiledPatch } | undefined;
 
 /** Changes inside documents: fields to set, or update operators. */
 class DocumentUpdates {
   readonly #context: OperationContext;
-  readonly #reader: { readonly scans: DocumentScans };
+  readonly #store: Pick<DocumentStore, 'scans' | 'insert'>;
   readonly #checkExpiry: ExpiryCheck | null;
 
-  constructor(context: OperationContext, reader: { readonly scans: DocumentScans }) {
+  constructor(context: OperationContext, store: Pick<DocumentStore, 'scans' | 'insert'>) {
     this.#context = context;
-    this.#reader = reader;
+    this.#store = store;
     this.#checkExpiry = expiryCheck(context.settings) ?? null;
   }
 
-  *patch({ id, changes, now }: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
+  *patch(request: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
     const { records, clock } = this.#context;
-    const update = this.#compile(changes);
-    const before = records.get(id);
+    const update = this.#compile(request);
+    const before = records.get(request.id);
     if (!before) return undefined;
-    const time = now ?? clock.now();
+    const time = request.now ?? clock.now();
     const record = this.#next(before, yield* records.bodies.of(before), update, time);
     this.#context.versions.put({ record, before, kind: 'update' });
-    return { record: [id, record.flags, record.stamps, record.body as Body], now: time };
+    return { record: replyOf(record), now: time };
+  }
+
+  *patchOne({ id, upsert, ...request }: Request<'patchOne'>): Coroutine<ReplyTo<'patchOne'>> {
+    const [found] = id ? [id] : yield* this.#store.scans.idsOf({ ...request, limit: 1 });
+    if (found !== undefined) {
+      const changed = yield* this.patch({ ...request, op: 'patch', id: found });
+      return changed && { ...changed, isInserted: false };
+    }
+    if (!upsert) return undefined;
+    const made = this.inserted(request, this.#checkExpiry);
+    const now = request.now ?? this.#context.clock.now();
+    const [key, flags, stamps] = this.#store.insert({ ...made, now });
+    return { record: [key, flags, stamps, made.body], now, isInserted: true };
+  }
+
+  /** The document that an upsert by criteria inserts. */
+  inserted(
+    request: Partial<UpdateRequest>,
+    check?: ExpiryCheck | null,
+  ): { readonly id: string | undefined; readonly body: Body } {
+    const { id, fields } = updateCode.describedBy(request.criteria ?? {});
+    const update = this.#compile({ ...(request as UpdateRequest), inserts: true });
+    // A copy: values of the criteria must not change.
+    const copy = decode(encode(fields, 'document')) as object;
+    const made = update.apply(copy, request.now ?? this.#context.clock.now());
+    check?.(made, 'document');
+    return { id, body: encode(made, 'document') };
   }
 
   /**
    * The version that a patch would make of a record. A schema may still make a Date of what is in
    * the field of `expire_after`.
    */
-  *patched(before: StoredRecord, changes: Body): Coroutine<StoredRecord> {
+  *patched(before: StoredRecord, request: Partial<UpdateRequest>): Coroutine<StoredRecord> {
     const { records, clock } = this.#context;
-    const update = this.#compile(changes);
+    const update = this.#compile(request as UpdateRequest);
     const body = yield* records.bodies.of(before);
     return this.#updated(before, body, update, clock.now(), null).record;
   }
 
   /** All or none: every new version is computed before the first is put. */
-  *patchMany({
-    ids,
-    changes,
-    now,
-    ...selection
-  }: Request<'patchMany'>): Coroutine<ReplyTo<'patchMany'>> {
+  *patchMany({ ids, now, ...request }: Request<'patchMany'>): Coroutine<ReplyTo<'patchMany'>> {
     const { records, clock, aborts } = this.#context;
-    const update = this.#compile(changes);
+    const update = this.#compile(request);
     const time = now ?? clock.now();
     const versions: NewVersion[] = [];
-    const pace = new Pace(clock, aborts, selection.call);
-    for (const id of ids ?? (yield* this.#reader.scans.idsOf(selection))) {
+    const pace = new Pace(clock, aborts, request.call);
+    for (const id of ids ?? (yield* this.#store.scans.idsOf(request))) {
       const before = records.get(id);
       if (!before) continue;
       // Outside: an error of storage is not the document's, and others may get it too.
@@ -301,11 +358,14 @@ class DocumentUpdates {
   }
 
   /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
-  #compile(changes: Body): CompiledUpdate {
+  #compile(request: UpdateRequest): CompiledPatch {
+    const { changes } = request;
     try {
-      if (typeof changes !== 'string') return compileUpdate(peek(changes) as object, false);
+      if (typeof changes !== 'string') return compilePatch(peek(changes) as object, false, request);
+      if (request.filters || request.inserts || changes.includes('.$'))
+        return compilePatch(peek(changes) as object, true, request);
       if (last?.changes !== changes)
-        last = { changes, update: compileUpdate(peek(changes) as object, true) };
+        last = { changes, update: compilePatch(peek(changes) as object, true) };
       return last.update;
     } catch (error) {
       throw nameCollection(error, this.#context.settings.name);
@@ -313,7 +373,7 @@ class DocumentUpdates {
   }
 
   /** The next version of a record, with the keys of its indexes. */
-  #next(before: StoredRecord, stored: Body, update: CompiledUpdate, now: number): StoredRecord {
+  #next(before: StoredRecord, stored: Body, update: CompiledPatch, now: number): StoredRecord {
     const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
     this.#context.versions.prepare(record, before, fields);
     return record;
@@ -323,7 +383,7 @@ class DocumentUpdates {
   #updated(
     before: StoredRecord,
     stored: Body,
-    update: CompiledUpdate,
+    update: CompiledPatch,
     now: number,
     check: ExpiryCheck | null,
   ): { readonly record: StoredRecord; readonly fields: object } {

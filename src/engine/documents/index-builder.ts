@@ -183,7 +183,7 @@ export class IndexBuilder {
   /** Whether one of the two records still has a key of another. */
   #isDuplicate(slot: DocumentIndex): boolean {
     return (slot.duplicate?.owners ?? []).some(({ key: id }) => {
-      const record = this.#store.get(id);
+      const record = this.#store.table.get(id);
       return record !== undefined && this.#indexes.duplicateOf(slot, record) !== undefined;
     });
   }

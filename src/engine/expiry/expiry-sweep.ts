@@ -3,14 +3,10 @@ import type { SerialQueue } from '../../async/serial-queue.ts';
 import { asCairnError } from '../../errors/errors.ts';
 import type { ExpirySettings } from '../../protocol/settings.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import {
-  type CollectionContext,
-  type OperationContext,
-  ViewContext,
-} from '../collection-context.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { IndexDeclaration } from '../documents/document-indexes.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
-import { Expiry, VisibleRecords } from './expiry-times.ts';
+import { Expiry } from './expiry-times.ts';
 
 /** Records that are removed in one turn: a few milliseconds. */
 const SLICE = 256;
@@ -48,10 +44,15 @@ export class ExpirySweep {
   /** Whether all that has expired has to be pushed to a server first. */
   #isHeld = false;
 
-  constructor(context: CollectionContext, expiry: Expiry, collection: SweptCollection) {
+  /** @param context Gets the rules, and an index of its own: without it nothing is answered. */
+  constructor(context: CollectionContext, settings: ExpirySettings, collection: SweptCollection) {
+    const expiry = new Expiry(context, settings);
     this.#context = context;
     this.#expiry = expiry;
     this.#collection = collection;
+    context.records.expiry = expiry;
+    // It counts for documents of every version.
+    context.declared.own = new IndexDeclaration([expiry.definition], 0);
     expiry.behind = () => this.#lookIn(0);
   }
 
@@ -136,23 +137,5 @@ export class ExpirySweep {
     for (const record of expired) versions.expire(record);
     this.#isHeld = expired.length < SLICE && this.#expiry.hidden > 0;
     return expired.length;
-  }
-}
-
-/** The parts of a collection with `expire_after`. */
-export class ExpiringCollection {
-  /** What operations work with: the collection without what has expired. */
-  readonly visible: OperationContext;
-  readonly sweep: ExpirySweep;
-
-  /** @param context Gets the rules, and an index of its own: without it nothing is answered. */
-  constructor(context: CollectionContext, settings: ExpirySettings, collection: SweptCollection) {
-    const { records, versions, declared } = context;
-    const expiry = new Expiry(context, settings);
-    context.expiry = expiry;
-    // It counts for documents of every version.
-    declared.own = new IndexDeclaration([expiry.definition], 0);
-    this.visible = new ViewContext(context, new VisibleRecords(records, expiry), versions);
-    this.sweep = new ExpirySweep(context, expiry, collection);
   }
 }

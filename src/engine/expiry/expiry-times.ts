@@ -4,8 +4,7 @@ import type { EntrySlice } from '../../query/index/leaf-list.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { DocumentIndex } from '../documents/document-index.ts';
-import type { RecordStore } from '../records/record-store.ts';
-import type { ExpiryRules, Hides, Records } from '../records/records.ts';
+import type { ExpiryRules, Hides } from '../records/record-store.ts';
 
 /** The oldest time that a Date can hold. */
 const FIRST = -8.64e15;
@@ -125,7 +124,7 @@ export class Expiry implements ExpiryRules {
   /** Makes a key free. @returns whether it is. */
   vacate(key: string): boolean {
     const { records, versions } = this.#context;
-    const record = records.get(key);
+    const record = records.table.get(key);
     if (!record) return true;
     // What a replayed change has inserted took the place of a record that had expired.
     const isReplay = !this.#context.isRecovered() && Number.isFinite(this.dueOf(record));
@@ -141,7 +140,7 @@ export class Expiry implements ExpiryRules {
   evict(record: StoredRecord): boolean {
     const { records, versions, replica } = this.#context;
     // A new version is in the index before it is among the records.
-    if (records.get(record.key) !== record || !this.#hasExpired(record)) return false;
+    if (records.table.get(record.key) !== record || !this.#hasExpired(record)) return false;
     if (replica?.expire(record.key) === false) versions.delete(record);
     else versions.expire(record);
     return true;
@@ -161,7 +160,7 @@ export class Expiry implements ExpiryRules {
   /** What is there, has expired before the clock was set back, and has not by a time. */
   *#goneBefore(now: number): Generator<StoredRecord> {
     for (const record of this.#left) {
-      if (this.#context.records.get(record.key) !== record) this.#left.delete(record);
+      if (this.#context.records.table.get(record.key) !== record) this.#left.delete(record);
       else if (this.dueOf(record) > now) yield record;
     }
   }
@@ -182,70 +181,4 @@ export class Expiry implements ExpiryRules {
 function* recordsOf(slices: Iterable<EntrySlice<StoredRecord>>): Generator<StoredRecord> {
   for (const { entries, from, to } of slices)
     for (let at = from; at < to; at++) yield entries[at] as StoredRecord;
-}
-
-/** The records of a collection without those that have expired. */
-export class VisibleRecords implements Records {
-  readonly overlay = undefined;
-  readonly #records: RecordStore;
-  readonly #expiry: Expiry;
-
-  constructor(records: RecordStore, expiry: Expiry) {
-    this.#records = records;
-    this.#expiry = expiry;
-  }
-
-  get hides(): Hides | undefined {
-    return this.#expiry.hiding();
-  }
-
-  get size(): number {
-    return this.#records.size - this.#expiry.hidden;
-  }
-
-  get bodies(): RecordStore['bodies'] {
-    return this.#records.bodies;
-  }
-
-  get log(): RecordStore['log'] {
-    return this.#records.log;
-  }
-
-  get flags(): number {
-    return this.#records.flags;
-  }
-
-  get decodedSize(): number | undefined {
-    return this.#records.decodedSize;
-  }
-
-  get(key: string): StoredRecord | undefined {
-    const record = this.#records.get(key);
-    return record && !this.#expiry.isHidden(record) ? record : undefined;
-  }
-
-  vacate(key: string): boolean {
-    return this.#expiry.vacate(key);
-  }
-
-  *keys(): Generator<string> {
-    const hides = this.hides;
-    for (const record of this.list()) if (!hides?.(record)) yield record.key;
-  }
-
-  list(): readonly StoredRecord[] {
-    return this.#records.list();
-  }
-
-  decoded(): ReturnType<RecordStore['decoded']> {
-    return this.#records.decoded();
-  }
-
-  pin(): () => void {
-    return this.#records.pin();
-  }
-
-  takeRank(): number {
-    return this.#records.takeRank();
-  }
 }

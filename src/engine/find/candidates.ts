@@ -11,7 +11,7 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { BodyReader, bySegment } from '../records/body-loader.ts';
 import type { DecodedDocuments } from '../records/decoded-documents.ts';
-import type { Overlay } from '../records/records.ts';
+import type { Overlay } from '../records/record-store.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import {

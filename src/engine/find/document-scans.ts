@@ -8,7 +8,7 @@ import { compilePath } from '../../query/criteria/compile-path.ts';
 import { eachPresent } from '../../query/criteria/condition.ts';
 import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records/record-store.ts';
 import { bodyAtHand, type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import { DocumentQuery } from './query.ts';

@@ -71,7 +71,7 @@ export function* buildCheckpoint(
       writes.at(-1)?.push({ type: 'put', store: 'bodies', key, value: seal(key, value) });
     }
   };
-  const hashes = new HashPages(records.size);
+  const hashes = new HashPages(records.table.size);
   yield* records.table.places((key, segment, index) => {
     const slot = slotOf(segment, index);
     if (slot !== undefined) hashes.add(key, slot);

@@ -74,7 +74,9 @@ export class WarmSetWriter {
     if (!this.#isStored) return chosen.length > 0;
     if (isRenewed) return missing + left > 0;
     const { records } = this.#context;
-    return missing > length * SHARE || (left > 0 && before.keys.some((key) => !records.get(key)));
+    return (
+      missing > length * SHARE || (left > 0 && before.keys.some((key) => !records.table.get(key)))
+    );
   }
 
   /** Must be called once it is stored. */
@@ -95,7 +97,7 @@ export class WarmSetWriter {
   *#candidates(covered: ReadonlySet<number>): Generator<StoredRecord> {
     const { records, recent } = this.#context;
     for (const key of new Set([...recent.keys, ...this.#earlier])) {
-      const record = savedVersion(records.get(key));
+      const record = savedVersion(records.table.get(key));
       if (record && covered.has(record.segment) && !this.#refused.has(key)) yield record;
     }
   }

@@ -21,7 +21,7 @@ import {
 } from '../../protocol/wire-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { Engine } from '../engine.ts';
-import { versionNumber } from '../records/records.ts';
+import { versionNumber } from '../records/record-store.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**

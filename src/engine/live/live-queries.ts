@@ -3,7 +3,7 @@ import { peek } from '../../codec/body.ts';
 import type { LiveOperations, LiveSpec } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
-import type { CollectionContext, OperationContext } from '../collection-context.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
 import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
@@ -13,16 +13,13 @@ type LiveRequest = Request<keyof LiveOperations>;
 /** The live queries of a collection, of all sessions. */
 export class LiveQueries {
   readonly #context: CollectionContext;
-  readonly #visible: OperationContext;
   /** The readers, each with whether it decodes changes at once. */
   readonly #readers = new Map<LiveReader, boolean>();
   /** Keys that changed in this batch; only collected while there are readers. */
   #touched = new Set<string>();
 
-  /** @param visible What readers see of the collection. */
-  constructor(context: CollectionContext, visible: OperationContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
-    this.#visible = visible;
   }
 
   /** Number of readers. */
@@ -79,7 +76,7 @@ export class LiveQueries {
   /** Decodes changed documents once for all readers. */
   #decode(keys: ReadonlySet<string>): void {
     for (const key of keys) {
-      const record = this.#context.records.get(key);
+      const record = this.#context.records.table.get(key);
       if (record?.body !== undefined) record.value ??= peek(record.body);
     }
   }
@@ -87,18 +84,18 @@ export class LiveQueries {
   /** An uncached collection keeps no decoded documents. */
   #forget(keys: ReadonlySet<string>): void {
     for (const key of keys) {
-      const record = this.#context.records.get(key);
+      const record = this.#context.records.table.get(key);
       if (record) record.value = undefined;
     }
   }
 
   #resultFor(spec: LiveSpec): MaintainedResult {
-    const { records, settings } = this.#visible;
+    const { records, settings } = this.#context;
     switch (spec.kind) {
       case 'list':
-        return new ListResult(this.#visible, spec);
+        return new ListResult(this.#context, spec);
       case 'count':
-        return new CountResult(this.#visible, spec);
+        return new CountResult(this.#context, spec);
       case 'item': {
         const [key, ...path] =
           settings.type === 'DOCUMENT_BASED' ? [spec.key as string] : parseKey(spec.key);

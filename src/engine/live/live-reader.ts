@@ -261,7 +261,7 @@ function* loadBodies(
   for (;;) {
     const missing: StoredRecord[] = [];
     for (const key of keys) {
-      const record = records.get(key);
+      const record = records.table.get(key);
       if (record && record.body === undefined && !bodies.has(record)) missing.push(record);
     }
     if (missing.length === 0) return;

@@ -10,7 +10,7 @@ import type { OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records/record-store.ts';
 
 /** Returns the body of a changed version. */
 export type BodyOf = (record: StoredRecord) => Body;

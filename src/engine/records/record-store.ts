@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import { type Body, peek } from '../../codec/body.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { compactLog } from '../../storage/log/compact-log.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
@@ -13,6 +14,58 @@ import { CompactionGuard, RecordBodies } from './record-bodies.ts';
 import type { LoadedRecords } from './table/folded-records.ts';
 import { RecordTable } from './table/record-table.ts';
 
+/** Tells of a record whether it is hidden: it has expired, and is not removed yet. */
+export type Hides = (record: StoredRecord) => boolean;
+
+/** When the records of a collection expire. */
+export interface ExpiryRules {
+  /** The index whose keys say when. */
+  readonly definition: IndexDefinition;
+  /** How many records are hidden. */
+  readonly hidden: number;
+  /**
+   * Must be called with the version of each handle that has these rules: they are for documents of
+   * such versions.
+   */
+  countFor(version: number): void;
+  /** The time that counts, in Unix milliseconds. */
+  now(): number;
+  isHidden(record: StoredRecord): boolean;
+  /** What is hidden now; `undefined` where nothing is. */
+  hiding(): Hides | undefined;
+  /** What has expired by a time. */
+  hidingAt(time: number): Hides;
+  /** As {@link RecordStore.vacate}. */
+  vacate(key: string): boolean;
+  /** Removes a record if it has expired. @returns whether it has. */
+  evict(record: StoredRecord): boolean;
+}
+
+/** The version of each record that an operation sees: the newest, or that of a transaction. */
+export type Records = Pick<
+  RecordStore,
+  | 'bodies'
+  | 'decoded'
+  | 'decodedSize'
+  | 'flags'
+  | 'get'
+  | 'hides'
+  | 'keys'
+  | 'list'
+  | 'log'
+  | 'overlay'
+  | 'pin'
+  | 'size'
+  | 'takeRank'
+  | 'vacate'
+>;
+
+/**
+ * Versions that count in the place of the newest ones, by key; `undefined` where the record does
+ * not exist.
+ */
+export type Overlay = ReadonlyMap<string, StoredRecord | undefined>;
+
 /** So many values are decoded at once without blocking other requests. */
 const FEW = 1000;
 
@@ -20,11 +73,16 @@ const FEW = 1000;
  * The newest version of each record, with the unsaved changes. Memory holds at least where a record
  * is stored. Both collection types are built on it.
  *
- * Every read sees every change made before it, saved or not.
+ * Every read sees every change made before it, saved or not. What has expired is hidden from reads,
+ * and stays in {@link table} until it is removed.
  */
 export class RecordStore {
-  readonly overlay = undefined;
-  readonly hides = undefined;
+  /**
+   * Where the versions differ from the newest, which indexes know; `undefined` where they do not.
+   */
+  readonly overlay: Overlay | undefined = undefined;
+  /** With `expire_after`. */
+  expiry: ExpiryRules | undefined;
   readonly log: SegmentLog;
   readonly history: VersionHistory;
   readonly bodies: RecordBodies;
@@ -62,8 +120,16 @@ export class RecordStore {
     );
   }
 
+  /**
+   * Tells which records of lists and indexes do not count: they have expired. `undefined` where all
+   * do.
+   */
+  get hides(): Hides | undefined {
+    return this.expiry?.hiding();
+  }
+
   get size(): number {
-    return this.table.size;
+    return this.table.size - (this.expiry?.hidden ?? 0);
   }
 
   /** All flags that any record has; perhaps some that none has any more. */
@@ -92,19 +158,21 @@ export class RecordStore {
   }
 
   get(key: string): StoredRecord | undefined {
-    return this.table.get(key);
+    const record = this.table.get(key);
+    return record && this.expiry?.isHidden(record) ? undefined : record;
   }
 
   /** Makes a key free for a new record, if that is possible. @returns whether it is free. */
   vacate(key: string): boolean {
-    return this.get(key) === undefined;
+    return this.expiry ? this.expiry.vacate(key) : this.table.get(key) === undefined;
   }
 
-  keys(): IterableIterator<string> {
-    return this.table.keys();
+  keys(): Iterable<string> {
+    const { hides } = this;
+    return hides ? keysOf(this.list(), hides) : this.table.keys();
   }
 
-  /** All records in order, as of now: the array never changes. */
+  /** All records in order, hidden ones too, as of now: the array never changes. */
   list(): readonly StoredRecord[] {
     return this.table.list();
   }
@@ -131,7 +199,7 @@ export class RecordStore {
 
   /** How many records there are, if nearly all are kept decoded. */
   get decodedSize(): number | undefined {
-    return this.bodies.resident && this.#hasDecoded ? this.size : undefined;
+    return this.bodies.resident && this.#hasDecoded ? this.table.size : undefined;
   }
 
   /** The highest rank so far. */
@@ -291,4 +359,31 @@ export class RecordStore {
       this.#pending.changeCount += changes;
     }
   }
+}
+
+/** The keys of records, except for hidden ones. */
+export function keysOf(records: readonly StoredRecord[], hides: Hides | undefined): string[] {
+  const shown = hides ? records.filter((record) => !hides(record)) : records;
+  return shown.map(({ key }) => key);
+}
+
+const numbers = new WeakMap<StoredRecord, number>();
+
+/** Begins anywhere: a number of an earlier engine must not stand for a version. */
+let last = Math.random();
+
+/**
+ * The number of a version of a record, to notice a change in between. One table for all
+ * collections: each transaction would need its own, and weak maps are dear.
+ *
+ * @returns 0 where there is no record.
+ */
+export function versionNumber(record: StoredRecord | undefined): number {
+  if (!record) return 0;
+  let number = numbers.get(record);
+  if (number === undefined) {
+    number = ++last;
+    numbers.set(record, number);
+  }
+  return number;
 }

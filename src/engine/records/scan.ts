@@ -5,7 +5,7 @@ import { bodySize } from '../../codec/size.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { BodyReader, bySegment } from './body-loader.ts';
-import type { Records } from './records.ts';
+import type { Records } from './record-store.ts';
 
 /** Records that are scanned together: all in memory, or all in one segment. */
 interface Block {

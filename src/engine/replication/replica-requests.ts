@@ -108,7 +108,7 @@ export class ReplicaRequests {
       if (ids.length === limit) break;
       if ((replica.refusal(id) !== undefined) !== (refused === true) || skipped.has(id)) continue;
       // A change that a crash could lose must not be on the server.
-      if (records.get(id)?.segment !== 0 && replica.log.isSaved(id)) ids.push(id);
+      if (records.table.get(id)?.segment !== 0 && replica.log.isSaved(id)) ids.push(id);
     }
     const { pending } = replica.standing;
     const rows = yield* this.#rows(replica, ids, !refused);
@@ -120,7 +120,7 @@ export class ReplicaRequests {
   /** The documents, with the versions that they derive from. */
   *#rows(replica: Replica, ids: readonly string[], arePushed = false): Coroutine<LocalRow[]> {
     const { records } = this.#context;
-    const found = ids.map((id) => records.get(id));
+    const found = ids.map((id) => records.table.get(id));
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
     const rows: LocalRow[] = [];
     for (const [index, id] of ids.entries()) {
@@ -180,7 +180,7 @@ export class ReplicaRequests {
 
   /** Documents that derive from the server's, and that it no longer has. */
   *#goneBut(replica: Replica, kept: ReadonlySet<string>): Generator<RemoteRow> {
-    const ids = new Set([...this.#context.records.keys(), ...replica.log.ids()]);
+    const ids = new Set([...this.#context.records.table.keys(), ...replica.log.ids()]);
     for (const id of ids) if (!kept.has(id)) yield { id, version: undefined, state: undefined };
   }
 
@@ -200,7 +200,7 @@ export class ReplicaRequests {
       // conflict.
       else if (stored)
         replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
-      else if (isAsSent && !this.#context.records.get(id)) replica.equals(id);
+      else if (isAsSent && !this.#context.records.table.get(id)) replica.equals(id);
       else replica.enter(id, { version, isDirty: !isAsSent, base });
     }
     replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
@@ -246,7 +246,7 @@ function applyRemoteRows(
   const added: StoredRecord[] = [];
   const changed: (() => void)[] = [];
   for (const [{ id, version, state, resolution }, result] of outcomes) {
-    const before = records.get(id);
+    const before = records.table.get(id);
     const isRemote = result === state || sameState(result, state);
     // The server may take what a merge has made of a document that it refused.
     if (resolution && !sameState(result, resolution.seen)) replica.accept(id);

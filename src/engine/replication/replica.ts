@@ -90,7 +90,7 @@ export class Replica implements ReplicaTracker {
   *#findSent(): Coroutine<void> {
     const { records } = this.#context;
     for (const id of this.log.ids('p')) {
-      const record = records.get(id);
+      const record = records.table.get(id);
       if (this.log.pushes(id).at(-1)?.[1] === undefined)
         this.#sent.set(id, record && recordStateOf(record, yield* records.bodies.of(record)));
     }
@@ -100,7 +100,7 @@ export class Replica implements ReplicaTracker {
    * A crash came between a replacement and its entry: every document is compared with the server's.
    */
   #forget(replacement: number): void {
-    for (const id of [...this.#context.records.keys(), ...this.log.ids()])
+    for (const id of [...this.#context.records.table.keys(), ...this.log.ids()])
       this.enter(id, { version: undefined, isDirty: true, base: undefined });
     this.state = { ...this.state, replacement, checkpoint: undefined };
   }
@@ -108,7 +108,7 @@ export class Replica implements ReplicaTracker {
   /** Begins: every document is new for the server. The log must be empty. */
   begin(state: KeptState): void {
     this.state = state;
-    for (const key of this.#context.records.keys()) this.dirty.add(key);
+    for (const key of this.#context.records.table.keys()) this.dirty.add(key);
   }
 
   get state(): KeptState {
@@ -123,7 +123,7 @@ export class Replica implements ReplicaTracker {
   }
 
   /** The server's version that a document derives from. */
-  versionOf(id: string, record = this.#context.records.get(id)): string | undefined {
+  versionOf(id: string, record = this.#context.records.table.get(id)): string | undefined {
     const entry = this.log.get(id);
     if (entry) return entry.version;
     const version = record?.remoteVersion;
@@ -199,9 +199,9 @@ export class Replica implements ReplicaTracker {
   noteReplacement(replaced: readonly StoredRecord[]): void {
     const { records } = this.#context;
     const before = new Map(replaced.map((record) => [record.key, record]));
-    for (const key of new Set([...before.keys(), ...records.keys()])) {
+    for (const key of new Set([...before.keys(), ...records.table.keys()])) {
       const was = before.get(key);
-      const now = records.get(key);
+      const now = records.table.get(key);
       if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
     }
     this.state = { ...this.state, replacement: records.log.replicated };
@@ -214,7 +214,7 @@ export class Replica implements ReplicaTracker {
   noteMigration(migrated: readonly StoredRecord[]): void {
     const { records } = this.#context;
     for (const id of [...this.#sent.keys()]) this.#keepSent(id);
-    for (const { key } of migrated) if (!records.get(key)) this.equals(key);
+    for (const { key } of migrated) if (!records.table.get(key)) this.equals(key);
   }
 
   /** Applies states of the server: they are no local changes. */
@@ -323,7 +323,7 @@ export class Replica implements ReplicaTracker {
 
   /** Notes a change of a document that the server has not answered for. */
   #noteNew(id: string): void {
-    const record = this.#context.records.get(id);
+    const record = this.#context.records.table.get(id);
     // A stored record may have a version of an earlier time.
     const isNew = record ? this.#isOwn(record.remoteVersion) : this.log.pushes(id).length > 0;
     if (isNew) this.enter(id, { version: undefined, isDirty: true, base: undefined }, false);

@@ -5,8 +5,13 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OpenSnapshots, ReadSnapshot } from '../records/open-snapshots.ts';
 import type { ReadSet } from '../records/read-set.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
-import type { RecordStore } from '../records/record-store.ts';
-import type { ExpiryRules, Hides, Overlay, Records } from '../records/records.ts';
+import {
+  type Hides,
+  keysOf,
+  type Overlay,
+  type RecordStore,
+  type Records,
+} from '../records/record-store.ts';
 
 /** Ranks of staged records: after all others. The commit gives them their own. */
 const STAGED_RANKS = 2 ** 52;
@@ -31,7 +36,6 @@ export function isNew({ rank }: StoredRecord): boolean {
 export class RecordView implements Records {
   /** What had expired when the view was made: during a transaction nothing does. */
   readonly hides: Hides | undefined;
-  readonly #expiry: ExpiryRules | undefined;
   readonly #records: RecordStore;
   readonly #snapshot: TransactionSnapshot;
   readonly #reads: ReadSet;
@@ -47,14 +51,9 @@ export class RecordView implements Records {
   /** What {@link #list} was made of. */
   #listed: readonly StoredRecord[] | undefined;
 
-  constructor(
-    records: RecordStore,
-    snapshot: TransactionSnapshot,
-    reads: ReadSet,
-    expiry: ExpiryRules | undefined,
-  ) {
+  constructor(records: RecordStore, snapshot: TransactionSnapshot, reads: ReadSet) {
+    const { expiry } = records;
     this.#records = records;
-    this.#expiry = expiry;
     this.hides = expiry?.hidingAt(expiry.now());
     this.#snapshot = snapshot;
     this.#reads = reads;
@@ -78,8 +77,7 @@ export class RecordView implements Records {
   }
 
   get size(): number {
-    const { hides } = this;
-    return hides ? this.list().filter((record) => !hides(record)).length : this.list().length;
+    return this.keys().length;
   }
 
   get flags(): number {
@@ -105,15 +103,15 @@ export class RecordView implements Records {
     if (staged) return staged.record;
     this.check();
     const replaced = this.#records.history.replacedSince(this.#snapshot.at, key);
-    return unless(this.hides, replaced ? replaced.before : this.#records.get(key));
+    return unless(this.hides, replaced ? replaced.before : this.#records.table.get(key));
   }
 
   vacate(key: string): boolean {
     return this.get(key) === undefined;
   }
 
-  *keys(): Generator<string> {
-    for (const record of this.list()) if (!this.hides?.(record)) yield record.key;
+  keys(): string[] {
+    return keysOf(this.list(), this.hides);
   }
 
   list(): readonly StoredRecord[] {
@@ -161,12 +159,12 @@ export class RecordView implements Records {
   /** Whether a read of the transaction would differ by now. @throws {TransactionError} */
   *isOutdated(): Coroutine<boolean> {
     this.check();
-    const { history } = this.#records;
+    const { history, table, expiry } = this.#records;
     this.#compared = history.last;
-    const hides = this.#expiry?.hidingAt(this.#expiry.now());
+    const hides = expiry?.hidingAt(expiry.now());
     for (const key of this.#reads.keys) {
       const replaced = history.replacedSince(this.#snapshot.at, key);
-      const now = this.#records.get(key);
+      const now = table.get(key);
       if (!hides && !replaced) continue;
       const before = replaced ? replaced.before : now;
       if (unless(this.hides, before) !== unless(hides, now)) return true;
@@ -174,7 +172,7 @@ export class RecordView implements Records {
     if (!this.#reads.hasQueries) return false;
     this.#catchUp();
     for (const [key, before] of this.#replaced) {
-      const after = this.#records.get(key);
+      const after = table.get(key);
       if (yield* this.#reads.isChangedBy(before, after, this.bodies)) return true;
     }
     return false;

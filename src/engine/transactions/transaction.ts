@@ -5,7 +5,7 @@ import { TransactionError } from '../../errors/errors.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import { type CollectionContext, ViewContext } from '../collection-context.ts';
+import type { CollectionContext } from '../collection-context.ts';
 import type { StagedChanges } from '../documents/collection-versions.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import type { NewVersion, VersionSink } from '../documents/new-rows.ts';
@@ -152,8 +152,9 @@ export class TransactionPart implements VersionSink {
     const reads = new ReadSet();
     this.context = context;
     this.#grow = grow;
-    this.#view = new RecordView(context.records, snapshot, reads, context.expiry);
-    const view = new ViewContext(context, this.#view, this, reads);
+    this.#view = new RecordView(context.records, snapshot, reads);
+    // Where a restored backup brings other indexes, the transaction is lost.
+    const view = { ...context, records: this.#view, versions: this, reads };
     this.#store =
       context.settings.type === 'DOCUMENT_BASED'
         ? new DocumentStore(view)
@@ -185,7 +186,7 @@ export class TransactionPart implements VersionSink {
     const replaced: NewVersion[] = [];
     const added: NewVersion[] = [];
     for (const [key, { record, kind }] of this.#view.staged) {
-      const before = records.get(key);
+      const before = records.table.get(key);
       if (record && before && !isNew(record)) replaced.push({ record, before, kind });
       else if (before) deleted.push(before);
       if (record && (!before || isNew(record)))

@@ -1,4 +1,7 @@
-import { compareFieldPaths } from '../../query/path/key-path.ts';
+import { CriteriaError, ValueError } from '../../errors/errors.ts';
+import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
+import { compareFieldPaths, isPositional } from '../../query/path/key-path.ts';
+import { checkConflicts } from '../../query/path/path-conflicts.ts';
 import {
   checkSettable,
   deleteAt,
@@ -8,6 +11,8 @@ import {
   setAt,
 } from '../../query/path/value-path.ts';
 import { compareValues } from '../../query/value/compare-values.ts';
+import { isFields } from '../../query/value/value-type.ts';
+import type { ApplyUpdate, UpdateSource } from '../documents/compile-patch.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
   replacing,
@@ -16,19 +21,6 @@ import {
   type UpdateOperator,
   type UpdateStep,
 } from './update-operator.ts';
-
-/** A compiled update of documents. */
-export interface CompiledUpdate {
-  /** Whether a document that JSON preserves stays one. */
-  readonly keepsJson: boolean;
-  /**
-   * Changes decoded fields in place, and returns them. After an error they are of no use.
-   *
-   * @param now Unix milliseconds, for `$currentDate`.
-   * @throws {KeyError} `kind_mismatch`, `key_invalid`
-   */
-  apply(fields: object, now: number): object;
-}
 
 const increment = arithmetic(
   (operand) => operand,
@@ -45,6 +37,7 @@ const greatest = bound(1);
 
 const operators: Readonly<Record<string, UpdateOperator>> = {
   $set: set,
+  $setOnInsert: set,
   $unset: unset,
   $rename: rename,
   $currentDate: currentDate,
@@ -59,47 +52,64 @@ const operators: Readonly<Record<string, UpdateOperator>> = {
   $pop: pop,
 };
 
+/** An operator of an update, on one path. */
+interface PathUpdate {
+  readonly path: UpdatedPath;
+  readonly name: string;
+  readonly operand: unknown;
+}
+
+/** One step of an update. */
+interface PlacedStep {
+  readonly place: UpdatedPath;
+  readonly step: UpdateStep;
+}
+
 /**
- * Compiles the changes of a patch: fields to set, by dotted path, or update operators with
- * MongoDB's semantics. The client has checked them (`collection/update/check-update.ts`).
+ * Compiles update operators, with MongoDB's semantics. The client has checked them
+ * (`page/calls/check-update.ts`).
  *
- * @param isJson Whether JSON preserves the changes.
- * @throws {CriteriaError} of `$pull`, naming the place.
+ * @throws {CriteriaError} of `$pull` or a filter, naming the place.
  *
  * @example
  * ```ts
- * compileUpdate({ $inc: { stock: -1 } }, true).apply({ stock: 3 }, 0); // { stock: 2 }
+ * compileUpdate({ $inc: { stock: -1 } })({ stock: 3 }, 0); // { stock: 2 }
  * ```
  */
-export function compileUpdate(changes: object, isJson: boolean): CompiledUpdate {
-  const isOperators = Object.keys(changes)[0]?.startsWith('$');
-  const steps = isOperators ? operatorSteps(changes) : fieldSteps(changes);
-  return {
-    // A value deeper in the document may exceed the depth of values.
-    keepsJson: isJson && !isOperators && !Object.keys(changes).some((path) => path.includes('.')),
-    apply: (fields, now) => {
-      for (const step of steps) step(fields, now);
-      return fields;
-    },
+export function compileUpdate(changes: object, source: UpdateSource = {}): ApplyUpdate {
+  const updates = Object.entries(changes).flatMap(([name, operands]) =>
+    name === '$setOnInsert' && !source.inserts
+      ? []
+      : Object.entries(operands).map(([key, operand]) => ({ path: fieldPath(key), name, operand })),
+  );
+  const paths = updates.map(({ path }) => path);
+  if (!source.filters && !paths.some(({ segments }) => segments.some(isPositional)))
+    return applying(updates.map(stepOf));
+  const positions = new Positions(source, paths);
+  return (fields, now) => {
+    const steps = updates.flatMap((update) =>
+      positions.resolve(fields, update.path).map((path) => stepOf({ ...update, path })),
+    );
+    // Two operators may name one item.
+    checkConflicts(steps.map(({ place }) => place));
+    return applying(steps)(fields, now);
   };
 }
 
-function fieldSteps(fields: object): UpdateStep[] {
-  return Object.entries(fields).map(([path, value]) => set(fieldPath(path), value));
+function stepOf({ path, name, operand }: PathUpdate): PlacedStep {
+  return {
+    // The server treats a renamed field at its new place.
+    place: name === '$rename' ? fieldPath(operand as string) : path,
+    step: (operators[name] as UpdateOperator)(path, operand as never),
+  };
 }
 
-function operatorSteps(changes: object): UpdateStep[] {
-  const updates = Object.entries(changes).flatMap(([name, operands]) =>
-    Object.entries(operands).map(([key, operand]) => {
-      const path = fieldPath(key);
-      return {
-        // The server treats a renamed field at its new place.
-        place: name === '$rename' ? (operand as string).split('.') : path.segments,
-        step: (operators[name] as UpdateOperator)(path, operand as never),
-      };
-    }),
-  );
-  return updates.sort((a, b) => compareFieldPaths(a.place, b.place)).map(({ step }) => step);
+function applying(steps: PlacedStep[]): ApplyUpdate {
+  steps.sort((a, b) => compareFieldPaths(a.place.segments, b.place.segments));
+  return (fields, now) => {
+    for (const { step } of steps) step(fields, now);
+    return fields;
+  };
 }
 
 function fieldPath(path: string): UpdatedPath {
@@ -167,4 +177,151 @@ function bound(sign: 1 | -1) {
     replacing(path, (before) =>
       before === undefined || sign * compareValues(operand, before) > 0 ? operand : UNCHANGED,
     );
+}
+
+type ItemTest = (item: unknown) => boolean;
+
+/**
+ * Resolves positional operators, with MongoDB's semantics: `$[]` is every item, `$[name]` every
+ * item that a filter matches, `$` the first item that the criteria match.
+ *
+ * https://www.mongodb.com/docs/manual/reference/operator/update-array/
+ */
+class Positions {
+  readonly #filters: ReadonlyMap<string, ItemTest>;
+  readonly #criteria: object;
+
+  /** @throws {CriteriaError} of a filter, naming the place. */
+  constructor({ filters = [], criteria = {} }: UpdateSource, paths: readonly UpdatedPath[]) {
+    this.#filters = compileFilters(filters, paths);
+    this.#criteria = criteria;
+  }
+
+  /**
+   * The paths that a path stands for in a document.
+   *
+   * @throws {KeyError} `kind_mismatch` where there is no array; {ValueError} `update_invalid` where
+   *   the criteria match no item.
+   */
+  resolve(fields: object, { path, segments }: UpdatedPath): UpdatedPath[] {
+    const at = segments.findIndex(isPositional);
+    if (at < 0) return [{ path, segments }];
+    const [before, rest] = [segments.slice(0, at), segments.slice(at + 1)];
+    const items = getAt(fields, before);
+    if (!Array.isArray(items)) throw mismatch(before.join('.'), items, 'an array');
+    return this.#indexes(fields, before, items, segments[at] as string).flatMap((index) => {
+      const resolved = [...before, String(index), ...rest];
+      return this.resolve(fields, { path: resolved.join('.'), segments: resolved });
+    });
+  }
+
+  #indexes(
+    fields: object,
+    path: readonly string[],
+    items: readonly unknown[],
+    operator: string,
+  ): number[] {
+    if (operator === '$') return [this.#matched(fields, path, items)];
+    const test = this.#filters.get(operator.slice(2, -1)) ?? (() => true);
+    return [...items.keys()].filter((index) => test(items[index]));
+  }
+
+  /**
+   * The index of the first item that meets all criteria; where no item does so alone, of the first
+   * that meets one of those about its array.
+   */
+  #matched(fields: object, path: readonly string[], items: readonly unknown[]): number {
+    const array = path.join('.');
+    for (const one of criteriaAbout(this.#criteria, array)) {
+      const { test } = compileCriteria(one);
+      const index = items.findIndex((item) => test(withItem(fields, path, item)));
+      if (index >= 0) return index;
+    }
+    throw invalid(
+      `${array}.$`,
+      `is the first item that the criteria match, and they say nothing of "${array}": add criteria for its items, or use $[name] with array_filters`,
+    );
+  }
+}
+
+/** What criteria say of an array: all of them, those about it alone, then each by itself. */
+function criteriaAbout(criteria: object, array: string): object[] {
+  const isAbout = (path: string) => path === array || path.startsWith(`${array}.`);
+  const each = (one: object): object[] =>
+    Object.entries(one).flatMap(([key, value]) => {
+      if (key === '$and') return (value as object[]).flatMap(each);
+      const isNamed = isAbout(key) || (key.startsWith('$') && pathsIn(value).some(isAbout));
+      return isNamed ? [{ [key]: value }] : [];
+    });
+  const parts = each(criteria);
+  return parts.length > 0 ? [criteria, { $and: parts }, ...parts] : [];
+}
+
+function pathsIn(criteria: unknown): string[] {
+  if (Array.isArray(criteria)) return criteria.flatMap(pathsIn);
+  if (!isFields(criteria)) return [];
+  return Object.entries(criteria).flatMap(([key, value]) => [key, ...pathsIn(value)]);
+}
+
+/** The document as if an item were the only one of its array. */
+function withItem(value: unknown, [step, ...rest]: readonly string[], item: unknown): object {
+  if (step === undefined) return [item];
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as never;
+  return Object.assign(copy, { [step]: withItem(value?.[step as never], rest, item) });
+}
+
+/** Compiles the filters that `$[name]` in paths refers to. */
+function compileFilters(
+  filters: readonly object[],
+  paths: readonly UpdatedPath[],
+): ReadonlyMap<string, ItemTest> {
+  const places = new Map(paths.flatMap(({ path, segments }) => segments.map((one) => [one, path])));
+  const tests = new Map<string, ItemTest>();
+  for (const [index, filter] of filters.entries()) {
+    const place = `array_filters[${index}]`;
+    const [name = '', ...others] = new Set(namesIn(filter));
+    if (others.length > 0 || !/^[a-z][A-Za-z0-9]*$/.test(name))
+      throw invalid(
+        place,
+        "must test one name, a small letter and then letters or digits, such as { 'item.done': false }",
+      );
+    if (tests.has(name)) throw invalid(place, `is a second filter "${name}"; put both into one`);
+    if (!places.has(`$[${name}]`))
+      throw invalid(place, `is for $[${name}], which no path of the changes has`);
+    tests.set(name, compileFilter(filter, name, place));
+  }
+  for (const [segment, path] of places) {
+    const name = isPositional(segment) ? segment.slice(2, -1) : '';
+    if (name && !tests.has(name))
+      throw invalid(path, `needs a filter in array_filters, such as { '${name}.field': … }`);
+  }
+  return tests;
+}
+
+function compileFilter(filter: object, name: string, place: string): ItemTest {
+  try {
+    const { test } = compileCriteria(filter);
+    return (item) => test({ [name]: item });
+  } catch (error) {
+    throw error instanceof CriteriaError ? placedAt(error, `${place}.`) : error;
+  }
+}
+
+/** The error of criteria, with what its place is inside of. */
+function placedAt({ code, message, place = '' }: CriteriaError, outer: string): CriteriaError {
+  const whole = outer + place;
+  return new CriteriaError(code, message.replace(`'${place}'`, `'${whole}'`), { place: whole });
+}
+
+/** The first segments of the paths in a filter. */
+function namesIn(filter: unknown): string[] {
+  if (Array.isArray(filter)) return filter.flatMap(namesIn);
+  if (!isFields(filter)) return [];
+  return Object.entries(filter).flatMap(([key, value]) =>
+    key.startsWith('$') ? namesIn(value) : (key.split('.', 1) as string[]),
+  );
+}
+
+function invalid(place: string, problem: string): ValueError {
+  return new ValueError('update_invalid', `${place} ${problem}. Nothing was changed.`, { place });
 }

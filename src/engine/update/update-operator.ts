@@ -1,10 +1,8 @@
+import type { SplitPath } from '../../query/path/path-conflicts.ts';
 import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
-/** A dotted path, split. Digits are a position where an array is. */
-export interface UpdatedPath {
-  readonly path: string;
-  readonly segments: readonly string[];
-}
+/** A path in a document. Digits are a position where an array is. */
+export type UpdatedPath = SplitPath;
 
 /** Changes decoded fields in place. @param now Unix milliseconds. */
 export type UpdateStep = (fields: object, now: number) => void;

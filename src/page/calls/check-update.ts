@@ -1,10 +1,12 @@
-import { type Body, encodeCaptured } from '../../codec/body.ts';
+import { encodeCaptured } from '../../codec/body.ts';
 import { type Captured, capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { KeyError, ValueError } from '../../errors/errors.ts';
+import { ValueError } from '../../errors/errors.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
 import { isManaged } from '../../protocol/managed.ts';
-import { compareFieldPaths, parseFieldPath } from '../../query/path/key-path.ts';
+import type { RequestedChanges } from '../../protocol/requests.ts';
+import { isPositional, parseFieldPath } from '../../query/path/key-path.ts';
+import { checkConflicts, type SplitPath } from '../../query/path/path-conflicts.ts';
 import { checkCriteria, holdsPattern } from '../find/find-query.ts';
 
 const anything: OperandCheck = () => undefined;
@@ -12,6 +14,7 @@ const anything: OperandCheck = () => undefined;
 /** The update operators, with the checks of their operands. */
 export const operandChecks: ReadonlyMap<string, OperandCheck> = new Map([
   ['$set', anything],
+  ['$setOnInsert', anything],
   ['$unset', anything],
   ['$rename', check((operand) => typeof operand === 'string', 'the new path, a string')],
   ['$currentDate', check(isDateType, 'a boolean, { $type: "date" } or { $type: "timestamp" }')],
@@ -26,6 +29,19 @@ export const operandChecks: ReadonlyMap<string, OperandCheck> = new Map([
   ['$pop', check(isDirection, '1, the last item, or -1, the first')],
 ]);
 
+/** What an update is for. */
+export interface UpdateScope {
+  /** The filters of its positional operators, as the caller has given them. */
+  readonly filters?: readonly unknown[] | undefined;
+  /** Whether criteria find the document: `$` is the first item that they match. */
+  readonly hasCriteria?: boolean;
+}
+
+/** The changes so far: the paths that they name. */
+interface Checking extends UpdateScope {
+  readonly paths: ParsedUpdatePath[];
+}
+
 /**
  * Checks the changes of a patch: fields to set, by dotted path, or update operators. Managed fields
  * are left out among fields and under `$set`, so that a found document can be passed back.
@@ -34,7 +50,10 @@ export const operandChecks: ReadonlyMap<string, OperandCheck> = new Map([
  * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`,
  *   `paths_conflict`. Each names the place, such as `changes.$inc.count`.
  */
-export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>> {
+export function checkUpdate(
+  changes: unknown,
+  scope: UpdateScope = {},
+): Readonly<Record<string, unknown>> {
   if (!isPlainObject(changes)) {
     const place = 'changes';
     throw new ValueError('document_invalid', 'changes must be a plain object.', { place });
@@ -46,10 +65,11 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
     const [here, first] = isOperators ? ['a field', 'operators'] : ['an operator', 'fields'];
     throw updateInvalid(`changes.${other}`, `is ${here} beside ${first}; give one or the other`);
   }
-  const paths: ParsedUpdatePath[] = [];
-  const checked = isOperators ? checkOperators(changes, paths) : checkFields(changes, paths);
-  checkConflicts(paths);
-  return checked;
+  const checking: Checking = { ...scope, paths: [] };
+  const checked = isOperators ? checkOperators(changes, checking) : checkFields(changes, checking);
+  checkConflicts(checking.paths);
+  const isPlain = isOperators || !checking.paths.some((path) => path.segments.some(isPositional));
+  return isPlain ? checked : { $set: checked };
 }
 
 /**
@@ -58,7 +78,7 @@ export function checkUpdate(changes: unknown): Readonly<Record<string, unknown>>
  *
  * @throws {ValueError} `update_invalid`
  */
-function checkFields(fields: object, paths: ParsedUpdatePath[]): Record<string, unknown> {
+function checkFields(fields: object, checking: Checking): Record<string, unknown> {
   for (const [field, value] of Object.entries(fields)) {
     const names = isPlainObject(value) ? Object.keys(value) : [];
     const [name] = names;
@@ -69,18 +89,18 @@ function checkFields(fields: object, paths: ParsedUpdatePath[]): Record<string, 
     const problem = `holds the operator ${name}; write { ${name}: { ${path}: ${shown} } }`;
     throw updateInvalid(`changes.${field}`, problem);
   }
-  return withoutManaged(fields, 'changes', paths);
+  return withoutManaged(fields, 'changes', checking);
 }
 
-function checkOperators(changes: object, paths: ParsedUpdatePath[]): Record<string, unknown> {
+function checkOperators(changes: object, checking: Checking): Record<string, unknown> {
   const checked: Record<string, unknown> = {};
   for (const [name, operands] of Object.entries(changes))
-    checked[name] = checkOperator(name, operands, paths);
+    checked[name] = checkOperator(name, operands, checking);
   return checked;
 }
 
-/** @param paths Takes in the paths that it changes. */
-function checkOperator(name: string, operands: unknown, paths: ParsedUpdatePath[]): object {
+/** @param checking Takes in the paths that it changes. */
+function checkOperator(name: string, operands: unknown, checking: Checking): object {
   const at = `changes.${name}`;
   const check = operandChecks.get(name);
   if (!check) {
@@ -91,13 +111,18 @@ function checkOperator(name: string, operands: unknown, paths: ParsedUpdatePath[
   }
   if (!isPlainObject(operands))
     throw updateInvalid(at, 'must be an object of paths, such as { count: 1 }');
-  if (name === '$set') return withoutManaged(operands, at, paths);
+  if (name === '$set' || name === '$setOnInsert') return withoutManaged(operands, at, checking);
   for (const [key, operand] of Object.entries(operands)) {
     const place = `${at}.${key}`;
-    const path = parseUpdatePath(key, place);
+    const path = parseUpdatePath(key, place, checking);
     check(operand, place);
-    addUnmanaged(path, place, paths);
-    if (name === '$rename') addUnmanaged(parseUpdatePath(operand as string, place), place, paths);
+    addUnmanaged(path, place, checking);
+    if (name !== '$rename') continue;
+    const target = parseUpdatePath(operand as string, place, checking);
+    const positional = [...path.segments, ...target.segments].find(isPositional);
+    if (positional)
+      throw updateInvalid(place, `renames items of an array by ${positional}; use modify`);
+    addUnmanaged(target, place, checking);
   }
   return operands;
 }
@@ -108,29 +133,23 @@ function sorted(name: string): string {
 }
 
 /** @throws {ValueError} `update_invalid` */
-function addUnmanaged(path: ParsedUpdatePath, place: string, paths: ParsedUpdatePath[]): void {
+function addUnmanaged(path: ParsedUpdatePath, place: string, checking: Checking): void {
   if (path.isManaged)
     throw updateInvalid(place, `changes the managed field "${path.path}", which only Cairn does`);
-  paths.push(path);
+  checking.paths.push(path);
 }
 
-function withoutManaged(
-  fields: object,
-  at: string,
-  paths: ParsedUpdatePath[],
-): Record<string, unknown> {
+function withoutManaged(fields: object, at: string, checking: Checking): Record<string, unknown> {
   const own = Object.entries(fields).filter(([key]) => {
-    const path = parseUpdatePath(key, `${at}.${key}`);
-    if (!path.isManaged) paths.push(path);
+    const path = parseUpdatePath(key, `${at}.${key}`, checking);
+    if (!path.isManaged) checking.paths.push(path);
     return !path.isManaged;
   });
   return Object.fromEntries(own);
 }
 
 /** A dotted path that an update changes. */
-interface ParsedUpdatePath {
-  readonly path: string;
-  readonly segments: readonly string[];
+interface ParsedUpdatePath extends SplitPath {
   readonly isManaged: boolean;
 }
 
@@ -138,41 +157,21 @@ interface ParsedUpdatePath {
  * @param place Where the path stands in the changes.
  * @throws {KeyError} `key_invalid`; {ValueError} `update_invalid` for a positional operator.
  */
-function parseUpdatePath(path: string, place: string): ParsedUpdatePath {
+function parseUpdatePath(path: string, place: string, checking: Checking): ParsedUpdatePath {
   const segments = parseFieldPath(path);
-  const positional = segments.find((segment) => /^\$(\[.*\])?$/s.test(segment));
-  if (positional !== undefined) {
-    const problem = `uses the positional operator ${positional}, which is not supported; give the position, as in "items.0", or use modify`;
-    throw updateInvalid(place, problem);
+  const operators = segments.filter(isPositional);
+  if (isPositional(segments[0] as string))
+    throw updateInvalid(place, `begins with ${operators[0]}, which follows an array`);
+  for (const operator of operators) {
+    if (operator === '$' && !checking.hasCriteria)
+      throw updateInvalid(
+        place,
+        'uses $, the first item that criteria match, and there are none; use $[name] with array_filters',
+      );
   }
+  if (operators.filter((operator) => operator === '$').length > 1)
+    throw updateInvalid(place, 'uses $ twice, and the criteria match one item');
   return { path, segments, isManaged: isManaged(path) };
-}
-
-/**
- * @throws {KeyError} `paths_conflict` when one path is equal to another, or inside it: their order
- *   would decide.
- */
-function checkConflicts(paths: readonly ParsedUpdatePath[]): void {
-  if (paths.length < 2) return;
-  // In the order of segments a path stands directly before a path inside it, or before another one
-  // inside it.
-  const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));
-  for (const [index, { path, segments }] of sorted.entries()) {
-    const outer = sorted[index - 1];
-    if (!outer?.segments.every((segment, at) => segment === segments[at])) continue;
-    if (outer.path === path) throw conflict(path, `"${shortened(path)}" twice`);
-    const inside = `"${shortened(outer.path)}" and "${shortened(path)}", which is inside it`;
-    throw conflict(path, inside);
-  }
-}
-
-function conflict(path: string, which: string): KeyError {
-  const message = `The changes name ${which}; nothing was changed. Give one of them.`;
-  return new KeyError('paths_conflict', message, { place: path });
-}
-
-function shortened(path: string): string {
-  return path.length > 80 ? `${path.slice(0, 80)}…` : path;
 }
 
 /** @param place Where in the changes, such as `changes.$inc.count`. */
@@ -181,19 +180,36 @@ function updateInvalid(place: string, problem: string): ValueError {
 }
 
 /** The changes of a patch in a request. */
-export interface EncodedChanges {
-  readonly changes: Body;
+export interface EncodedChanges extends RequestedChanges {
   readonly mayHang: true | undefined;
+  /** Operators are code that loads with the first. */
+  readonly needs: 'updates' | undefined;
 }
 
 /** Checks and encodes the changes of a patch. */
-export function encodeChanges(changes: unknown): EncodedChanges {
+export function encodeChanges(changes: unknown, scope: UpdateScope = {}): EncodedChanges {
+  const filters = scope.filters?.map(copyFilter);
   // Of a copy: a getter may give another value each time.
   const captured = isPlainObject(changes) ? captureChanges(changes) : undefined;
-  const copy = checkUpdate(captured ? captured.copy : changes);
+  const copy = checkUpdate(captured ? captured.copy : changes, scope);
   checkCriteria(copy.$pull, 'changes.$pull');
-  const mayHang = holdsPattern(copy.$pull) || undefined;
-  return { changes: encodeCaptured({ copy, json: captured?.json === true }), mayHang };
+  const isOperators = Object.keys(copy)[0]?.startsWith('$');
+  return {
+    changes: encodeCaptured({ copy, json: captured?.json === true }),
+    filters,
+    mayHang: holdsPattern(copy.$pull) || holdsPattern(filters) || undefined,
+    needs: isOperators || filters ? 'updates' : undefined,
+  };
+}
+
+/** @throws {ValueError} `update_invalid`; {CriteriaError} */
+function copyFilter(filter: unknown, index: number): object {
+  const place = `array_filters[${index}]`;
+  if (!isPlainObject(filter))
+    throw updateInvalid(place, "must be criteria for items, such as { 'item.done': false }");
+  const copy = capture(filter, place, true).copy as object;
+  checkCriteria(copy, place);
+  return copy;
 }
 
 /** What is compared with items and not stored may be of a subclass, as in criteria. */

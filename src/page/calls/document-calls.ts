@@ -1,7 +1,8 @@
 import type { Stamp, Stored } from '../../api/document-types.ts';
+import { type Check, checkOptions, flag } from '../../api/options/option-checks.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
-import { loadFailed, ValueError } from '../../errors/errors.ts';
+import { loadFailed, OptionError, ValueError } from '../../errors/errors.ts';
 import {
   documentBuilder,
   type ExpiryCheck,
@@ -17,9 +18,16 @@ import { checkId } from '../sending/call-arguments.ts';
 import type { CallOrder } from '../sending/call-order.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
 import { documentAt, type EncodedDocument, encodeGiven, toDocument } from '../sending/documents.ts';
-import { exclusively, pause, replyOf, request, type Sender } from '../sending/sender.ts';
+import {
+  exclusively,
+  type HandleRequest,
+  pause,
+  replyOf,
+  request,
+  type Sender,
+} from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
-import { type EncodedChanges, encodeChanges } from './check-update.ts';
+import { type EncodedChanges, encodeChanges, type UpdateScope } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
@@ -92,9 +100,15 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
-  *patch(sender: Sender, id: unknown, changes: unknown): Coroutine<Stored<T, S> | undefined> {
+  *patch(
+    sender: Sender,
+    id: unknown,
+    changes: unknown,
+    options?: unknown,
+  ): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
-    const encoded = encodeChanges(changes);
+    const given = options === undefined ? {} : checkOptions(options, changeChecks, 'options');
+    const encoded = encodeChanges(changes, { filters: filtersIn(given) });
     if (this.schema) {
       // Between its two requests no later call must take effect.
       return yield* exclusively(sender, (alone) => {
@@ -112,22 +126,86 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     changes: unknown,
     options?: unknown,
   ): Coroutine<number> {
-    const query = parseMatchQuery(params, options);
-    const encoded = encodeChanges(changes);
+    const query = parseMatchQuery(params, options, false, changeChecks);
+    const encoded = encodeChanges(changes, scopeOf(query));
     const { schema } = this;
     if (schema) {
       const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
         const ids = yield* this.#idsOf(atomic, query);
-        return yield* schema.patchAll(atomic, ids, encoded, this.#build as never, this.#encode);
+        const ask = { ...encoded, criteria: query.selection.criteria };
+        return yield* schema.patchAll(atomic, ids, ask, this.#build as never, this.#encode);
       };
-      return yield* exclusively(sender, (alone) =>
-        schema.atomically(alone, this.#collection, patchAll.bind(this)),
-      );
+      return yield* this.#atomically(sender, patchAll.bind(this));
     }
-    const mayHang = query.selection.mayHang ?? encoded.mayHang;
     const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
-    const ask = { op: 'patchMany', ...found, ...encoded, mayHang } as const;
+    const ask = {
+      op: 'patchMany',
+      ...found,
+      ...encoded,
+      mayHang: mayHang(query, encoded),
+    } as const;
     return (yield* request(sender, ask)).count;
+  }
+
+  /** Where the page decides, by a function or a schema, in a transaction. */
+  *patchOne(
+    sender: Sender,
+    params: unknown,
+    changes: unknown,
+    options?: unknown,
+  ): Coroutine<Stored<T, S> | undefined> {
+    const query = parseMatchQuery(params, options, true, upsertChecks);
+    const { upsert } = query.given as { readonly upsert: boolean };
+    if (upsert && query.test) throw upsertUnclear();
+    const encoded = encodeChanges(changes, scopeOf(query));
+    // The document of an upsert is computed by the code of operators.
+    const needs = upsert ? 'updates' : encoded.needs;
+    const ask = { ...query.selection, ...encoded, needs, upsert, mayHang: mayHang(query, encoded) };
+    if (query.test || this.schema) {
+      const patchFirst = function* (this: DocumentCalls<T, S>, atomic: Sender) {
+        const [id] = yield* this.#idsOf(atomic, query);
+        if (id === undefined && !upsert) return undefined;
+        return yield* this.#patchFirst(atomic, { ...ask, id });
+      };
+      return yield* this.#atomically(sender, patchFirst.bind(this));
+    }
+    const reply = yield* request(sender, { op: 'patchOne', ...ask });
+    return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
+  }
+
+  *#patchFirst(
+    sender: Sender,
+    ask: Omit<HandleRequest<'patchOne'>, 'op'>,
+  ): Coroutine<Stored<T, S> | undefined> {
+    if (!this.schema) {
+      const reply = yield* request(sender, { op: 'patchOne', ...ask });
+      return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
+    }
+    const { id, changes, filters, criteria, needs, upsert } = ask;
+    const asked = { id, changes, filters, criteria, needs, upsert };
+    const found = yield* request(sender, { op: 'getVersion', ...asked });
+    if (!found) return undefined;
+    const made = found.record[0] || undefined;
+    const { body, fields } = this.#encode(
+      withoutId(toDocument(this.#build, found.record)),
+      'document',
+    );
+    const reply =
+      id === undefined
+        ? yield* request(sender, { op: 'insert', id: made, body })
+        : yield* request(sender, { op: 'update', id, body });
+    return reply && this.#build(reply[0], reply[1], reply[2], fields);
+  }
+
+  /** Runs a call of several requests all or none. */
+  *#atomically<R>(sender: Sender, start: (atomic: Sender) => Coroutine<R>): Coroutine<R> {
+    const collection = this.#collection;
+    return yield* exclusively(sender, function* (alone) {
+      const { client } = alone;
+      if (!client) return yield* start(alone);
+      const { atomically } = yield* wait(import('../schemas.ts').catch(loadFailed));
+      return yield* wait(atomically({ ...client, collection, start }));
+    });
   }
 
   /**
@@ -201,6 +279,24 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const query = parseMatchQuery(params, options);
     if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
     return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
+  }
+
+  *deleteOne(
+    sender: Sender,
+    params: unknown,
+    options?: unknown,
+  ): Coroutine<Stored<T, S> | undefined> {
+    const query = parseMatchQuery(params, options, true);
+    if (query.test) {
+      const deleteFirst = function* (this: DocumentCalls<T, S>, atomic: Sender) {
+        const [found] = yield* this.#collect(atomic, query);
+        if (found) yield* request(atomic, { op: 'delete', id: found._id });
+        return found;
+      };
+      return yield* this.#atomically(sender, deleteFirst.bind(this));
+    }
+    const reply = yield* request(sender, { op: 'deleteOne', ...query.selection });
+    return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
   get(sender: Sender, id: unknown): Result<Stored<T, S> | undefined> {
@@ -291,6 +387,30 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       stream.end(sender);
     }
   }
+}
+
+const changeChecks: Readonly<Record<string, Check>> = {
+  array_filters: { allowed: 'an array of criteria for items', test: isList },
+};
+
+const upsertChecks = { ...changeChecks, upsert: flag };
+
+function filtersIn(given: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  return given.array_filters as readonly unknown[] | undefined;
+}
+
+function scopeOf({ given, test }: ReturnType<typeof parseMatchQuery>): UpdateScope {
+  return { filters: filtersIn(given), hasCriteria: test === undefined };
+}
+
+function mayHang({ selection }: FindQuery, encoded: EncodedChanges): true | undefined {
+  return selection.mayHang ?? encoded.mayHang;
+}
+
+function upsertUnclear(): OptionError {
+  const message =
+    'upsert needs criteria, whose equal values the new document begins with, and no function.';
+  return new OptionError('option_invalid', message, { place: 'upsert' });
 }
 
 function withoutId(document: unknown): unknown {

@@ -6,6 +6,8 @@ import type {
   MatchOptions,
   NewDocument,
   Params,
+  PatchOneOptions,
+  PatchOptions,
   Read,
   SelectOption,
   Stamp,
@@ -108,7 +110,11 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
    * await users.patch(ada._id, { $inc: { age: 1 }, $push: { tags: 'climber' } });
    * ```
    */
-  patch(id: string, changes: Patch<T>): Returns<W, Stored<T, S> | undefined>;
+  patch(
+    id: string,
+    changes: Patch<T>,
+    options?: PatchOptions,
+  ): Returns<W, Stored<T, S> | undefined>;
 
   /**
    * Changes all matching documents as {@link patch} does, all or none.
@@ -123,8 +129,28 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
   patchMany(
     params: Params<T, S>,
     changes: Patch<T>,
-    options?: MatchOptions<T, S>,
+    options?: MatchOptions<T, S> & PatchOptions,
   ): Returns<W, number>;
+
+  /**
+   * Finds the first matching document and changes it as {@link patch} does, in one step: of two
+   * tabs that ask at once, the second gets the next match.
+   *
+   * @returns the document after the change; `undefined` if none matches. With `upsert`, the
+   *   document that was inserted then: the equal values of the criteria, the changes on top.
+   * @throws {ValueError} `id_taken` if the criteria name the `_id` of a document that does not
+   *   match otherwise; as {@link patch}.
+   *
+   * @example
+   * ```ts
+   * const job = await jobs.patchOne({ state: 'new' }, { state: 'taken' }, { sort: { due: 1 } });
+   * ```
+   */
+  patchOne(
+    params: Params<T, S>,
+    changes: Patch<T>,
+    options?: PatchOneOptions<T, S>,
+  ): Returns<W, Stored<T, S> | undefined>;
 
   /**
    * Replaces a document by what a function makes of it. The function gets a copy and may be async,
@@ -165,6 +191,21 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
 
   /** Deletes the matching documents. Resolves with their number. */
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Returns<W, number>;
+
+  /**
+   * Deletes the first matching document, in one step.
+   *
+   * @returns the document as it was; `undefined` if none matches.
+   *
+   * @example
+   * ```ts
+   * const next = await queue.deleteOne({}, { sort: { due: 1 } });
+   * ```
+   */
+  deleteOne(
+    params: Params<T, S>,
+    options?: MatchOptions<T, S> & Pick<FindOptions<T, S>, 'sort'>,
+  ): Returns<W, Stored<T, S> | undefined>;
 }
 
 type Calls = DocumentCalls<AnyDocument>;
@@ -190,9 +231,14 @@ export const documentMethods: Methods<
   upsert: { start: (calls) => calls.upsert },
   upsertMany: { start: (calls) => calls.upsertMany, exclusive: true, copy: copyList },
   update: { start: (calls) => calls.update },
-  patch: { start: (calls) => calls.patch },
+  patch: { start: (calls) => calls.patch, options: 2 },
   patchMany: {
     start: (calls) => calls.patchMany,
+    options: 2,
+    exclusive: (params, _, options) => hasFunction(params, options),
+  },
+  patchOne: {
+    start: (calls) => calls.patchOne,
     options: 2,
     exclusive: (params, _, options) => hasFunction(params, options),
   },
@@ -201,6 +247,7 @@ export const documentMethods: Methods<
   unarchive: { start: (calls) => calls.unarchive },
   delete: { start: (calls) => calls.delete },
   deleteMany: { start: (calls) => calls.deleteMany, options: 1, exclusive: hasFunction },
+  deleteOne: { start: (calls) => calls.deleteOne, options: 1, exclusive: hasFunction },
 };
 
 /**

@@ -1,4 +1,5 @@
 import { Backoff, type Clock } from '../../async/clock.ts';
+import type { Body } from '../../codec/body.ts';
 import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import { isCompared, isEdit } from '../../protocol/operations.ts';
 import type {
@@ -7,6 +8,7 @@ import type {
   FirstSequenceNumbers,
   ManagedReply,
   OpenedHandles,
+  RecordReply,
   ReplyTo,
   Request,
 } from '../../protocol/requests.ts';
@@ -161,6 +163,20 @@ export function asAcknowledged(request: Request, reply: unknown): Request | unde
     case 'patch': {
       const patched = reply as ReplyTo<'patch'>;
       return patched && { ...request, now: patched.now };
+    }
+    case 'patchOne': {
+      const changed = reply as ReplyTo<'patchOne'>;
+      if (!changed) return undefined;
+      const { record, now, isInserted } = changed;
+      const { handle, changes, filters, criteria, needs } = request;
+      const [id, , , body] = record;
+      // The same document, whatever others have made of it since.
+      if (isInserted) return { op: 'insert', handle, id, body: body as Body, now };
+      return { op: 'patch', handle, id, changes, filters, criteria, needs, now };
+    }
+    case 'deleteOne': {
+      const { handle } = request;
+      return reply ? { op: 'delete', handle, id: (reply as RecordReply)[0] } : undefined;
     }
     case 'patchMany': {
       const { count, now } = reply as ReplyTo<'patchMany'>;

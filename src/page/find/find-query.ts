@@ -1,3 +1,4 @@
+import type { Check } from '../../api/options/option-checks.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
@@ -6,8 +7,9 @@ import { criteriaInvalid, operandInvalid, placeBelow } from '../../query/query-e
 import type { Search } from '../sending/observed-call.ts';
 import { checkSearch, findChecks } from './search.ts';
 
-const { archived, where, signal } = findChecks;
+const { archived, where, signal, sort } = findChecks;
 const matchChecks = { archived, where, signal };
+const oneChecks = { ...matchChecks, sort };
 
 type Test = (document: never) => unknown;
 
@@ -37,11 +39,19 @@ export function parseFindQuery(params: unknown, options: unknown, most?: number)
 }
 
 /**
- * Like {@link parseFindQuery}, of a method that changes all matches: it takes no order, and no part
- * of it.
+ * Like {@link parseFindQuery}, of a method that changes all matches, which takes no order and no
+ * part of it, or the first.
+ *
+ * @param checks Of further options; their values come with the query.
  */
-export function parseMatchQuery(params: unknown, options: unknown): FindQuery {
-  return findQuery(checkSearch(params, options, matchChecks));
+export function parseMatchQuery(
+  params: unknown,
+  options: unknown,
+  isOne = false,
+  checks: Readonly<Record<string, Check>> = {},
+): FindQuery & Pick<Search, 'given'> {
+  const search = checkSearch(params, options, { ...(isOne ? oneChecks : matchChecks), ...checks });
+  return { ...findQuery(search, isOne ? 1 : undefined), given: search.given };
 }
 
 /** Deepest nesting of criteria: what compiles and tests them recurses. */

@@ -141,7 +141,8 @@ function backoff(run: number): Promise<void> {
 /** With each conflict another call has made progress. */
 const RETRIES = 100;
 
-interface AtomicCall<T> {
+/** A call of several requests. */
+export interface AtomicCall<T> {
   readonly channel: ClientChannel;
   readonly collection: string;
   readonly handle: number;

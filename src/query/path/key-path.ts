@@ -32,6 +32,11 @@ export function parseFieldPath(path: string): string[] {
   return segments;
 }
 
+/** Whether a segment stands for items of an array: `$`, `$[]` or `$[name]`. */
+export function isPositional(segment: string): boolean {
+  return /^\$(\[.*\])?$/s.test(segment);
+}
+
 /**
  * The order in which MongoDB applies paths, and adds new fields: by segment, positions by number. A
  * path comes directly before the paths inside it.

@@ -111,7 +111,7 @@ interface OrderedPath extends AnyPath {
 
 interface ChangedPath<Held> extends PathKind {
   /** `${number}` also takes `0.1`: then `grid.${number}` is the path of a row and of its items. */
-  position: `${bigint}`;
+  position: `${bigint}` | '$' | `$[${string}]`;
   items: false;
   holds: Held;
 }
@@ -133,8 +133,8 @@ export type FieldPath<T> = Inside<T, AnyFieldPath, 3, never>;
 type SortPath<T> = Inside<T, OrderedPath, 3, never>;
 
 /**
- * The paths of {@link Path} that name one place: `items.0.name`, not `items.name`. Only those that
- * can hold `Held`.
+ * The paths of {@link Path} that name places, by positions or positional operators: `items.0.name`,
+ * `items.$[].name`, not `items.name`. Only those that can hold `Held`.
  */
 export type UpdatePath<T, Held = unknown> = Inside<T, ChangedPath<Held>, 3, never>;
 
@@ -151,7 +151,7 @@ type FieldOf<T, Name extends string> = unknown extends T
     : string extends Name
       ? unknown
       : T extends readonly (infer I)[]
-        ? Name extends `${number}` | `${bigint}`
+        ? Name extends `${number}` | `${bigint}` | `$${string}`
           ? I
           : FieldOf<I, Name>
         : string extends keyof T

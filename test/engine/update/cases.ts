@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { type CompiledUpdate, compileUpdate } from '../../../src/engine/update/compile-update.ts';
+import { type CompiledPatch, compilePatch } from '../../../src/engine/documents/compile-patch.ts';
+import { parts } from '../../../src/engine/parts.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { checkUpdate } from '../../../src/page/calls/check-update.ts';
 
@@ -102,6 +103,8 @@ function expectRefusal(run: () => unknown, { code, place }: Refusal): CairnError
   }
 }
 
+await parts.load('updates');
+
 /** A value for titles and messages. */
 export function shown(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => asText(item)) ?? String(value);
@@ -117,8 +120,12 @@ function asText(item: unknown): unknown {
 }
 
 /** As a client checks and an engine compiles changes. */
-export function compile(changes: unknown): CompiledUpdate {
-  return compileUpdate(checkUpdate(changes), false);
+export function compile(
+  changes: unknown,
+  { array_filters, criteria }: { array_filters?: readonly object[]; criteria?: object } = {},
+): CompiledPatch {
+  const scope = { filters: array_filters, hasCriteria: criteria !== undefined };
+  return compilePatch(checkUpdate(changes, scope), false, { filters: array_filters, criteria });
 }
 
 /** Rows of one array, an operator's operand for it, and the array after. */

@@ -63,6 +63,7 @@ export function partFiles(): PartFiles | undefined {
       backups: new URL('./part-backups.js', import.meta.url).href,
       replication: new URL('./part-replication.js', import.meta.url).href,
       transactions: new URL('./part-transactions.js', import.meta.url).href,
+      updates: new URL('./part-updates.js', import.meta.url).href,
       upkeep: new URL('./part-upkeep.js', import.meta.url).href,
       storage: new URL('./part-storage.js', import.meta.url).href,
     };

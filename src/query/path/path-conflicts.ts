@@ -1,0 +1,35 @@
+import { KeyError } from '../../errors/errors.ts';
+import { compareFieldPaths } from './key-path.ts';
+
+/** A dotted path, split. */
+export interface SplitPath {
+  readonly path: string;
+  readonly segments: readonly string[];
+}
+
+/**
+ * @throws {KeyError} `paths_conflict` when one path of an update is equal to another, or inside it:
+ *   their order would decide.
+ */
+export function checkConflicts(paths: readonly SplitPath[]): void {
+  if (paths.length < 2) return;
+  // In the order of segments a path stands directly before a path inside it, or before another one
+  // inside it.
+  const sorted = paths.toSorted((a, b) => compareFieldPaths(a.segments, b.segments));
+  for (const [index, { path, segments }] of sorted.entries()) {
+    const outer = sorted[index - 1];
+    if (!outer?.segments.every((segment, at) => segment === segments[at])) continue;
+    if (outer.path === path) throw conflict(path, `"${shortened(path)}" twice`);
+    const inside = `"${shortened(outer.path)}" and "${shortened(path)}", which is inside it`;
+    throw conflict(path, inside);
+  }
+}
+
+function conflict(path: string, which: string): KeyError {
+  const message = `The changes name ${which}; nothing was changed. Give one of them.`;
+  return new KeyError('paths_conflict', message, { place: path });
+}
+
+function shortened(path: string): string {
+  return path.length > 80 ? `${path.slice(0, 80)}…` : path;
+}
