@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { StorageError } from '../errors/errors.ts';
 import { filesDamaged, filesErrorOf, filesForeign, filesNewer } from './files-failure.ts';
 import { LevelDatabase } from './level-database.ts';
-import { checkUnopened, loadLevel } from './load-level.ts';
+import { loadLevel, MARKER, takingLock } from './load-level.ts';
 
-/** The file that says that a folder is a database of ours, and in which format. */
-const MARKER = 'cairndb.json';
+/** The format that the marker of a folder names. */
 const FORMAT = 1;
 
 /** Where ClassicLevel.repair() puts damaged files. */
@@ -58,10 +57,8 @@ export async function deleteDatabaseFiles(folder: string, name: string): Promise
       // Damaged or newer, it is a database all the same.
       if ((error as StorageError).code === 'data_foreign') throw error;
     });
-    // It takes the lock, which this process knows by path.
     const path = await realpath(folder);
-    checkUnopened(path);
-    if (state !== 'new') await ClassicLevel.destroy(path);
+    if (state !== 'new') await takingLock(path, () => ClassicLevel.destroy(path));
     for (const left of (await namesIn(folder)) ?? [])
       if (left.startsWith(MARKER) || left === REPAIRED)
         await rm(join(folder, left), { recursive: true, force: true });

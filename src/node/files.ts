@@ -89,10 +89,10 @@ const drivers = new Map<string, StorageDriver>();
  * Storage in files, for Node, Electron, Bun and Deno: each database is a LevelDB in a folder of its
  * own. Needs the package `classic-level`.
  *
- * A database belongs to one process at a time; all its clients in that process share it. Opening it
- * rejects with
+ * A database belongs to one thread of one process at a time; all its clients there share it.
+ * Opening it rejects with
  *
- * - `database_busy` while another process has it open,
+ * - `database_busy` while another process or worker thread has it open,
  * - `directory_unusable` where nothing can be stored in the directory,
  * - `driver_missing` without `classic-level`,
  * - `data_foreign`, `data_damaged`, `format_newer` where its folder has other, damaged or newer

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { Database } from '../../src/index.ts';
@@ -96,6 +96,26 @@ test('a database has one process: others get database_busy, until it ends', asyn
   await other.close();
   await child.end();
   expect(await storedOrders(directory)).toEqual([]);
+});
+
+test('of the threads of a process one has a database, and the refused ones leave it the lock', async () => {
+  const busy = 'database_busy';
+  const threads = await buildProgram('threads-process.ts');
+  const directory = makeFolder('threads');
+  const child = new ChildProgram([threads, directory]);
+  await child.until('waits');
+  expect(child.printed).toEqual([`${busy} ${busy} ${busy} open`, busy, busy, 'waits']);
+  const db = new Database({ name: 'shop', storage: files(directory) });
+  expect((await rejection(ordersOf(db).count())).code).toBe(busy);
+  process.kill(child.pid, 'SIGUSR2');
+  expect(await child.line()).toBe('open');
+  expect((await rejection(files(directory).delete?.('shop') as Promise<void>)).code).toBe(busy);
+  await child.end();
+  expect(await storedOrders(directory)).toEqual([]);
+  // What a thread that was ended, or the process, has left is in nobody's way.
+  expect(readdirSync(join(directory, 'shop')).filter((file) => /json/.test(file))).toEqual([
+    'cairndb.json',
+  ]);
 });
 
 test('a process that never closes its database ends when all is saved', async () => {
