@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCollectionOptions } from '../../src/api/options/collection-options.ts';
 import { DocumentCalls } from '../../src/page/calls/document-calls.ts';
 import { KeyValueCalls } from '../../src/page/calls/key-value-calls.ts';
-import { CallOrder } from '../../src/page/sending/call-order.ts';
+import { CallOrder } from '../../src/page/connection/call-order.ts';
 import type { HandleRequest, Sender } from '../../src/page/sending/sender.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });

@@ -11,11 +11,11 @@ import {
 } from '../../protocol/managed.ts';
 import type { Explained } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
 import type { DocumentSchema } from '../schemas.ts';
 import { checkId } from '../sending/call-arguments.ts';
-import type { CallOrder } from '../sending/call-order.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
 import { documentAt, type EncodedDocument, encodeGiven, toDocument } from '../sending/documents.ts';
 import {

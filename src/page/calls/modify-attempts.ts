@@ -7,7 +7,7 @@ import {
 import { type Coroutine, wait } from '../../async/coroutine.ts';
 import { isPromise, isRevoked } from '../../codec/kinds.ts';
 import { TransactionError, ValueError } from '../../errors/errors.ts';
-import type { CallOrder } from '../sending/call-order.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import { CallTurns } from '../sending/call-turns.ts';
 import type { Sender } from '../sending/sender.ts';
 

@@ -9,7 +9,7 @@ import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
 import { exportedBytes, loadFileCalls } from '../calls/load-file-calls.ts';
 import type { Runtime } from '../calls/runtime.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
-import { CallOrder } from '../sending/call-order.ts';
+import { CallOrder } from '../connection/call-order.ts';
 import { HandleChannel } from '../sending/handle-channel.ts';
 import { runTransaction } from '../transactions/run-transaction.ts';
 import { scopeOf } from '../transactions/transaction-scope.ts';

@@ -1,7 +1,7 @@
 import type { ClientStatus, EventName, Listener } from '../../api/events.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { Runtime } from '../calls/runtime.ts';
-import type { CallOrder } from '../sending/call-order.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 
 /** The client of a collection, as its handles see it. */
 export interface CollectionOwner {

@@ -9,6 +9,7 @@ import {
 } from '../../errors/errors.ts';
 import { isLong, isOfCall, isRead, isUrgent } from '../../protocol/operations.ts';
 import type { BatchReply, FirstSequenceNumbers, Request } from '../../protocol/requests.ts';
+import type { CallOrder } from './call-order.ts';
 import { numberedChanges, OpenHandles } from './replay.ts';
 import type { EngineInThread, Route } from './route.ts';
 
@@ -40,6 +41,15 @@ interface RequestingClient {
   refusal(): CairnError | undefined;
   /** Whether an engine was found; looks for one if not. */
   reaches(): boolean;
+}
+
+/** Whose requests are sent. */
+export interface Caller {
+  readonly handle: number;
+  /** The order in which its requests wait; left out for those that overtake calls. */
+  readonly order: CallOrder | undefined;
+  /** Of a call that can be aborted: its number in requests, and its signal. */
+  readonly abort?: { readonly call: number; readonly signal: AbortSignal } | undefined;
 }
 
 interface InFlight {
@@ -97,6 +107,23 @@ export class InFlightRequests {
   /** The changes in flight, with their sequence numbers. */
   *changes(): Generator<readonly [request: Request, index: number, number: number]> {
     for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
+  }
+
+  /** Sends a caller's requests, each after the exclusive call that runs in its order. */
+  sendFor({ handle, order, abort }: Caller): (request: { handle?: number }) => Promise<unknown> {
+    const send = (request: { handle?: number }): Promise<unknown> => {
+      if (order?.busy) return order.enter(() => send(request));
+      // In place: a copy of the request would take a tenth of a `get`.
+      request.handle = handle;
+      const addressed = request as Request;
+      // An aborted call still closes its scan.
+      if (!abort || addressed.op === 'scanEnd') return this.send(addressed);
+      const { call, signal } = abort;
+      return signal.aborted
+        ? Promise.reject(signal.reason)
+        : this.send({ ...addressed, call } as Request);
+    };
+    return send;
   }
 
   /** Sends a request with the others of this microtask. */

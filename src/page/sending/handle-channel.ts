@@ -4,8 +4,9 @@ import { isPromise } from '../../codec/kinds.ts';
 import type { Started } from '../../protocol/database-settings.ts';
 import type { LiveNews } from '../../protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../protocol/requests.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import type { ClientChannel } from '../connection/client-channel.ts';
-import type { CallOrder } from './call-order.ts';
+import type { Caller } from '../connection/in-flight-requests.ts';
 import type { CollectionSchema } from './collection-schema.ts';
 import type { LiveRegistry } from './observed-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
@@ -22,7 +23,7 @@ export interface CallMode {
   readonly exclusive?: boolean | undefined;
 }
 
-type Send = (request: HandleRequest) => Promise<unknown>;
+type Send = <Name extends OperationName>(request: HandleRequest<Name>) => Promise<ReplyTo<Name>>;
 
 /** A handle's view of its client's channel: runs calls, addresses their requests to the handle. */
 export class HandleChannel {
@@ -39,6 +40,8 @@ export class HandleChannel {
   readonly shared: SharedDocuments | undefined;
   /** The sender of calls that are neither exclusive nor abortable. */
   readonly sender: Sender;
+  /** Sends a request, which is the channel's from now on. */
+  readonly send: Send;
 
   /** @param handle Number of the handle; {@link DATABASE} addresses the whole database. */
   constructor(
@@ -53,7 +56,8 @@ export class HandleChannel {
     this.order = order;
     this.#channel = channel;
     this.handle = handle;
-    this.sender = this.#senderOver((request) => this.send(request));
+    this.sender = this.#senderOver(undefined);
+    this.send = this.#sendOver({ handle, order: undefined });
   }
 
   /** How the engine started; `undefined` before it runs. */
@@ -67,10 +71,9 @@ export class HandleChannel {
    */
   run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
     if (!exclusive && !signal) return this.#drive(start, this.sender);
-    const begin = (send: Send): Promise<T> =>
-      exclusive ? this.#alone(start, send) : this.#drive(start, this.#senderOver(send));
-    const send: Send = (request) => this.send(request);
-    return signal ? this.#runUntil(signal, begin) : begin(send);
+    const begin = (abort: Abort): Promise<T> =>
+      exclusive ? this.#alone(start, abort) : this.#drive(start, this.#senderOver(abort));
+    return signal ? this.#runUntil(signal, begin) : begin(undefined);
   }
 
   /**
@@ -82,14 +85,9 @@ export class HandleChannel {
     return isPromise(result) ? result : Promise.resolve(result);
   }
 
-  /** Sends a request, which is the channel's from now on. */
-  send<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
-    return this.#channel.requests.send(this.#addressed(request)) as Promise<ReplyTo<Name>>;
-  }
-
   /** Sends a request after all earlier calls. */
   sendInOrder<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
-    return this.order.enter(() => this.send(request));
+    return this.sender.send(request) as Promise<ReplyTo<Name>>;
   }
 
   /**
@@ -97,7 +95,8 @@ export class HandleChannel {
    * not in this thread.
    */
   sendSync<Name extends OperationName>(request: HandleRequest<Name>): ReplyTo<Name> {
-    return this.#channel.sendSync(this.#addressed(request)) as ReplyTo<Name>;
+    (request as { handle?: number }).handle = this.handle;
+    return this.#channel.sendSync(request as unknown as Request) as ReplyTo<Name>;
   }
 
   /**
@@ -131,28 +130,32 @@ export class HandleChannel {
   }
 
   /** Runs a call while later ones wait. */
-  #alone<T>(start: StartCall<T>, send: Send): Promise<T> {
-    return this.order.enterExclusively(() => this.#drive(start, this.#senderOver(send, true)));
+  #alone<T>(start: StartCall<T>, abort: Abort): Promise<T> {
+    return this.order.enterExclusively(() => this.#drive(start, this.#senderOver(abort, true)));
   }
 
   /** @param isAlone Whether the call holds the order of calls. */
-  #senderOver(send: Send, isAlone = false): Sender {
+  #senderOver(abort: Abort, isAlone = false): Sender {
+    const { handle, order } = this;
     const started = () => this.started;
-    const inOrder: Send = (request) => this.order.enter(() => send(request));
     return {
       get started() {
         return started();
       },
       isSync: false,
       shared: this.shared,
-      send: (isAlone ? send : inOrder) as Sender['send'],
-      exclusively: isAlone ? undefined : (start) => this.#alone(start, send),
-      client: { channel: this.#channel, handle: this.handle },
+      send: this.#sendOver({ handle, order: isAlone ? undefined : order, abort }),
+      exclusively: isAlone ? undefined : (start) => this.#alone(start, abort),
+      client: { channel: this.#channel, handle },
       pause: nextTurn,
     };
   }
 
-  #runUntil<T>(signal: AbortSignal, begin: (send: Send) => Promise<T>): Promise<T> {
+  #sendOver(caller: Caller): Send {
+    return this.#channel.requests.sendFor(caller) as Send;
+  }
+
+  #runUntil<T>(signal: AbortSignal, begin: (abort: Abort) => Promise<T>): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const call = Math.random();
     return new Promise<T>((resolve, reject) => {
@@ -163,20 +166,11 @@ export class HandleChannel {
         this.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
       };
       signal.addEventListener('abort', abort, { once: true });
-      begin((request) => {
-        // An aborted call still closes its scan.
-        if (request.op === 'scanEnd') return this.send(request);
-        if (signal.aborted) return Promise.reject(signal.reason);
-        return this.send({ ...request, call } as HandleRequest);
-      })
+      begin({ call, signal })
         .then(resolve, reject)
         .finally(() => signal.removeEventListener('abort', abort));
     });
   }
-
-  /** Adds the handle in place: a copy of the request would take a tenth of a `get`. */
-  #addressed<Name extends OperationName>(request: HandleRequest<Name>): Request {
-    (request as { handle?: number }).handle = this.handle;
-    return request as unknown as Request;
-  }
 }
+
+type Abort = Caller['abort'];
