@@ -22,34 +22,35 @@ export interface Reading {
   readonly left: () => void;
 }
 
+/** What a reader is doing. */
+type ReaderState =
+  | { readonly is: 'new' | 'idle' | 'ended' }
+  /** Computes a result; a request may wait for its end. */
+  | { readonly is: 'working'; rested?: () => void }
+  /** The client has not acknowledged the last news, which only announced a change or not. */
+  | { readonly is: 'unacknowledged'; readonly announced: boolean; readonly goOn: () => void }
+  | { readonly is: 'throttled'; readonly goOn: () => void };
+
 /**
  * A reader of a live query. It computes no result before its client has acknowledged the last one;
  * until then it collects the keys of changes. A mayHang reader announces a change first, and
  * evaluates it once that is acknowledged.
  *
  * ```
- * new ──begin──▶ busy ◀──changed── idle
- *                 │ └──nothing left──▶ │
- *                 └──────▶ ended ◀─────┘
+ * new ──begin──▶ working ◀────changed─────┐
+ *                 │ ▲ └──nothing left──▶ idle
+ *            news ▼ │ next, time
+ *       unacknowledged, throttled        all ──end──▶ ended
  * ```
  */
 export class LiveReader {
   readonly #tell: (news: LiveNews) => void;
   #reading: Reading | undefined;
+  #state: ReaderState = { is: 'new' };
   /** Keys that changed while the reader was busy. */
   #touched = new Set<string>();
   /** Whether all records may have changed. */
   #stale = false;
-  #busy = false;
-  #ended = false;
-  /** Whether a result is being computed, and the request that waits for its end. */
-  #working = false;
-  #rested: (() => void) | undefined;
-  /** Resumes the computation that waits for the acknowledgement, or for the throttle. */
-  #taken: (() => void) | undefined;
-  /** Whether the last news was the announcement of a change. */
-  #toldChange = false;
-  #wake: (() => void) | undefined;
   /** Whether a whole result was sent. */
   #ready = false;
   /** Called when the next whole result is sent, or nothing differs. */
@@ -64,24 +65,21 @@ export class LiveReader {
   /** Starts with the current result. */
   begin(reading: Reading): void {
     this.#reading = reading;
-    if (this.#ended) reading.left();
+    if (this.#hasEnded) reading.left();
     else this.#start(undefined);
   }
 
   /** Must be called when the records of these keys have changed. */
   changed(keys: ReadonlySet<string>): void {
-    let all = keys;
-    if (this.#busy || this.#reading?.mayHang) {
-      for (const key of keys) this.#touched.add(key);
-      all = this.#touched;
-    }
-    if (!this.#busy) this.#start(all);
+    const isIdle = this.#state.is === 'idle';
+    if (!isIdle || this.#reading?.mayHang) for (const key of keys) this.#touched.add(key);
+    if (isIdle) this.#start(this.#reading?.mayHang ? this.#touched : keys);
   }
 
   /** Must be called when all records were replaced. */
   reload(): void {
     this.#stale = true;
-    if (!this.#busy) this.#start(this.#touched);
+    if (this.#state.is === 'idle') this.#start(this.#touched);
   }
 
   /**
@@ -91,17 +89,18 @@ export class LiveReader {
    *   lost engine.
    */
   next(mayHang: boolean): void {
-    if (!this.#taken || this.#ended || (this.#toldChange && !mayHang)) return;
-    this.#working = true;
-    this.#taken();
-    this.#taken = undefined;
+    const state = this.#state;
+    if (state.is !== 'unacknowledged' || (state.announced && !mayHang)) return;
+    this.#enter({ is: 'working' });
+    state.goOn();
   }
 
   /** Waits until no result is being computed. */
   *resting(): Coroutine<undefined> {
-    while (this.#working) {
+    for (let state = this.#state; state.is === 'working'; state = this.#state) {
+      const working = state;
       yield new Promise<void>((resolve) => {
-        this.#rested = resolve;
+        working.rested = resolve;
       });
     }
     return undefined;
@@ -113,11 +112,11 @@ export class LiveReader {
    * their own.
    */
   catchUp(changed: ReadonlySet<RecordStore>): Promise<void> | undefined {
-    if (!this.#reading || !this.#ready || this.#ended) return undefined;
+    if (!this.#reading || !this.#ready || this.#hasEnded) return undefined;
     const { throttle, mayHang, records } = this.#reading;
     if (throttle > 0 || mayHang || !changed.has(records)) return undefined;
     const isBehind = this.#touched.size > 0 || this.#stale;
-    if (!isBehind && !this.#working) return undefined;
+    if (!isBehind && this.#state.is !== 'working') return undefined;
     return new Promise((resolve) => {
       (isBehind ? this.#caughtUpNext : this.#caughtUp).push(resolve);
     });
@@ -125,20 +124,31 @@ export class LiveReader {
 
   /** Sends the error and ends. */
   fail(error: unknown): void {
-    if (this.#ended) return;
+    if (this.#hasEnded) return;
     this.#tell({ error: asCairnError(error) });
     this.end();
   }
 
   end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#hasEnded) return;
+    const before = this.#state;
+    this.#enter({ is: 'ended' });
     this.#touched.clear();
     this.#reading?.left();
-    this.#taken?.();
-    this.#wake?.();
-    this.#rest();
+    if ('goOn' in before) before.goOn();
     this.#releaseAll();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#state.is === 'ended';
+  }
+
+  /** Every transition. */
+  #enter(state: ReaderState): void {
+    const before = this.#state;
+    if (before.is === 'ended') return;
+    this.#state = state;
+    if (before.is === 'working') before.rested?.();
   }
 
   #releaseAll(): void {
@@ -152,7 +162,7 @@ export class LiveReader {
   }
 
   #start(keys: ReadonlySet<string> | undefined): void {
-    this.#busy = this.#working = true;
+    this.#enter({ is: 'working' });
     try {
       const running = run(this.#read(this.#reading as Reading, keys));
       if (isPromise(running)) running.catch((error: unknown) => this.fail(error));
@@ -162,7 +172,7 @@ export class LiveReader {
   }
 
   *#read(reading: Reading, first: ReadonlySet<string> | undefined): Coroutine<void> {
-    for (let keys = first; !this.#ended; keys = this.#touched) {
+    for (let keys = first; !this.#hasEnded; keys = this.#touched) {
       // Changes until the acknowledgement are among these keys.
       if (keys && reading.mayHang) yield this.#told({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
@@ -171,14 +181,8 @@ export class LiveReader {
       if (this.#touched.size === 0 && !this.#stale) break;
     }
     // Here, not when the promise settles: a change in between must start anew.
-    this.#busy = false;
-    this.#rest();
+    this.#enter({ is: 'idle' });
     this.#releaseAll();
-  }
-
-  #rest(): void {
-    this.#working = false;
-    this.#rested?.();
   }
 
   /** Sends the new result, part by part, and waits for each acknowledgement. */
@@ -206,43 +210,41 @@ export class LiveReader {
     try {
       for (;;) {
         news = yield* result.next();
-        if (!news || this.#ended) return false;
+        if (!news || this.#hasEnded) return false;
         if (!('more' in news && news.more)) break;
         yield this.#told(news);
         // A reader in this thread acknowledges at once, so other requests would starve until the
         // last part.
         yield nextTurn();
-        if (this.#ended) return false;
+        if (this.#hasEnded) return false;
       }
     } finally {
       release();
     }
     // A slow reader must not block compaction.
     yield this.#told(news);
-    return !this.#ended;
+    return !this.#hasEnded;
   }
 
   #told(news: LiveNews): Promise<void> {
-    return new Promise((resolve) => {
-      this.#taken = resolve;
-      this.#toldChange = 'changed' in news;
+    return new Promise((goOn) => {
+      this.#enter({ is: 'unacknowledged', announced: 'changed' in news, goOn });
       this.#tell(news);
-      if (!('more' in news && news.more)) {
-        this.#ready = true;
-        this.#release();
-      }
-      this.#rest();
+      if ('more' in news && news.more) return;
+      this.#ready = true;
+      this.#release();
     });
   }
 
   #sleep({ clock, throttle }: Reading): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = clock.after(throttle, resolve, true);
-      this.#wake = () => {
+      const wake = () => {
         cancel();
+        this.#enter({ is: 'working' });
         resolve();
       };
-      this.#rest();
+      const cancel = clock.after(throttle, wake, true);
+      this.#enter({ is: 'throttled', goOn: wake });
     });
   }
 }
