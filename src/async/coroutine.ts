@@ -13,11 +13,15 @@ export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {
   return typeof (result as { next?: unknown } | undefined)?.next === 'function';
 }
 
+/** A result, within a coroutine. */
+export function* outcome<T>(result: Result<T>): Coroutine<T> {
+  return isCoroutine(result) ? yield* result : result;
+}
+
 /** Computes a result once a coroutine has ended. */
 export function* after<T>(first: Coroutine<unknown>, start: () => Result<T>): Coroutine<T> {
   yield* first;
-  const result = start();
-  return isCoroutine(result) ? yield* result : result;
+  return yield* outcome(start());
 }
 
 /** Waits for a promise. */
@@ -26,13 +30,15 @@ export function* wait<T>(promise: Promise<T>): Coroutine<T> {
 }
 
 /** Runs a coroutine. The result is a promise only if it had to wait. */
-export function run<T>(work: Coroutine<T>): T | Promise<T> {
+export function run<T>(work: Result<T>): T | Promise<T> {
+  if (!isCoroutine(work)) return work;
   const step = work.next();
   return step.done ? step.value : finish(work, step.value);
 }
 
 /** Runs a coroutine that must not wait, or throws. */
-export function runSync<T>(work: Coroutine<T>, place: string): T {
+export function runSync<T>(work: Result<T>, place: string): T {
+  if (!isCoroutine(work)) return work;
   const step = work.next();
   if (step.done) return step.value;
   step.value.catch(() => undefined);

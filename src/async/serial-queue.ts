@@ -1,5 +1,5 @@
 import { isPromise } from '../codec/kinds.ts';
-import { type Coroutine, isCoroutine, type Result, run } from './coroutine.ts';
+import { type Result, run } from './coroutine.ts';
 import { Mutex } from './mutex.ts';
 
 /**
@@ -62,7 +62,7 @@ export class SerialQueue {
     exclusive: boolean,
     start: () => Result<T> | Postponed<T>,
   ): T | Promise<T> | Postponed<T> {
-    const result = perform(start);
+    const result = run(start()) as T | Promise<T> | Postponed<T>;
     if (!exclusive && isPromise(result)) {
       this.#passing ??= new Set();
       const passing = this.#passing;
@@ -72,9 +72,4 @@ export class SerialQueue {
     }
     return result;
   }
-}
-
-function perform<T>(start: () => Result<T> | Postponed<T>): T | Promise<T> | Postponed<T> {
-  const result = start();
-  return isCoroutine(result) ? run(result as Coroutine<T>) : (result as T | Postponed<T>);
 }

@@ -8,8 +8,9 @@ import type { FencedStorage } from '../storage/fenced-storage.ts';
 import type { SegmentPool } from '../storage/segments/segment-pool.ts';
 import type { CollectionEvents } from './collection-events.ts';
 import type { CollectionVersions } from './documents/collection-versions.ts';
-import type { DocumentIndexes, IndexDeclarations } from './documents/document-indexes.ts';
+import type { DocumentIndexes } from './documents/document-indexes.ts';
 import type { IdGenerator } from './documents/ids.ts';
+import type { IndexKeeper } from './documents/index-keeper.ts';
 import type { VersionSink } from './documents/new-rows.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { RecentReads } from './first-reads/recent-reads.ts';
@@ -61,8 +62,7 @@ export interface CollectionContext
   indexes: DocumentIndexes;
   /** While the collection is replicated. */
   replica: ReplicaTracker | undefined;
-  /** The indexes that open handles declare. */
-  readonly declared: IndexDeclarations;
+  readonly keeper: IndexKeeper;
 }
 
 /** Whether a collection can be used, and if not, why. */

@@ -1,5 +1,5 @@
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
-import type { IndexDeclaration } from './documents/document-indexes.ts';
+import type { IndexDeclaration } from './documents/index-keeper.ts';
 import type { LiveReader } from './live/live-reader.ts';
 
 /** A request that ends what its client does not go on with. */

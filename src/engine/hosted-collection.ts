@@ -20,13 +20,9 @@ import {
 } from './collection-context.ts';
 import { CollectionEvents } from './collection-events.ts';
 import { CollectionVersions } from './documents/collection-versions.ts';
-import {
-  DocumentIndexes,
-  type IndexDeclaration,
-  IndexDeclarations,
-} from './documents/document-indexes.ts';
+import { DocumentIndexes } from './documents/document-indexes.ts';
 import { DocumentStore } from './documents/document-store.ts';
-import { IndexKeeper } from './documents/index-keeper.ts';
+import { type IndexDeclaration, IndexKeeper } from './documents/index-keeper.ts';
 import type { Executor, GiveUp } from './executor.ts';
 import { ExpirySweep } from './expiry/expiry-sweep.ts';
 import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
@@ -65,7 +61,6 @@ export class HostedCollection implements Executor {
   /** With `expire_after`. */
   readonly #sweep: ExpirySweep | undefined;
   #backups: BackupRequests | undefined;
-  readonly #indexes: IndexKeeper;
   readonly #first: FirstReads;
   readonly #turns: RequestTurns;
   readonly #lifecycle: CollectionLifecycle;
@@ -107,7 +102,10 @@ export class HostedCollection implements Executor {
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
       replica: undefined,
-      declared: new IndexDeclarations(),
+      keeper: new IndexKeeper(
+        () => this.context,
+        (cause) => this.#withBackups(({ backups }) => backups.create(cause)),
+      ),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
     };
     const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
@@ -116,9 +114,6 @@ export class HostedCollection implements Executor {
     events.watchWith(this.lives);
     const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
     this.#store = new Store(this.context);
-    this.#indexes = new IndexKeeper(this.context, (cause) =>
-      this.#withBackups(({ backups }) => backups.create(cause)),
-    );
     this.#first = new FirstReads(this.context);
     this.#turns = new RequestTurns(this.context, this.queue, this.#first);
     this.#lifecycle = new CollectionLifecycle(this.context, {
@@ -126,7 +121,6 @@ export class HostedCollection implements Executor {
       lives: this.lives,
       backups: () => this.#backups,
       withBackups: (use) => this.#withBackups(use),
-      indexes: this.#indexes,
       replication: () => this.#needReplication(),
       first: this.#first,
       checkpoints: new CheckpointWriter(this.context),
@@ -230,12 +224,12 @@ export class HostedCollection implements Executor {
   declare(settings: CollectionSettings): IndexDeclaration {
     this.#stamps.compare(settings, this.records.expiry);
     declareVersion(this.records, settings.version);
-    return this.#indexes.declare(settings.indexes, settings.version);
+    return this.context.keeper.declare(settings.indexes, settings.version);
   }
 
   /** A handle has closed. */
   retract(declaration: IndexDeclaration, drops: boolean): void {
-    this.#indexes.retract(declaration, drops);
+    this.context.keeper.retract(declaration, drops);
   }
 
   /**
@@ -286,7 +280,7 @@ export class HostedCollection implements Executor {
    * declares it.
    */
   giveUpIndex(error: CairnError, declared: CollectionSettings['indexes']): boolean {
-    return this.#indexes.giveUp(error, declared);
+    return this.context.keeper.giveUp(error, declared);
   }
 
   /** Saves everything so far. */

@@ -1,4 +1,4 @@
-import { type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../async/coroutine.ts';
 import { Pace } from '../async/pace.ts';
 import { type Body, decode, encode, peek } from '../codec/body.ts';
 import { KeyError, nameCollection } from '../errors/errors.ts';
@@ -171,7 +171,7 @@ export class KeyValueStore {
       ...change,
       handle: 0,
     });
-    const reply = isCoroutine(work) ? yield* work : work;
+    const reply = yield* outcome(work);
     return { reply, body: made[0]?.body, version };
   }
 

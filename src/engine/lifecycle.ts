@@ -7,7 +7,6 @@ import type { Request } from '../protocol/requests.ts';
 import { isRemovalDue } from '../storage/log/compact-log.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
-import type { IndexKeeper } from './documents/index-keeper.ts';
 import type { ExpirySweep } from './expiry/expiry-sweep.ts';
 import type { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import type { FirstReads } from './first-reads/first-reads.ts';
@@ -27,7 +26,6 @@ interface CollectionParts {
   /** `undefined` until they are used. */
   readonly backups: () => BackupRequests | undefined;
   readonly withBackups: <T>(use: (backups: BackupRequests) => T | Promise<T>) => Promise<T>;
-  readonly indexes: IndexKeeper;
   readonly replication: () => Coroutine<ReplicaRequests>;
   readonly first: FirstReads;
   readonly checkpoints: CheckpointWriter;
@@ -69,8 +67,8 @@ export class CollectionLifecycle {
    * @param stolen Whether the last leader may still write.
    */
   *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
-    const { availability, storage, records, saves } = this.#context;
-    const { indexes, first } = this.#parts;
+    const { availability, storage, records, saves, keeper } = this.#context;
+    const { first } = this.#parts;
     try {
       if (after) yield after;
       if (stolen) yield storage.claim();
@@ -81,12 +79,12 @@ export class CollectionLifecycle {
       // A first read that waits must not see the changes behind it.
       yield first.end();
       if (first.foundDamage) this.#parts.checkpoints.found(undefined);
-      indexes.opened();
+      keeper.opened();
       this.#finishOpening();
     } catch (error) {
       yield first.end();
       availability.error = error as Error;
-      void indexes.closed();
+      void keeper.closed();
       if (availability.isDamaged)
         availability.error = yield* wait(this.#explain(error as StorageError));
       throw availability.error;
@@ -117,12 +115,12 @@ export class CollectionLifecycle {
    * @param report Reports it.
    */
   restored(before: number, report: () => void): void {
-    const { availability, settings, records } = this.#context;
-    const { indexes, lives } = this.#parts;
+    const { availability, settings, records, keeper } = this.#context;
+    const { lives } = this.#parts;
     const { version } = records.log;
     availability.error = undefined;
     this.#parts.checkpoints.found(undefined);
-    indexes.opened();
+    keeper.opened();
     if (version === before) lives.reload();
     // Their handles cannot use the new documents.
     else lives.fail(otherVersion(settings.name, version, before));
@@ -163,14 +161,14 @@ export class CollectionLifecycle {
    * on.
    */
   *#leave(why: Error, write: () => Promise<void>): Coroutine<void> {
-    const { availability, records, saves, replica, events } = this.#context;
-    const { queue, lives, indexes, checkpoints, sweep } = this.#parts;
+    const { availability, records, saves, replica, events, keeper } = this.#context;
+    const { queue, lives, checkpoints, sweep } = this.#parts;
     const backups = this.#parts.backups();
     this.#isLeaving = true;
     try {
       sweep?.stop();
       if (backups) yield backups.stop();
-      yield indexes.closed();
+      yield keeper.closed();
       yield checkpoints.stop();
       // At once: none of the two is saved without the other.
       yield Promise.all([saves.leave(), replica?.leave()]);
@@ -185,7 +183,7 @@ export class CollectionLifecycle {
       replica?.resume();
       this.#tendBackups();
       checkpoints.resume();
-      indexes.opened();
+      keeper.opened();
       sweep?.start();
       throw error;
     }
@@ -206,7 +204,7 @@ export class CollectionLifecycle {
     this.#tendAgain?.();
     this.retention?.stop();
     this.#parts.sweep?.stop();
-    await this.#parts.indexes.closed();
+    await this.#context.keeper.closed();
     await this.#parts.backups()?.stop();
     await this.#parts.checkpoints.stop();
     await this.#context.saves.stop();

@@ -71,8 +71,8 @@ export class Loading {
     version: number,
     caching: boolean = context.settings.caching,
   ) {
-    const { settings, declared, records } = context;
-    this.indexes = new DocumentIndexes(settings, declared.of(version), records.expiry);
+    const { settings, keeper, records } = context;
+    this.indexes = new DocumentIndexes(settings, keeper.declaredFor(version), records.expiry);
     this.records = new FoldedRecords(this.indexes.wantedColumns, caching);
     for (const slot of this.indexes.all) this.lacking.set(slot, new Set());
   }

@@ -1,4 +1,4 @@
-import { isCoroutine, runSync } from '../async/coroutine.ts';
+import { runSync } from '../async/coroutine.ts';
 import { notInMemory } from '../errors/errors.ts';
 import { isRead } from '../protocol/operations.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   Request,
 } from '../protocol/requests.ts';
 import type { OperationContext } from './collection-context.ts';
-import type { IndexDeclaration } from './documents/document-indexes.ts';
+import type { IndexDeclaration } from './documents/index-keeper.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { parts } from './parts.ts';
 import { checkVersion } from './request-turns.ts';
@@ -111,7 +111,7 @@ function executeNow(
   checkAtHand(collection, request.op, declaration, key);
   return collection.context.aborts.atOnce(() => {
     const result = collection.perform(request, undefined, key, transaction);
-    return isCoroutine(result) ? runSync(result, collection.settings.name) : result;
+    return runSync(result, collection.settings.name);
   });
 }
 
@@ -131,7 +131,7 @@ function checkAtHand(
   const { name, caching } = settings;
   collection.touch();
   if (!caching) throw notInMemory(name, 'it was opened with caching: false');
-  const gate = context.declared.gateOf(declaration);
+  const gate = context.keeper.gateOf(declaration);
   if (gate?.error) throw gate.error;
   if (queue.busy || gate?.pending)
     throw notInMemory(name, 'earlier calls wait; await collection.ready first');

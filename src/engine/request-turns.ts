@@ -12,7 +12,7 @@ import {
 import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
-import type { IndexDeclaration } from './documents/document-indexes.ts';
+import type { IndexDeclaration } from './documents/index-keeper.ts';
 import type { GiveUp } from './executor.ts';
 import type { FirstAnswer, FirstReads } from './first-reads/first-reads.ts';
 import { parts } from './parts.ts';
@@ -84,7 +84,7 @@ export class RequestTurns {
         () => {
           if (isAnswered()) return undefined;
           const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
-          const gate = isSame && this.#context.declared.gateOf(declaration);
+          const gate = isSame && this.#context.keeper.gateOf(declaration);
           if (gate && request.op !== 'drop') {
             const { pending, error } = gate;
             if (pending) return new Postponed(pending.then(enter));

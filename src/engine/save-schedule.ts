@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../async/clock.ts';
-import { type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../async/coroutine.ts';
 import { asCairnError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
@@ -360,8 +360,7 @@ export function* atRest<T>(storage: FencedStorage, execute: () => Result<T>): Co
   const release = storage.holdWrites();
   try {
     if (storage.isBusy) yield storage.idle();
-    const result = execute();
-    return isCoroutine(result) ? yield* result : result;
+    return yield* outcome(execute());
   } finally {
     release();
   }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { IndexDeclaration } from '../../src/engine/documents/document-indexes.ts';
+import { IndexDeclaration } from '../../src/engine/documents/index-keeper.ts';
 import { Database } from '../../src/index.ts';
 
 test('a handle costs what the first ones cost, however many there are', async () => {

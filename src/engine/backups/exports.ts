@@ -76,7 +76,7 @@ export class Exports {
  * @param version Of the documents.
  */
 export function headerOf(
-  { settings, declared }: CollectionContext,
+  { settings, keeper }: CollectionContext,
   version: number,
   snapshot: Pick<FileHeader, 'created_at' | 'label'>,
 ): Omit<FileHeader, 'documents'> {
@@ -87,7 +87,7 @@ export function headerOf(
       [`indicate_${stamp}_timestamp`, timestamp],
     ],
   );
-  const indexes = declared.of(version);
+  const indexes = keeper.declaredFor(version);
   const options = { ...others, ...Object.fromEntries(stamps), indexes, version };
   return { collection: name, type, options, ...snapshot };
 }
@@ -98,14 +98,14 @@ export function headerOf(
  * @throws {CollectionError} `schema_newer`, `schema_older`
  */
 export function importedVersion(
-  { settings, declared, records }: CollectionContext,
+  { settings, keeper, records }: CollectionContext,
   header: FileHeader,
   merge: boolean,
 ): number {
   const { exists, version: own } = records.log;
   const version = versionIn(header);
   // Where nobody has it open, the next handle migrates it.
-  const isFree = declared.size === 0 && !(merge && exists);
+  const isFree = !keeper.isUsed && !(merge && exists);
   if (version === own || isFree) return version;
   const { name } = settings;
   throw otherVersion(name, version, own, `the file for collection "${name}"`);

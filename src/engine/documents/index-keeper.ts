@@ -2,9 +2,72 @@ import { run } from '../../async/coroutine.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
-import type { CollectionContext } from '../collection-context.ts';
-import { IndexDeclaration, type IndexDeclarations } from './document-indexes.ts';
+import type { CollectionEvents } from '../collection-events.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import type { SaveSchedule } from '../save-schedule.ts';
+import type { DocumentIndexes } from './document-indexes.ts';
 import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
+
+/** The indexes that handles declare, all the same, and the version of their documents. */
+export class IndexDeclaration {
+  /** The indexes that are not violated. */
+  definitions: readonly IndexDefinition[];
+  /** How many open handles declare this. */
+  handles = 1;
+  /** The error of all calls of the handles: they declare a violated unique index. */
+  error: CairnError | undefined;
+  /** Resolves when the indexes are ready or have failed; `undefined` afterwards. Never rejects. */
+  pending: Promise<void> | undefined;
+  /** The version that the handle's code expects. */
+  readonly version: number;
+  readonly #given: readonly IndexDefinition[];
+  #settle: () => void = () => undefined;
+
+  constructor(definitions: readonly IndexDefinition[], version: number) {
+    this.definitions = definitions;
+    this.#given = definitions;
+    this.version = version;
+    this.wait();
+  }
+
+  /** Whether a handle that declares these indexes can share this one: none of them was violated. */
+  isFor(definitions: readonly IndexDefinition[], version: number): boolean {
+    const { definitions: own } = this;
+    if (this.version !== version || own !== this.#given || own.length !== definitions.length)
+      return false;
+    return definitions.every((one, at) => {
+      const other = own[at] as IndexDefinition;
+      return isSameKey(one, other) && one.unique === other.unique && one.name === other.name;
+    });
+  }
+
+  /** Must be called when an index is ready no more. */
+  wait(): void {
+    this.pending ??= new Promise((resolve) => {
+      this.#settle = () => {
+        this.pending = undefined;
+        resolve();
+      };
+    });
+  }
+
+  settle(): void {
+    this.#settle();
+  }
+
+  fail(error: CairnError): void {
+    this.error = error;
+    this.settle();
+  }
+}
+
+/** The collection whose indexes are kept. */
+interface KeptCollection {
+  readonly records: RecordStore;
+  readonly saves: SaveSchedule;
+  readonly events: CollectionEvents;
+  readonly indexes: DocumentIndexes;
+}
 
 /** Makes a backup before segments are rewritten. */
 type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
@@ -22,17 +85,53 @@ type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
  * ```
  */
 export class IndexKeeper {
-  readonly #context: CollectionContext;
+  /** What the collection needs itself, whatever its handles declare. */
+  own: IndexDeclaration | undefined;
+  readonly #collection: () => KeptCollection;
   readonly #backUp: BackUp;
-  readonly #declared: IndexDeclarations;
+  /** The declarations of open handles: few, however many handles there are. */
+  readonly #declared = new Set<IndexDeclaration>();
   #state: 'opening' | 'open' | 'closed' = 'opening';
   /** Resolves when no index is being built. */
   #building: Promise<void> | undefined;
 
-  constructor(context: CollectionContext, backUp: BackUp) {
-    this.#context = context;
+  constructor(collection: () => KeptCollection, backUp: BackUp) {
+    this.#collection = collection;
     this.#backUp = backUp;
-    this.#declared = context.declared;
+  }
+
+  /** Whether a handle is open whose indexes are not violated. */
+  get isUsed(): boolean {
+    return this.#declared.size > 0;
+  }
+
+  get #all(): IndexDeclaration[] {
+    return this.own ? [this.own, ...this.#declared] : [...this.#declared];
+  }
+
+  /**
+   * What a request waits for, or fails with: the indexes of its handle, or the collection's own.
+   */
+  gateOf<Declaration>(declaration: Declaration): IndexDeclaration | Declaration {
+    const { own } = this;
+    return own?.pending || own?.error ? own : declaration;
+  }
+
+  /**
+   * The union of the declarations of a version: a unique index includes a plain one of the same
+   * keys. What handles of another version declare may be violated by these documents.
+   */
+  declaredFor(version: number): IndexDefinition[] {
+    const merged: IndexDefinition[] = [];
+    for (const one of this.#all) {
+      if (one !== this.own && one.version !== version) continue;
+      for (const definition of one.definitions) {
+        const at = merged.findIndex((other) => isSameKey(other, definition));
+        if (at < 0) merged.push(definition);
+        else if (definition.unique) merged[at] = definition;
+      }
+    }
+    return merged;
   }
 
   declare(definitions: readonly IndexDefinition[], version: number): IndexDeclaration {
@@ -64,7 +163,7 @@ export class IndexKeeper {
     if (--declaration.handles > 0) return;
     this.#declared.delete(declaration);
     declaration.settle();
-    if (drops && this.#declared.size > 0 && this.#state === 'open') this.#dropUndeclared();
+    if (drops && this.isUsed && this.#state === 'open') this.#dropUndeclared();
   }
 
   /** Call it when the records are loaded, and when they are replaced. */
@@ -72,15 +171,14 @@ export class IndexKeeper {
     this.#state = 'open';
     this.#dropUndeclared();
     // An index that was built over the records before has to be built again.
-    for (const declaration of this.#declared.all)
-      if (!this.#isServed(declaration)) declaration.wait();
+    for (const declaration of this.#all) if (!this.#isServed(declaration)) declaration.wait();
     this.#settle();
   }
 
   /** Call it when the collection becomes unusable. Resolves when no index is being built. */
   async closed(): Promise<void> {
     this.#state = 'closed';
-    for (const declaration of this.#declared.all) declaration.settle();
+    for (const declaration of this.#all) declaration.settle();
     await this.#building;
   }
 
@@ -93,11 +191,11 @@ export class IndexKeeper {
    */
   giveUp(error: CairnError, by: readonly IndexDefinition[]): boolean {
     if (error.code !== 'unique_violation') return false;
-    const { indexes } = this.#context;
+    const { indexes } = this.#collection();
     const slot = indexes.all.find(({ definition }) => definition.name === error.place);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
-    const { own } = this.#declared;
+    const { own } = this;
     if (this.#state === 'open' && own?.definitions.some((one) => isSameKey(one, slot.definition)))
       own.wait();
     this.#refuse([slot.definition], error);
@@ -108,8 +206,8 @@ export class IndexKeeper {
   /** Makes the handles fail that declare one of these as unique. */
   #refuse(definitions: readonly IndexDefinition[], error: CairnError): void {
     for (const declaration of this.#declared) {
-      const isMeant = ({ unique, ...own }: IndexDefinition) =>
-        unique && definitions.some((one) => isSameKey(one, { unique, ...own }));
+      const isMeant = (own: IndexDefinition) =>
+        own.unique && definitions.some((one) => isSameKey(one, own));
       if (declaration.version !== this.#version || !declaration.definitions.some(isMeant)) continue;
       this.#declared.delete(declaration);
       declaration.fail(error);
@@ -118,23 +216,19 @@ export class IndexKeeper {
   }
 
   #dropUndeclared(): void {
-    const { indexes } = this.#context;
-    const declared = this.#declared.of(this.#version);
+    const { indexes } = this.#collection();
+    const declared = this.declaredFor(this.#version);
     for (const slot of indexes.all) {
       const { definition } = slot;
       // A plain index serves until the unique one of the same keys is ready.
-      const isDeclared = declared.some(
-        (other) => isSameKey(other, definition) && (other.unique || !definition.unique),
-      );
-      if (!isDeclared) indexes.drop(slot);
+      if (!declared.some((other) => serves(other, definition))) indexes.drop(slot);
     }
   }
 
   /** Unblocks handles whose indexes are ready; builds the missing indexes. */
   #settle(): void {
     if (this.#state !== 'open') return;
-    for (const declaration of this.#declared.all)
-      if (this.#isServed(declaration)) declaration.settle();
+    for (const declaration of this.#all) if (this.#isServed(declaration)) declaration.settle();
     if (this.#building || this.#missing().length === 0) return;
     this.#building = this.#buildAll().finally(() => {
       this.#building = undefined;
@@ -143,7 +237,7 @@ export class IndexKeeper {
   }
 
   get #version(): number {
-    return this.#context.records.log.version;
+    return this.#collection().records.log.version;
   }
 
   #isServed({ definitions }: IndexDeclaration): boolean {
@@ -151,16 +245,13 @@ export class IndexKeeper {
   }
 
   #isReady(declared: IndexDefinition): boolean {
-    return this.#context.indexes.all.some(
-      ({ phase, definition }) =>
-        phase === 'ready' &&
-        isSameKey(definition, declared) &&
-        (definition.unique || !declared.unique),
+    return this.#collection().indexes.all.some(
+      ({ phase, definition }) => phase === 'ready' && serves(definition, declared),
     );
   }
 
   #missing(): IndexDefinition[] {
-    return this.#declared.of(this.#version).filter((definition) => !this.#isReady(definition));
+    return this.declaredFor(this.#version).filter((definition) => !this.#isReady(definition));
   }
 
   async #buildAll(): Promise<void> {
@@ -176,9 +267,9 @@ export class IndexKeeper {
   }
 
   async #build(missing: readonly IndexDefinition[]): Promise<void> {
-    const { indexes, records, events } = this.#context;
+    const { indexes, records, events } = this.#collection();
     const slots = indexes.add(missing);
-    const isOver = () => this.#state !== 'open' || this.#context.indexes !== indexes;
+    const isOver = () => this.#state !== 'open' || this.#collection().indexes !== indexes;
     try {
       const builder = new IndexBuilder(records, indexes, slots, isOver);
       const violations = await run(builder.build(events));
@@ -196,18 +287,17 @@ export class IndexKeeper {
    */
   #fail(missing: readonly IndexDefinition[], error: CairnError): void {
     this.#refuse(missing, error);
-    for (const declaration of this.#declared.all)
+    for (const declaration of this.#all)
       declaration.definitions = declaration.definitions.filter(
         (own) => !missing.some((one) => isSameKey(one, own)),
       );
-    const { own } = this.#declared;
-    if (own?.definitions.length === 0) own.fail(error);
-    this.#context.events.failed(error);
+    if (this.own?.definitions.length === 0) this.own.fail(error);
+    this.#collection().events.failed(error);
   }
 
   /** Writes missing columns of segments. */
   async #store(): Promise<void> {
-    const { records, indexes, saves, events } = this.#context;
+    const { records, indexes, saves, events } = this.#collection();
     if (lackingColumns(records, indexes).length === 0) return;
     try {
       await this.#backUp({ reason: 'indexes' });
@@ -217,4 +307,9 @@ export class IndexKeeper {
       events.failed(asCairnError(error));
     }
   }
+}
+
+/** A unique index also serves as the plain one of the same keys. */
+function serves(index: IndexDefinition, declared: IndexDefinition): boolean {
+  return isSameKey(index, declared) && (index.unique || !declared.unique);
 }

@@ -4,7 +4,7 @@ import { asCairnError } from '../../errors/errors.ts';
 import type { ExpirySettings } from '../../protocol/settings.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { IndexDeclaration } from '../documents/document-indexes.ts';
+import { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import { Expiry } from './expiry-times.ts';
 
@@ -52,7 +52,7 @@ export class ExpirySweep {
     this.#collection = collection;
     context.records.expiry = expiry;
     // It counts for documents of every version.
-    context.declared.own = new IndexDeclaration([expiry.definition], 0);
+    context.keeper.own = new IndexDeclaration([expiry.definition], 0);
     expiry.behind = () => this.#lookIn(0);
   }
 
@@ -80,7 +80,7 @@ export class ExpirySweep {
   /** Removes all that has expired, unless it has to be pushed first. */
   async drain(): Promise<void> {
     // It may be opening.
-    await this.#context.declared.own?.pending;
+    await this.#context.keeper.own?.pending;
     await this.#running;
     await this.#run();
   }

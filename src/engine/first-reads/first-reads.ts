@@ -1,4 +1,4 @@
-import { isCoroutine, run } from '../../async/coroutine.ts';
+import { run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import { isFirstRead } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
@@ -107,7 +107,8 @@ export class FirstReads {
     const { cursor } = request;
     const store = this.#scans.get(cursor);
     if (!store) return undefined;
-    const value = perform(store, request);
+    // Without a wait: all bodies are at hand, and few.
+    const value = run(store.execute(request));
     if (!cursorOf(value)) this.#scans.delete(cursor);
     return { value };
   }
@@ -118,17 +119,11 @@ export class FirstReads {
     const found = await stored?.find(request);
     if (!found) return undefined;
     const store = new DocumentStore(found);
-    const value = await perform(store, request);
+    const value = await run(store.execute(request));
     const cursor = request.op === 'scan' ? cursorOf(value) : undefined;
     if (cursor !== undefined) this.#scans.set(cursor, store);
     return { value };
   }
-}
-
-/** Without a wait: all bodies are at hand, and few. */
-function perform(store: DocumentStore, request: Request): unknown {
-  const result = store.execute(request);
-  return isCoroutine(result) ? run(result) : result;
 }
 
 function cursorOf(reply: unknown): number | undefined {

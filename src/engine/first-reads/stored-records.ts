@@ -48,12 +48,12 @@ export class StoredRecords {
 
   constructor(context: CollectionContext, state: StoredState) {
     const { manifest, checkpoint } = state;
-    const { storage, settings, records, declared } = context;
+    const { storage, settings, records, keeper } = context;
     this.#context = context;
     this.room = new RoomForReads(ROOM, checkpoint.segments.length);
     this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
     this.#live = liveAmong(checkpoint, manifest);
-    const { all } = new DocumentIndexes(settings, declared.of(records.log.version));
+    const { all } = new DocumentIndexes(settings, keeper.declaredFor(records.log.version));
     const stored = all.flatMap(({ definition, column }) => {
       const directory = checkpoint.indexes[column];
       return directory ? new StoredIndex(definition, column, directory) : [];

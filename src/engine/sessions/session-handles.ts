@@ -3,7 +3,7 @@ import { dropped, typeMismatch } from '../../protocol/collection-errors.ts';
 import { isEdit } from '../../protocol/operations.ts';
 import type { IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import type { IndexDeclaration } from '../documents/document-indexes.ts';
+import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
 import type { OpenCollections } from '../open-collections.ts';
 

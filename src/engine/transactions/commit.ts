@@ -1,4 +1,4 @@
-import { type Coroutine, isCoroutine, run } from '../../async/coroutine.ts';
+import { type Coroutine, outcome, run } from '../../async/coroutine.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError, type CairnError, TransactionError } from '../../errors/errors.ts';
@@ -101,8 +101,7 @@ function* repeat(
     for (const change of changes) {
       const target = targets.find(({ handle }) => handle === change.handle);
       if (!target) continue;
-      const result = transaction.execute(target.collection.context, change);
-      const reply = isCoroutine(result) ? yield* result : result;
+      const reply = yield* outcome(transaction.execute(target.collection.context, change));
       if (target.collection.findsNothing(change, reply)) throw unrepeatable(target);
     }
     apply(targets, transaction);

@@ -2,7 +2,7 @@ import { isPromise } from '../../codec/kinds.ts';
 import { isExclusive } from '../../protocol/operations.ts';
 import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import type { IndexDeclaration } from '../documents/document-indexes.ts';
+import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
 import { EngineTransaction } from './transaction.ts';

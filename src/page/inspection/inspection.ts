@@ -1,4 +1,4 @@
-import { type Coroutine, isCoroutine, type Result } from '../../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { callSafely } from '../../async/emitter.ts';
 import type {
   CallObserver,
@@ -120,8 +120,7 @@ function* observed(
 ): Coroutine<unknown> {
   const began = performance.now();
   try {
-    const call = start();
-    const result = isCoroutine(call) ? yield* call : call;
+    const result = yield* outcome(start());
     report({ result }, performance.now() - began);
     return result;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { isCoroutine, type Result, run } from '../../async/coroutine.ts';
+import { type Result, run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import type { Started } from '../../protocol/database-settings.ts';
@@ -81,7 +81,7 @@ export class HandleChannel {
    * microtask queue.
    */
   settle<T>(call: Result<T>): Promise<T> {
-    const result = isCoroutine(call) ? run(call) : call;
+    const result = run(call);
     return isPromise(result) ? result : Promise.resolve(result);
   }
 

@@ -1,4 +1,4 @@
-import { isCoroutine, type Result, runSync } from '../../async/coroutine.ts';
+import { type Result, runSync } from '../../async/coroutine.ts';
 import { CollectionError, nameCollection } from '../../errors/errors.ts';
 import type { HandleChannel } from './handle-channel.ts';
 import type { NearReads } from './near-reads.ts';
@@ -41,7 +41,7 @@ export class SyncSender implements Sender {
     try {
       // Hot: no call takes more, and to spread them takes half as long as a `get`.
       const result = call.call(calls, this, args[0] as never, args[1] as never, args[2] as never);
-      return isCoroutine(result) ? runSync(result, this.#collection) : result;
+      return runSync(result, this.#collection);
     } catch (error) {
       throw nameCollection(error, this.#collection);
     }

@@ -1,5 +1,5 @@
 import { signalIn } from '../../api/options/option-checks.ts';
-import { isCoroutine, type Result, run } from '../../async/coroutine.ts';
+import { type Result, run } from '../../async/coroutine.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
@@ -50,7 +50,7 @@ class TransactionMethods {
       // One that was just constructed may have to load.
       const { calls } = this.#handle.loaded ?? (await this.#handle.load());
       const call: Result<unknown> = begin(start, calls, this.#sender, args);
-      return isCoroutine(call) ? await run(call) : call;
+      return await run(call);
     } catch (error) {
       throw withCallerFrames(nameCollection(error, this.#collection));
     } finally {

@@ -1,4 +1,5 @@
 import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
+import { Mutex } from '../../async/mutex.ts';
 import { databaseClosed } from '../drivers/database-id.ts';
 import type {
   Durability,
@@ -55,8 +56,8 @@ export class EncryptedStorage implements Storage {
   readonly #codes: NameCodes;
   readonly #guard: RollbackGuard;
   readonly #damaged: StorageEvents['damaged'];
-  /** Settles when all writes so far have begun; never rejects. */
-  #begun: Promise<unknown> = Promise.resolve();
+  /** Held while a write begins. */
+  readonly #begins = new Mutex();
   #closed = false;
 
   constructor(storage: Storage, keys: DataKeys, { damaged }: StorageEvents) {
@@ -115,22 +116,21 @@ export class EncryptedStorage implements Storage {
 
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void> {
     // One after the other: a write must not overtake an earlier one.
-    const begun = this.#begun.then(() => this.#begin(operations, durability));
-    this.#begun = begun.catch(() => undefined);
-    return begun.then(({ done }) => done);
+    return this.#begins.run(() => this.#begin(operations, durability)).then(({ done }) => done);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     // A write that is drawn while storage does not answer never begins.
-    await withDeadline(this.#begun, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
+    const begun = this.#begins.held ?? Promise.resolve();
+    await withDeadline(begun, CLOSE_DEADLINE_MS, () => new Error()).catch(() => undefined);
     await this.#storage.close();
   }
 
   /** Reads see the writes before them. */
   async #ready(): Promise<void> {
     if (this.#closed) throw databaseClosed();
-    await this.#begun;
+    await this.#begins.held;
   }
 
   /** Resolves when storage has all operations. */

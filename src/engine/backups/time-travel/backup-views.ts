@@ -1,4 +1,4 @@
-import { isCoroutine, run } from '../../../async/coroutine.ts';
+import { run } from '../../../async/coroutine.ts';
 import type { Snapshot } from '../../../backup/snapshot.ts';
 import type { BackupRead } from '../../../protocol/backup-protocol.ts';
 import type { ReadOfBackup } from '../../../protocol/operations.ts';
@@ -191,8 +191,7 @@ class OpenBackup {
   async execute(request: Request): Promise<unknown> {
     this.#running++;
     try {
-      const result = this.#store.execute(request);
-      return isCoroutine(result) ? await run(result) : result;
+      return await run(this.#store.execute(request));
     } catch (error) {
       throw backupDamage(this.#snapshot, error);
     } finally {
