@@ -3,7 +3,7 @@ import { wait } from '../../src/async/coroutine.ts';
 import { parts } from '../../src/engine/parts.ts';
 import { CairnError } from '../../src/errors/errors.ts';
 import { asAcknowledged } from '../../src/page/connection/replay.ts';
-import type { Request } from '../../src/protocol/requests.ts';
+import { DATABASE, type Request } from '../../src/protocol/requests.ts';
 import { type FaultyDriver, faultyDriver } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
@@ -105,7 +105,10 @@ describe('after a failover', () => {
       // A backup would be made without it, and one that is loaded, changed by it.
       const backUp: Request = { op: 'createBackup', handle: NOTES, asked: 1 };
       const load: Request = { op: 'loadBackup', handle: NOTES, name: 'any', version: 1 };
-      for (const request of [increase('x', 100), backUp, load])
+      // A collection of another name would not get it, and an import would be changed by it.
+      const rename: Request = { op: 'rename', handle: DATABASE, from: 'notes', to: 'others' };
+      const importAll: Request = { op: 'importAll', handle: DATABASE, call: 1, merge: false };
+      for (const request of [increase('x', 100), backUp, load, rename, importAll])
         await expect(client.make(request)).rejects.toMatchObject({ code: 'load_failed' });
       expect(await client.replayAgain()).toEqual(new Map());
       expect(await client.contents()).toEqual(before);
