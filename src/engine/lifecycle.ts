@@ -165,13 +165,17 @@ export class CollectionLifecycle {
     const { queue, lives, checkpoints, sweep } = this.#parts;
     const backups = this.#parts.backups();
     this.#isLeaving = true;
+    let decide: () => void = () => undefined;
+    const outcome = new Promise<void>((resolve) => {
+      decide = resolve;
+    });
     try {
       sweep?.stop();
       if (backups) yield backups.stop();
       yield keeper.closed();
       yield checkpoints.stop();
       // At once: none of the two is saved without the other.
-      yield Promise.all([saves.leave(), replica?.leave()]);
+      yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
       // Earlier requests still read from storage.
       yield queue.passed();
       const writing = write();
@@ -186,6 +190,8 @@ export class CollectionLifecycle {
       keeper.opened();
       sweep?.start();
       throw error;
+    } finally {
+      decide();
     }
     this.retention?.stop();
     availability.error = why;

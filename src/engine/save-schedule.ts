@@ -51,6 +51,8 @@ export class SaveSchedule {
   #stopped = false;
   /** Whether the others of the group are saved without it: it is being dropped. */
   #isLeaving = false;
+  /** Resolves when that has succeeded, or failed. */
+  #outcome: Promise<void> | undefined;
   /** Flushes and exclusive writes that wait or are under way. */
   readonly #writers = new Set<Promise<unknown>>();
 
@@ -162,8 +164,8 @@ export class SaveSchedule {
    */
   flush(): Promise<void> {
     // A save beside a drop would bring back what it removes: a transaction that has read the
-    // collection may ask for one.
-    if (this.#isLeaving) return Promise.resolve();
+    // collection may ask for one. It comes once the drop has failed.
+    if (this.#isLeaving) return this.#flushLater();
     return this.#note(this.#flush());
   }
 
@@ -194,6 +196,11 @@ export class SaveSchedule {
     return this.#save(attach);
   }
 
+  async #flushLater(): Promise<void> {
+    await this.#outcome;
+    if (!this.#isLeaving) await this.flush();
+  }
+
   async #flush(): Promise<void> {
     if (this.#saving) {
       // Its failure is reported; the next save carries its changes.
@@ -222,9 +229,14 @@ export class SaveSchedule {
       await (this.#writing ?? Promise.allSettled(this.#writers));
   }
 
-  /** Stops for a drop: linked collections are saved without this one from now on. */
-  leave(): Promise<void> {
+  /**
+   * Stops for a drop: linked collections are saved without this one from now on.
+   *
+   * @param outcome Resolves when the drop has succeeded, or failed.
+   */
+  leave(outcome?: Promise<void>): Promise<void> {
     this.#isLeaving = true;
+    this.#outcome = outcome;
     return this.stop();
   }
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Request } from '../../src/protocol/requests.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { faultyDriver, outage } from '../storage/faulty-driver.ts';
 import { openClient } from './engine-client.ts';
-import { settled } from './fake-clock.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+import { ask, join, NOTES, takeOver, VALUES } from './successive-engines.ts';
 
 const documents = {
   name: 'notes',
@@ -155,3 +157,29 @@ test.each(['before', 'after'] as const)(
     expect([dropped, await reopened.count()]).toEqual(['failed', 1]);
   },
 );
+
+test('a transaction that has read a collection whose drop fails waits for its save', async () => {
+  const driver = faultyDriver(memoryDriver(), true);
+  const engine = await takeOver(driver, new FakeClock());
+  const { session } = join(engine, 'a');
+  const other = join(engine, 'b').session;
+  await session.save();
+  await other.execute([{ op: 'kvSet', handle: VALUES, key: 'k', body: '1' }], [[VALUES, 1]]);
+  const insert = { op: 'insert', handle: NOTES, id: 'x', body: '{}' } as const;
+  await ask(session, { ...insert, transaction: 1 });
+  await ask(session, { op: 'kvGet', handle: VALUES, key: 'k', transaction: 1 });
+  driver.inject({ call: 'write', when: 'before' });
+  const before = driver.calls.write;
+  const dropped = ask(other, { op: 'drop', handle: VALUES, enabled: true, backup: false });
+  const refused = expect(dropped).rejects.toBe(outage);
+  while (driver.calls.write === before) await settled();
+  const numbers: [number, number][] = [[NOTES, 1]];
+  const commit = { op: 'commit', handle: 0, transaction: 1, changes: [], numbers } as const;
+  expect(await ask(session, commit)).toBe('committed');
+  // Without what it has read it must not be stored.
+  driver.crash();
+  await refused;
+  const next = join(await takeOver(driver, new FakeClock()), 'c').session;
+  expect(await ask(next, { op: 'count', handle: NOTES } as Request)).toBe(1);
+  expect(await ask(next, { op: 'kvGet', handle: VALUES, key: 'k' })).toMatchObject({ body: '1' });
+});

@@ -24,7 +24,7 @@ export interface ReplicaTracker {
   /** Saves what its log alone has to save. */
   save(): Promise<void>;
   /** Ends timers and writes. */
-  leave(): Promise<void>;
+  leave(outcome?: Promise<void>): Promise<void>;
   /** Goes on after that. */
   resume(): void;
   /** What removes it from storage. */

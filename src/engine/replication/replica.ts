@@ -308,8 +308,8 @@ export class Replica implements ReplicaTracker {
     return this.log.saves.flush();
   }
 
-  leave(): Promise<void> {
-    return this.log.saves.leave();
+  leave(outcome?: Promise<void>): Promise<void> {
+    return this.log.saves.leave(outcome);
   }
 
   resume(): void {
