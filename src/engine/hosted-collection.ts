@@ -42,6 +42,7 @@ import {
   executeOnce,
   giveUp,
   type HandleDeclaration,
+  type ReplayOrder,
   RequestTurns,
 } from './request-turns.ts';
 import { SaveSchedule } from './save-schedule.ts';
@@ -240,10 +241,14 @@ export class HostedCollection implements Executor {
     request: Request,
     key: IdempotencyKey,
     { indexes, version }: CollectionSettings,
+    order: ReplayOrder,
   ): Promise<void> {
+    const asking = { declaration: { version }, key, isStaged: false };
+    const perform = () => order.perform([this], () => this.perform(request, undefined, key));
+    this.touch();
     for (;;) {
       try {
-        const reply = await this.execute(request, undefined, key, { version });
+        const reply = await this.#turns.take(request, asking, perform);
         if (this.findsNothing(request, reply)) throw changeLost(this.settings.name, request.id);
         return;
       } catch (cause) {

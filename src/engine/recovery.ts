@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../async/clock.ts';
-import { asCairnError, mayPass } from '../errors/errors.ts';
+import { asCairnError, loadFailed, mayPass } from '../errors/errors.ts';
 import type { PartName } from '../protocol/parts.ts';
 import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
 import {
@@ -13,15 +13,15 @@ import { EPOCH_SPAN } from '../storage/log/manifest.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
+import { ReplayOrder } from './request-turns.ts';
 
 /** A session that replays changes. */
 export interface RecoverySession {
   readonly client: string;
   openAll(opened: OpenedHandles): void;
-  reapply(change: AcknowledgedChange): Promise<void>;
+  reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void>;
   settleAll(): void;
-  /** Why it takes no changes until its replay is repeated; `undefined` where it does. */
-  behind: unknown;
+  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void;
   leave(): void;
 }
 
@@ -46,6 +46,9 @@ const PATIENCE_MS = 200;
 
 /** The first wait before storage is read again for recovery records. */
 const RETRY_MS = 1000;
+
+/** A client whose changes wait longer for their code replays them later. */
+const CODE_MS = 5000;
 
 /** The replay of one client. */
 interface Contribution {
@@ -216,41 +219,49 @@ export class Recovery {
       if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
     // Before the first, as changes enter the queues in their order. Without it what follows waits
     // as well: it may have been made on top.
-    const [first, missing] = await loadParts(all.map(({ change }) => change.request));
+    const [first, missing] = await this.#loadParts(all.map(({ change }) => change.request));
+    const order = new ReplayOrder();
     const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
     await Promise.all(
       all.map(async ({ session, change, index }, at) => {
         try {
           if (at >= first) throw missing;
-          await session.reapply(change);
+          await session.reapply(change, order);
         } catch (error) {
           failures.get(session)?.set(index, error);
         }
       }),
     );
-    for (const { session, applied } of contributions) {
+    for (const { session, changes, applied } of contributions) {
       session.settleAll();
-      const isBehind = [...(failures.get(session)?.values() ?? [])].includes(missing);
-      session.behind = isBehind ? missing : undefined;
-      applied(failures.get(session) as Map<number, unknown>);
+      const own = failures.get(session) as Map<number, unknown>;
+      session.fallBehind(changes, own);
+      applied(own);
     }
   }
-}
 
-/**
- * Loads the code of changes.
- *
- * @returns the index of the first whose code is missing, and why.
- */
-async function loadParts(changes: readonly Request[]): Promise<[first: number, why?: unknown]> {
-  for (const [index, change] of changes.entries()) {
+  /**
+   * Loads the code of changes. All clients wait for it.
+   *
+   * @returns the index of the first whose code is missing, and why.
+   */
+  async #loadParts(changes: readonly Request[]): Promise<[first: number, why?: unknown]> {
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#context.clock.after(CODE_MS, resolve);
+    }).then(() => loadFailed(new Error(`It did not come within ${CODE_MS / 1000} s.`)));
+    let index = 0;
     try {
-      for (const part of partsOf(change)) await parts.load(part);
+      for (; index < changes.length; index++)
+        for (const part of partsOf(changes[index] as Request))
+          await Promise.race([parts.load(part), late]);
+      return [index];
     } catch (error) {
       return [index, error];
+    } finally {
+      cancel();
     }
   }
-  return [changes.length];
 }
 
 function partsOf(change: Request): readonly PartName[] {

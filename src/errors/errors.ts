@@ -135,6 +135,18 @@ export function mayPass(error: unknown): boolean {
   return error instanceof StorageError || (error as CairnError).code === 'load_failed';
 }
 
+/**
+ * Codes of failures of storage that may pass. Others need somebody to do something: free space,
+ * update the app, give another key.
+ */
+export const PASSING: readonly string[] = ['storage_failed', 'storage_lost', 'storage_timeout'];
+
+/** Whether what failed may succeed without anybody doing something. */
+export function isPassing(error: unknown): boolean {
+  const { code } = error as CairnError;
+  return code === 'load_failed' || PASSING.includes(code);
+}
+
 /** @throws {CairnError} `load_failed` */
 export function loadFailed(cause: unknown): never {
   throw new CairnError(

@@ -108,7 +108,8 @@ describe('after a failover', () => {
       // A collection of another name would not get it, and an import would be changed by it.
       const rename: Request = { op: 'rename', handle: DATABASE, from: 'notes', to: 'others' };
       const importAll: Request = { op: 'importAll', handle: DATABASE, call: 1, merge: false };
-      for (const request of [increase('x', 100), backUp, load, rename, importAll])
+      const save: Request = { op: 'save', handle: NOTES };
+      for (const request of [increase('x', 100), backUp, load, rename, importAll, save])
         await expect(client.make(request)).rejects.toMatchObject({ code: 'load_failed' });
       expect(await client.replayAgain()).toEqual(new Map());
       expect(await client.contents()).toEqual(before);

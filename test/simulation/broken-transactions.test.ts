@@ -30,9 +30,9 @@ function changeReplay(
 ): void {
   vi.spyOn(SessionTransactions.prototype, 'reapply').mockImplementation(function (
     this: SessionTransactions,
-    request,
+    ...args
   ) {
-    return change(this, request);
+    return change(this, ...args);
   });
 }
 
@@ -99,9 +99,9 @@ test(
 test(
   'half a replay is found out',
   async () => {
-    changeReplay((transactions, request) => {
+    changeReplay((transactions, request, order) => {
       const half = request.changes.slice(0, Math.ceil(request.changes.length / 2));
-      return reapply.call(transactions, { ...request, changes: half });
+      return reapply.call(transactions, { ...request, changes: half }, order);
     });
     await expectFound();
   },
@@ -136,9 +136,9 @@ test(
     ) {
       return !isReplay && has.call(this, key);
     });
-    changeReplay(async (transactions, request) => {
+    changeReplay(async (transactions, request, order) => {
       isReplay = true;
-      const repeated = reapply.call(transactions, request);
+      const repeated = reapply.call(transactions, request, order);
       isReplay = false;
       await repeated;
     });

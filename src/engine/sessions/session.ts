@@ -1,5 +1,5 @@
 import { isPromise } from '../../codec/kinds.ts';
-import { asCairnError } from '../../errors/errors.ts';
+import { asCairnError, isPassing } from '../../errors/errors.ts';
 import type { EngineEvent } from '../../protocol/event-protocol.ts';
 import { changedHandles, isChange, isRead } from '../../protocol/operations.ts';
 import {
@@ -22,7 +22,7 @@ import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
-import { isChanging } from '../request-turns.ts';
+import { isChanging, type ReplayOrder } from '../request-turns.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
 import { StagedRequests } from './staged-requests.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
@@ -61,8 +61,8 @@ export class Session implements EventReceiver, RecoverySession {
   readonly transactions: StagedRequests;
   readonly unfinished = new UnfinishedCalls();
   watching = false;
-  /** A change must not overtake those that are to be replayed again. */
-  behind: unknown;
+  /** By collection, why changes are to be replayed again: no other must overtake them. */
+  readonly #behind = new Map<string, unknown>();
   readonly #lives: SessionLives;
   readonly #answers = new AnswerOrder();
   /** Batches that wait for the recovery; no later batch may overtake them. */
@@ -131,12 +131,12 @@ export class Session implements EventReceiver, RecoverySession {
   }
 
   /** Applies a replayed change, unless it was applied before. */
-  async reapply(change: AcknowledgedChange): Promise<void> {
+  async reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void> {
     const { request } = change;
     for (const collection of this.collectionsOf(request)) this.#replayed.add(collection);
     try {
-      if (request.op === 'commit') await this.transactions.reapply(request);
-      else await this.#reapplyOne(change);
+      if (request.op === 'commit') await this.transactions.reapply(request, order);
+      else await this.#reapplyOne(change, order);
     } catch (error) {
       // The last part says whether all of an `insertMany` is applied.
       if (request.op === 'insertPart' && !request.last) return;
@@ -145,10 +145,10 @@ export class Session implements EventReceiver, RecoverySession {
     }
   }
 
-  async #reapplyOne({ request, number }: AcknowledgedChange): Promise<void> {
+  async #reapplyOne({ request, number }: AcknowledgedChange, order: ReplayOrder): Promise<void> {
     const { collection, settings } = this.handles.of(request);
     const key = { client: this.client, handle: request.handle, number };
-    const applied = collection.reapply(request, key, settings);
+    const applied = collection.reapply(request, key, settings, order);
     this.unfinished.notePart(collection, request);
     await applied;
   }
@@ -164,6 +164,25 @@ export class Session implements EventReceiver, RecoverySession {
   settleAll(): void {
     this.context.collections.settle(this.#replayed);
     this.#replayed.clear();
+  }
+
+  /** Must be called after a replay. @param failures By index among the changes. */
+  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void {
+    this.#behind.clear();
+    for (const [index, error] of failures) {
+      if (!isPassing(error)) continue;
+      for (const { settings } of this.collectionsOf((changes[index] as AcknowledgedChange).request))
+        this.#behind.set(settings.name, error);
+    }
+  }
+
+  /** @throws why a request has to wait for the next replay. */
+  #checkOrder(request: Request): void {
+    if (!isChange(request) && !isChanging(request) && request.op !== 'save') return;
+    const isOfAll = request.handle === DATABASE && request.op !== 'commit';
+    for (const [name, error] of this.#behind)
+      if (isOfAll || this.collectionsOf(request).some(({ settings }) => settings.name === name))
+        throw error;
   }
 
   tellReleased(watermarks: readonly Watermark[]): void {
@@ -208,7 +227,7 @@ export class Session implements EventReceiver, RecoverySession {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = batch[index] as Request;
-        if (this.behind && (isChange(request) || isChanging(request))) throw this.behind;
+        if (this.#behind.size > 0) this.#checkOrder(request);
         const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;
         const executor = isStaged ? this.transactions : (handle?.collection ?? database);
@@ -301,6 +320,7 @@ class AnswerOrder {
 interface Resumed {
   openAll(opened: OpenedHandles): void;
   replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>>;
+  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void;
 }
 
 /**
@@ -327,8 +347,11 @@ async function resumeSession(
   }
   session.openAll(opened);
   // The client replays again while storage fails.
-  if (refusal)
-    return { failures: new Map(changes.map((_, index) => [index, refusal])), database: known };
+  if (refusal) {
+    const refused = new Map(changes.map((_, index) => [index, refusal]));
+    session.fallBehind(changes, refused);
+    return { failures: refused, database: known };
+  }
   const failures = await session.replay(changes);
   return { failures, database: await databaseId().catch(() => undefined) };
 }

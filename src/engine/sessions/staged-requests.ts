@@ -4,6 +4,7 @@ import { TransactionError } from '../../errors/errors.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { Executor } from '../executor.ts';
 import { type PartCode, parts } from '../parts.ts';
+import type { ReplayOrder } from '../request-turns.ts';
 
 type Loaded = PartCode['transactions']['SessionTransactions'];
 
@@ -30,8 +31,8 @@ export class StagedRequests implements Executor {
   }
 
   /** Repeats a transaction that another engine has committed, unless it was saved. */
-  async reapply(request: Request<'commit'>): Promise<void> {
-    await this.#use((transactions) => transactions.reapply(request));
+  async reapply(request: Request<'commit'>, order: ReplayOrder): Promise<void> {
+    await this.#use((transactions) => transactions.reapply(request, order));
   }
 
   endAll(): void {

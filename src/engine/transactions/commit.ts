@@ -7,6 +7,7 @@ import type { CommitReply, IdempotencyKey, Request } from '../../protocol/reques
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { ReplayOrder } from '../request-turns.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
 
@@ -72,10 +73,13 @@ export async function recommit(
   targets: readonly CommitTarget[],
   changes: readonly Request[],
   snapshots: OpenSnapshots,
+  order: ReplayOrder,
 ): Promise<void> {
+  const collections = targets.map(({ collection }) => collection);
+  const perform = () => repeat(targets, changes, snapshots);
   for (;;) {
     try {
-      await inTurn(targets, () => repeat(targets, changes, snapshots));
+      await inTurn(targets, () => order.perform(collections, perform));
       return;
     } catch (cause) {
       const error = asCairnError(cause);

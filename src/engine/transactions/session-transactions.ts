@@ -4,6 +4,7 @@ import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { ReplayOrder } from '../request-turns.ts';
 import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
 import { EngineTransaction } from './transaction.ts';
 
@@ -69,12 +70,12 @@ export class SessionTransactions {
   }
 
   /** Repeats a transaction that another engine has committed, unless it was saved. */
-  async reapply(request: Request<'commit'>): Promise<void> {
+  async reapply(request: Request<'commit'>, order: ReplayOrder): Promise<void> {
     const importing = this.importing();
     // Else at once: replayed changes enter the queues in their order.
     if (importing) await importing;
     const targets = this.targets(request);
-    if (targets.length > 0) await recommit(targets, request.changes, this.#snapshots);
+    if (targets.length > 0) await recommit(targets, request.changes, this.#snapshots, order);
   }
 
   endAll(): void {

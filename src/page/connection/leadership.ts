@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../../async/clock.ts';
-import { asCairnError, type CairnError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, PASSING } from '../../errors/errors.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type {
   DatabaseSettings,
@@ -360,12 +360,6 @@ const FIRST_MS = 100;
 
 /** No attempt begins later. */
 const PATIENCE_MS = 15_000;
-
-/**
- * Codes of failures that may pass. Others need somebody to do something: free space, update the
- * app, give another key.
- */
-const PASSING = ['storage_failed', 'storage_lost', 'storage_timeout'];
 
 /** Opens storage, again after a while where that fails for a reason that may pass. */
 export async function openPatiently<T>(

@@ -1,0 +1,101 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { parts } from '../../src/engine/parts.ts';
+import type { Request } from '../../src/protocol/requests.ts';
+import { type FaultyDriver, faultyDriver, type StorageCall } from '../storage/faulty-driver.ts';
+import { FakeClock } from './fake-clock.ts';
+import { ReplayingClient } from './replaying-client.ts';
+import { ask, join, NOTES, notes, takeOver, VALUES } from './successive-engines.ts';
+
+let driver: FaultyDriver;
+let clock: FakeClock;
+let client: ReplayingClient;
+
+beforeEach(() => {
+  driver = faultyDriver();
+  clock = new FakeClock();
+});
+
+const set = (id: string, n: number): Request => ({
+  ...{ op: 'update', handle: NOTES, id, body: `{"n":${n}}` },
+});
+const patch = (id: string, n: number): Request => ({
+  ...{ op: 'patch', handle: NOTES, id, changes: `{"$set":{"n":${n}}}` },
+});
+const setValue = (n: number): Request => ({
+  ...{ op: 'kvSet', handle: VALUES, key: 'k', body: `${n}` },
+});
+const save: Request = { op: 'save', handle: NOTES };
+
+/** Stores a document in an engine, which makes changes that are lost with it. */
+async function crashWith(...changes: Request[]): Promise<void> {
+  client = new ReplayingClient({ ...notes, caching: false });
+  await client.join(await takeOver(driver, clock));
+  await client.make({ op: 'insert', handle: NOTES, id: 'x', body: '{"n":1}' });
+  await client.save();
+  client.hear();
+  for (const change of changes) await client.make(change);
+  driver.crash();
+  await clock.advance(5000);
+}
+
+const codesOf = (failures: ReadonlyMap<number, unknown>) =>
+  [...failures].map(([index, error]) => [index, (error as { code: string }).code]);
+
+const stored = async () => ((await client.contents()) as { bodies: string[] }).bodies;
+
+const READS: StorageCall[] = ['list', 'getMany'];
+
+test.each(READS.flatMap((call) => [0, 1, 2, 3, 4].map((after) => [call, after] as const)))(
+  'no change overtakes a replay whose storage fails from call %s %d on',
+  async (call, after) => {
+    await crashWith(set('x', 2));
+    const engine = await takeOver(driver, clock, 'a');
+    driver.inject({ call, when: 'before', after, times: 50 });
+    const failures = await client.join(engine);
+    driver.heal();
+    if (failures.size === 0) return;
+    for (const request of [set('x', 3), save])
+      await expect(client.make(request)).rejects.toMatchObject({ code: 'storage_lost' });
+    // Others have lost nothing.
+    if (call === 'list') expect(await client.make(setValue(1))).toBeUndefined();
+    expect(await client.replayAgain()).toEqual(new Map());
+    expect(await stored()).toEqual(['{"n":2}']);
+    await client.make(set('x', 3));
+    await client.make(save);
+    expect(await stored()).toEqual(['{"n":3}']);
+  },
+);
+
+test('no change of a replay overtakes one before it in its collection', async () => {
+  await crashWith(patch('x', 2), set('x', 3), setValue(1));
+  const engine = await takeOver(driver, clock);
+  // Opens the collection.
+  expect(await ask(join(engine, 'b').session, { op: 'count', handle: NOTES } as Request)).toBe(1);
+  driver.inject({ call: 'getMany', when: 'before' });
+  expect(codesOf(await client.join(engine))).toEqual([
+    [0, 'storage_lost'],
+    [1, 'storage_lost'],
+  ]);
+  expect(await client.replayAgain()).toEqual(new Map());
+  expect(await client.contents()).toMatchObject({
+    ...{ bodies: ['{"n":3}'], entries: { bodies: ['1'] } },
+  });
+});
+
+test('a recovery waits five seconds for the code of commits, no longer', async () => {
+  const commit: Request = {
+    ...{ op: 'commit', handle: 0, transaction: 1, numbers: [] },
+    changes: [set('x', 2)],
+  };
+  await crashWith({ ...set('x', 2), transaction: 1 }, commit);
+  const engine = await takeOver(driver, clock, 'a');
+  const loading = vi.spyOn(parts, 'load').mockReturnValueOnce(new Promise(() => undefined));
+  const joined = client.join(engine);
+  await expect.poll(() => loading.mock.calls.length).toBe(1);
+  const counting = ask(join(engine, 'b').session, { op: 'count', handle: NOTES } as Request);
+  await clock.advance(5000);
+  expect(await counting).toBe(1);
+  expect(codesOf(await joined)).toEqual([[0, 'load_failed']]);
+  expect(await client.replayAgain()).toEqual(new Map());
+  expect(await stored()).toEqual(['{"n":2}']);
+});
