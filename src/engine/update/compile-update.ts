@@ -1,7 +1,7 @@
-import { CriteriaError, ValueError } from '../../errors/errors.ts';
+import { CriteriaError } from '../../errors/errors.ts';
 import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
 import { compareFieldPaths, isPositional } from '../../query/path/key-path.ts';
-import { checkConflicts } from '../../query/path/path-conflicts.ts';
+import { checkConflicts, updateInvalid } from '../../query/path/update-paths.ts';
 import {
   checkSettable,
   deleteAt,
@@ -66,8 +66,7 @@ interface PlacedStep {
 }
 
 /**
- * Compiles update operators, with MongoDB's semantics. The client has checked them
- * (`page/calls/check-update.ts`).
+ * Compiles checked update operators, with MongoDB's semantics.
  *
  * @throws {CriteriaError} of `$pull` or a filter, naming the place.
  *
@@ -237,7 +236,7 @@ class Positions {
       const index = items.findIndex((item) => test(withItem(fields, path, item)));
       if (index >= 0) return index;
     }
-    throw invalid(
+    throw updateInvalid(
       `${array}.$`,
       `is the first item that the criteria match, and they say nothing of "${array}": add criteria for its items, or use $[name] with array_filters`,
     );
@@ -281,19 +280,20 @@ function compileFilters(
     const place = `array_filters[${index}]`;
     const [name = '', ...others] = new Set(namesIn(filter));
     if (others.length > 0 || !/^[a-z][A-Za-z0-9]*$/.test(name))
-      throw invalid(
+      throw updateInvalid(
         place,
         "must test one name, a small letter and then letters or digits, such as { 'item.done': false }",
       );
-    if (tests.has(name)) throw invalid(place, `is a second filter "${name}"; put both into one`);
+    if (tests.has(name))
+      throw updateInvalid(place, `is a second filter "${name}"; put both into one`);
     if (!places.has(`$[${name}]`))
-      throw invalid(place, `is for $[${name}], which no path of the changes has`);
+      throw updateInvalid(place, `is for $[${name}], which no path of the changes has`);
     tests.set(name, compileFilter(filter, name, place));
   }
   for (const [segment, path] of places) {
     const name = isPositional(segment) ? segment.slice(2, -1) : '';
     if (name && !tests.has(name))
-      throw invalid(path, `needs a filter in array_filters, such as { '${name}.field': … }`);
+      throw updateInvalid(path, `needs a filter in array_filters, such as { '${name}.field': … }`);
   }
   return tests;
 }
@@ -320,8 +320,4 @@ function namesIn(filter: unknown): string[] {
   return Object.entries(filter).flatMap(([key, value]) =>
     key.startsWith('$') ? namesIn(value) : (key.split('.', 1) as string[]),
   );
-}
-
-function invalid(place: string, problem: string): ValueError {
-  return new ValueError('update_invalid', `${place} ${problem}. Nothing was changed.`, { place });
 }

@@ -1,4 +1,4 @@
-import type { SplitPath } from '../../query/path/path-conflicts.ts';
+import type { SplitPath } from '../../query/path/update-paths.ts';
 import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
 /** A path in a document. Digits are a position where an array is. */

@@ -27,7 +27,7 @@ import {
   type Sender,
 } from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
-import { type EncodedChanges, encodeChanges, type UpdateScope } from './check-update.ts';
+import { type EncodedChanges, encodeChanges } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
@@ -108,7 +108,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     const given = options === undefined ? {} : checkOptions(options, changeChecks, 'options');
-    const encoded = encodeChanges(changes, { filters: filtersIn(given) });
+    const encoded = encodeChanges(changes, filtersIn(given));
     if (this.schema) {
       // Between its two requests no later call must take effect.
       return yield* exclusively(sender, (alone) => {
@@ -127,7 +127,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     options?: unknown,
   ): Coroutine<number> {
     const query = parseMatchQuery(params, options, false, changeChecks);
-    const encoded = encodeChanges(changes, scopeOf(query));
+    const encoded = encodeChanges(changes, filtersIn(query.given));
     const { schema } = this;
     if (schema) {
       const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
@@ -157,7 +157,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const query = parseMatchQuery(params, options, true, upsertChecks);
     const { upsert } = query.given as { readonly upsert: boolean };
     if (upsert && query.test) throw upsertUnclear();
-    const encoded = encodeChanges(changes, scopeOf(query));
+    const encoded = encodeChanges(changes, filtersIn(query.given));
     // The document of an upsert is computed by the code of operators.
     const needs = upsert ? 'updates' : encoded.needs;
     const ask = { ...query.selection, ...encoded, needs, upsert, mayHang: mayHang(query, encoded) };
@@ -397,10 +397,6 @@ const upsertChecks = { ...changeChecks, upsert: flag };
 
 function filtersIn(given: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
   return given.array_filters as readonly unknown[] | undefined;
-}
-
-function scopeOf({ given, test }: ReturnType<typeof parseMatchQuery>): UpdateScope {
-  return { filters: filtersIn(given), hasCriteria: test === undefined };
 }
 
 function mayHang({ selection }: FindQuery, encoded: EncodedChanges): true | undefined {

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
 import { type CompiledPatch, compilePatch } from '../../../src/engine/documents/compile-patch.ts';
 import { parts } from '../../../src/engine/parts.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
-import { checkUpdate } from '../../../src/page/calls/check-update.ts';
+import { encodeChanges } from '../../../src/page/calls/check-update.ts';
 
 /** The time of every update here. */
 export const NOW = Date.UTC(2024, 1, 29, 12);
 
 const classes = {
   update_invalid: ValueError,
+  key_forbidden: ValueError,
   key_invalid: KeyError,
   paths_conflict: KeyError,
   kind_mismatch: KeyError,
@@ -124,8 +126,8 @@ export function compile(
   changes: unknown,
   { array_filters, criteria }: { array_filters?: readonly object[]; criteria?: object } = {},
 ): CompiledPatch {
-  const scope = { filters: array_filters, hasCriteria: criteria !== undefined };
-  return compilePatch(checkUpdate(changes, scope), false, { filters: array_filters, criteria });
+  const { changes: body, filters } = encodeChanges(changes, array_filters);
+  return compilePatch(peek(body) as object, false, { filters, criteria });
 }
 
 /** Rows of one array, an operator's operand for it, and the array after. */

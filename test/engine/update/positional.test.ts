@@ -234,7 +234,7 @@ type Refused = readonly [changes: object, scope: Scope, code: string, place: str
 
 const refused: readonly Refused[] = [
   [{ $set: { 'a.$': 1 } }, {}, 'update_invalid', 'changes.$set.a.$', '$[name]'],
-  [{ 'a.$.n': 1 }, {}, 'update_invalid', 'changes.a.$.n', '$[name]'],
+  [{ 'a.$.n': 1 }, {}, 'update_invalid', 'changes.$set.a.$.n', '$[name]'],
   [
     { $set: { 'a.$.b.$': 1 } },
     { criteria: { a: 1 } },
@@ -298,7 +298,7 @@ const refused: readonly Refused[] = [
     { array_filters: [5 as never] },
     'update_invalid',
     'array_filters[0]',
-    'one name',
+    'criteria',
   ],
   [
     { $set: { 'a.$[x]': 1 } },

@@ -65,20 +65,22 @@ for (const name of operators) {
     ...['a.$', 'a.$.b', 'a.$[].b.$', '$', '$[]', '$[x]'].map(
       (path): RefusalRow => [at(path), 'update_invalid', `changes.${name}.${path}`, '$'],
     ),
-    ...['', '.', 'a.', '.a', 'a..b', '__proto__', 'a.__proto__', '__proto__.a'].map(
+    ...['', '.', 'a.', '.a', 'a..b', 'a.__proto__', '__proto__.a'].map(
       (path): RefusalRow => [at(path), 'key_invalid', path],
     ),
+    [at('__proto__'), 'key_forbidden', `changes.${name}.__proto__`],
   ]);
 }
 
 refusalTable('paths of plain fields', [
-  ...['a.$', '$[]', 'a.$.b'].map(
-    (path): RefusalRow => [{ [path]: 1 }, 'update_invalid', `changes.${path}`],
+  [{ '$[]': 1 }, 'update_invalid', 'changes.$[]'],
+  ...['a.$', 'a.$.b'].map(
+    (path): RefusalRow => [{ [path]: 1 }, 'update_invalid', `changes.$set.${path}`],
   ),
   ...['', 'a.', '.a', 'a..b', 'a.__proto__.b'].map(
     (path): RefusalRow => [{ [path]: 1 }, 'key_invalid', path],
   ),
-  [JSON.parse('{ "__proto__": 1 }'), 'key_invalid', '__proto__'],
+  [JSON.parse('{ "__proto__": 1 }'), 'key_forbidden', 'changes.__proto__'],
 ]);
 
 for (const name of operators.filter((operator) => operator !== '$set')) {

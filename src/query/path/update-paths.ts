@@ -1,5 +1,5 @@
-import { KeyError } from '../../errors/errors.ts';
-import { compareFieldPaths } from './key-path.ts';
+import { KeyError, ValueError } from '../../errors/errors.ts';
+import { compareFieldPaths, isPositional, parseFieldPath } from './key-path.ts';
 
 /** A dotted path, split. */
 export interface SplitPath {
@@ -32,4 +32,22 @@ function conflict(path: string, which: string): KeyError {
 
 function shortened(path: string): string {
   return path.length > 80 ? `${path.slice(0, 80)}…` : path;
+}
+
+/**
+ * Splits a path of an update.
+ *
+ * @param place Where it stands in the changes.
+ * @throws {KeyError} `key_invalid`; {ValueError} `update_invalid`
+ */
+export function splitUpdatePath(path: string, place: string): SplitPath {
+  const segments = parseFieldPath(path);
+  if (isPositional(segments[0] as string))
+    throw updateInvalid(place, `begins with ${segments[0]}, which follows an array`);
+  return { path, segments };
+}
+
+/** @param place Where in the changes, such as `changes.$inc.count`. */
+export function updateInvalid(place: string, problem: string): ValueError {
+  return new ValueError('update_invalid', `${place} ${problem}. Nothing was changed.`, { place });
 }
