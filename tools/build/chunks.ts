@@ -37,6 +37,7 @@ export const chunks: Group[] = [
     'storage/drivers/key-order',
     'codec/exact-json/base64',
     'storage/integrity/checksum',
+    'async/mutex',
   ),
   chunk(
     'extras',
