@@ -3,6 +3,7 @@ import { notInMemory } from '../errors/errors.ts';
 /**
  * A computation that may have to wait. It yields the promises it waits for, and gets their values.
  * On resident data it never yields, and runs without a turn of the event loop.
+ * docs/decisions/006-coroutines.md says why calls are written so.
  */
 export type Coroutine<T> = Generator<Promise<unknown>, T, unknown>;
 

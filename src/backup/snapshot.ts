@@ -16,7 +16,7 @@ export type BackupReason = keyof typeof REASONS;
 
 /**
  * A backup as stored: the list of the segments that were live at one instant. Garbage collection
- * keeps them.
+ * keeps them. docs/decisions/016-snapshots.md has the reasons.
  */
 export interface Snapshot {
   /** Of the segments, see {@link FORMAT}. */

@@ -61,7 +61,7 @@ interface Contribution {
  * The recovery phase of an engine. Before it answers a request, it applies the changes that an
  * earlier leader had acknowledged and not saved: those that clients replay, and those that pages
  * recorded when they ended. It applies them in their original order; idempotency keys keep a change
- * that was saved from being applied twice.
+ * that was saved from being applied twice. docs/decisions/017-tabs.md has the reasons.
  */
 export class Recovery {
   /** Settles when requests may be answered; never rejects. */

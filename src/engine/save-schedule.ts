@@ -31,6 +31,8 @@ type SaveEvents = Pick<CollectionEvents, 'saved' | 'released' | 'failed'>;
  * idle ──change──▶ waiting ──due──▶ saving ──ok──▶ idle or waiting
  *                     ▲                └──failed──▶ retrying ──due──▶ saving
  * ```
+ *
+ * docs/decisions/020-early-saves.md has the figures.
  */
 export class SaveSchedule {
   readonly #records: RecordStore;

@@ -30,7 +30,7 @@ const SLICE = 200;
 
 /**
  * Passes documents through the schema of their collection. Its code loads with the first such
- * collection.
+ * collection. docs/decisions/034-schemas.md has the reasons.
  */
 export class DocumentSchema extends CollectionSchema {
   /**

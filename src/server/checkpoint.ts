@@ -1,7 +1,10 @@
 import { toHex } from '../codec/exact-json/base64.ts';
 import { ServerError } from './server-error.ts';
 
-/** A place in the history of a collection. */
+/**
+ * A place in the history of a collection. docs/decisions/023-replication-server.md says what makes
+ * an epoch.
+ */
 export interface ServerCheckpoint {
   /** Names the history: a restored copy has another. */
   readonly epoch: string;

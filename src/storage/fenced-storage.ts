@@ -45,7 +45,8 @@ export interface FenceOptions {
  * the epoch in its own transaction.
  *
  * An append needs no extra request. After silence the epoch is read again, behind the append: if it
- * is unchanged, the append came before a newer leader began to read.
+ * is unchanged, the append came before a newer leader began to read. docs/decisions/017-tabs.md has
+ * the reasons.
  */
 export class FencedStorage implements Storage {
   readonly #storage: Storage;

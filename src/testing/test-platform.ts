@@ -22,7 +22,10 @@ export function newDevice(disk: TestStorage, clock: FakeClock | undefined): Test
   return { disk, clock, locks: new ThreadLocks(), channels: new Map() };
 }
 
-/** The platform of a tab. A lone one has no other tabs to talk to. */
+/**
+ * The platform of a tab. A lone one has no other tabs to talk to. docs/decisions/027-testing-kit.md
+ * has the reasons.
+ */
 export function tabPlatform(device: TestDevice, isTab: boolean): Platform {
   const { disk, clock = systemClock, locks } = device;
   return {

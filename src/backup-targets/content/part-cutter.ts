@@ -35,7 +35,7 @@ export type CutPiece = { readonly text: string } | { readonly part: Bytes };
 /**
  * Cuts the lines of a backup file into parts, at lines that their own content chooses. So lines
  * that are added, changed or moved change the parts around them, and all other parts stay the same:
- * content-defined chunking, by lines.
+ * content-defined chunking, by lines. docs/decisions/044-backup-targets.md has the figures.
  */
 export class PartCutter {
   /** The pieces of the current part, complete lines, then those of an unfinished line. */

@@ -26,7 +26,10 @@ export interface StoredNote extends TargetNote {
   readonly isListed: boolean;
 }
 
-/** The notes of a device, which outlive its pages. They never change, and are read once. */
+/**
+ * The notes of a device, which outlive its pages. They never change, and are read once.
+ * docs/decisions/044-backup-targets.md says why no list is believed alone.
+ */
 export class TargetNotes {
   readonly #calls: TargetCalls;
   readonly #prefix: string;

@@ -50,7 +50,9 @@ interface Change {
   readonly base?: unknown;
 }
 
-/** A draft that somebody may have spread. */
+/**
+ * A draft that somebody may have spread. docs/decisions/025-bindings.md has the reasons.
+ */
 interface HandedOut {
   readonly draft: Fields;
   /** The live document that it was made of. */

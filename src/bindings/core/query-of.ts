@@ -169,7 +169,8 @@ let objects = 0;
  * text if the caller names what they close over.
  *
  * The order of fields counts, as it does in `sort` and in objects that documents are compared with.
- * It does not count among operators, and for `sorted`.
+ * It does not count among operators, and for `sorted`. docs/decisions/025-bindings.md says which
+ * order counts.
  */
 export function keyOf(value: unknown, isNamed = false): string {
   return JSON.stringify([value], function (this: Record<string, unknown>, name, json: unknown) {

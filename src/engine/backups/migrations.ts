@@ -19,7 +19,10 @@ const MIN_STEP = 1000;
 /** Prepares the replacement of all records. */
 type Replace = (reason: 'restore' | 'migration', by: ReplacedBy) => Promise<Replacement>;
 
-/** The migrations of a collection that run or wait for their turn, by the number of their call. */
+/**
+ * The migrations of a collection that run or wait for their turn, by the number of their call.
+ * docs/decisions/039-migrations.md has the reasons.
+ */
 export class Migrations {
   readonly #context: CollectionContext;
   readonly #backups: CollectionBackups;

@@ -83,6 +83,8 @@ type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
  *                      ▲ └──restored──┘  │
  *                      └─────opened──────┘
  * ```
+ *
+ * docs/decisions/013-indexes-and-plans.md has the reasons.
  */
 export class IndexKeeper {
   /** What the collection needs itself, whatever its handles declare. */

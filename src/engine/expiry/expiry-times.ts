@@ -14,7 +14,7 @@ const FIRST = -8.64e15;
  * and kept as any other: opening reads no document for it.
  *
  * Invariant: what has expired by {@link now} is never shown. Its removal follows, and decides about
- * nothing.
+ * nothing. docs/decisions/038-expiry.md has the reasons.
  */
 export class Expiry implements ExpiryRules {
   readonly definition: IndexDefinition;

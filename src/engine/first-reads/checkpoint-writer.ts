@@ -29,7 +29,7 @@ const FEW = 2 * 1024 * 1024;
 /**
  * Has the checkpoint of a collection written when too much was saved since the last one: when the
  * collection rests, after a while of changes, or when the database is closed. Changes may go on
- * meanwhile. The code that writes it loads then.
+ * meanwhile. The code that writes it loads then. docs/decisions/040-first-reads.md has the figures.
  */
 export class CheckpointWriter implements CheckpointState {
   readonly #context: CollectionContext;

@@ -16,7 +16,8 @@ export interface FirstAnswer {
 /**
  * Answers reads while a collection is being opened, from its checkpoint: an opening reads all
  * segments, a first read only those that it needs. What it cannot answer waits for the opening, as
- * all changes do; so no answer misses one.
+ * all changes do; so no answer misses one. docs/decisions/040-first-reads.md says why the answers
+ * are right.
  */
 export class FirstReads {
   readonly #context: CollectionContext;

@@ -42,6 +42,8 @@ type ReaderState =
  *            news ▼ │ next, time
  *       unacknowledged, throttled        all ──end──▶ ended
  * ```
+ *
+ * docs/decisions/011-live-queries.md has the reasons.
  */
 export class LiveReader {
   readonly #tell: (news: LiveNews) => void;

@@ -45,6 +45,7 @@ interface KeptState extends ReplicaState {
  * A document that equals the server's has that version in its record, or in an entry of the log if
  * the record was stored before. A changed one has an entry with the version and the server's state,
  * so that changes can be merged. A document without either was never on the server.
+ * docs/decisions/024-replication.md has the reasons.
  */
 export class Replica implements ReplicaTracker {
   readonly log: ReplicaLog;

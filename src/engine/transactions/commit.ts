@@ -34,7 +34,7 @@ export interface CommitTarget {
 
 /**
  * Commits a transaction: in one turn it compares what was read, and makes the staged changes, all
- * or none.
+ * or none. docs/decisions/022-transactions.md has the reasons.
  *
  * @param transaction Left out where this engine has not got it: it was begun in a lost engine.
  * @param mayHang Whether a pattern may have to be compared.

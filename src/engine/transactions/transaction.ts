@@ -22,7 +22,8 @@ const MOST_STAGED = 64 * 1024 * 1024;
 
 /**
  * A transaction of a client: a snapshot, what was read of it, and what is staged. Until it is
- * committed it blocks nobody, and nobody sees it.
+ * committed it blocks nobody, and nobody sees it. docs/decisions/022-transactions.md has the
+ * reasons.
  */
 export class EngineTransaction {
   /** The order of its requests: one that waits for a document blocks the next. */

@@ -17,7 +17,8 @@ export interface EncodedChanges extends RequestedChanges {
 
 /**
  * Checks and encodes the changes of a patch: fields to set, by dotted path, or update operators,
- * which the engine checks.
+ * which the engine checks. docs/decisions/021-update-operators.md lists the differences from
+ * MongoDB.
  *
  * @param filters The option `array_filters`.
  * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`,

@@ -50,7 +50,10 @@ export interface ModifyOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The runs of a function that makes a new value of the present one. */
+/**
+ * The runs of a function that makes a new value of the present one.
+ * docs/decisions/021-update-operators.md says why no lock is taken.
+ */
 export class ModifyAttempts {
   readonly sender: Sender;
   readonly #change: (value: unknown) => unknown;

@@ -45,6 +45,8 @@ const UNSHARED = { stolen: false, release: () => undefined };
  * 5. The empty database goes, unless a frozen tab has it open. A deletion that waits for such a tab
  *   would block the next opening of the database.
  *
+ * docs/decisions/035-destroying-a-database.md has the reasons.
+ *
  * @param database The id of the database. One that has another id is left alone: somebody else has
  *   deleted this one.
  * @throws {StorageError} `database_busy` where something blocks the deletion, or why the database

@@ -7,7 +7,7 @@ import type { Replayer } from './replay.ts';
 /**
  * Notices that the browser has evicted a database: a mark outside of IndexedDB has the id of the
  * database that held data, and the one of this opening has another. `destroy()` removes the mark,
- * and private windows forget it with the data.
+ * and private windows forget it with the data. docs/decisions/045-eviction.md has the reasons.
  */
 export class EvictionWatch {
   readonly #name: string;

@@ -18,7 +18,7 @@ export interface ElectionEvents {
  * Elects the leader of a database by a Web Lock: one engine per name and origin may write. The page
  * that holds the lock is the leader; the others queue for it. When a page closes or crashes, the
  * browser grants the lock to the next within 15 to 120 ms. A frozen page keeps the lock, so another
- * one has to steal it.
+ * one has to steal it. docs/decisions/017-tabs.md says why the page holds the lock.
  */
 export class LeaderElection {
   readonly #lock: string;

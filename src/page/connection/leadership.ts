@@ -78,6 +78,7 @@ const OF_KEY = ['key_wrong', 'key_not_derived', 'not_encrypted'];
 /**
  * A page's part in the leadership of a database: the page queues for the lock, and runs the engine
  * while it holds it. All clients of the page that can share an engine share one.
+ * docs/decisions/007-single-writer.md has the reasons.
  */
 export class Leadership {
   readonly #name: string;

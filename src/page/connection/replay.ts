@@ -367,7 +367,7 @@ const RETRY_MS = 500;
 
 /**
  * Replays a client's unsaved changes to an engine, and retries for as long as the engine's storage
- * fails.
+ * fails. docs/decisions/017-tabs.md has the reasons.
  */
 export class Replayer {
   readonly #unsaved: ReplayBuffer;

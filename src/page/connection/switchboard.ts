@@ -6,6 +6,7 @@ import type { WorkerFile } from './worker/worker-scripts.ts';
  * One SharedWorker per port: nothing else brings a port to another tab. Its script is the file of a
  * worker, or a Blob, which a strict content security policy refuses. The address is what makes it:
  * `SharedWorker`'s arguments as JSON, or the URL of the Blob, which is unique as it is.
+ * docs/decisions/017-tabs.md says when a port is faster.
  */
 export const sharedWorkerSwitchboard: Switchboard = {
   open(opened, brought) {

@@ -18,7 +18,7 @@ import { SharedLeaderships } from './shared-leaderships.ts';
 /**
  * Gives the event loop its turns. An engine in this thread replies in microtasks, so a caller that
  * awaits one call after another would keep timers, signals and the saves of the engine waiting for
- * ever.
+ * ever. docs/decisions/006-coroutines.md has the figures.
  */
 export class LoopTurns {
   readonly #clock: Pick<Clock, 'elapsed'>;

@@ -33,7 +33,10 @@ interface PageEnd extends Omit<After, 'id'> {
 /** Ends of pages, by the last document of each, which callers pass as `after`. */
 const pageEnds = new WeakMap<object, PageEnd>();
 
-/** Checks the arguments of a query, and splits it like {@link findQuery}. */
+/**
+ * Checks the arguments of a query, and splits it like {@link findQuery}.
+ * docs/decisions/009-semantics.md lists the corner cases.
+ */
 export function parseFindQuery(params: unknown, options: unknown, most?: number): FindQuery {
   return findQuery(checkSearch(params, options), most);
 }

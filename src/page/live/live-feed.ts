@@ -13,7 +13,7 @@ import type { LiveSource } from './live-source.ts';
 /**
  * Keeps the snapshot of a live query up to date with news from the engine. After a failover it
  * registers with the new engine under a new number, so late messages of the old engine match no
- * query.
+ * query. docs/decisions/011-live-queries.md has the reasons.
  */
 export class LiveFeed {
   readonly #source: LiveSource;

@@ -11,7 +11,7 @@ export interface Turn {
 /**
  * Turns of calls that would conflict with each other: one after the other, by key. They save runs,
  * no more: a call waits at most a while for the one ahead, as that may wait for this one, or never
- * end.
+ * end. docs/decisions/022-transactions.md has the figures.
  */
 export class CallTurns {
   readonly #longestWait: number;

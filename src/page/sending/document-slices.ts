@@ -33,6 +33,7 @@ type Encode = (document: unknown, place: string) => EncodedDocument;
 
 /**
  * Encodes and sends a list in slices, which take effect with the last.
+ * docs/decisions/005-sliced-bulk-insert.md has the reasons.
  *
  * @param keysOf Reads the index keys of new documents.
  */

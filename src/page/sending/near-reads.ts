@@ -24,7 +24,7 @@ interface NearChannel {
 /**
  * Reads without promises, of an engine in this thread: they look into its records, and no request
  * is made of them. What they cannot read, such as queries with functions or patterns, goes the way
- * of other calls.
+ * of other calls. docs/decisions/033-shared-documents.md has the figures.
  */
 export class NearReads {
   readonly #channel: NearChannel;

@@ -61,7 +61,7 @@ export interface LiveRegistry {
 
 /**
  * Registered: `cairndb/devtools` imports no code of the library, so it works with whichever copy
- * made the database.
+ * made the database. docs/decisions/030-devtools.md has the reasons.
  */
 export const INSPECTION: unique symbol = Symbol.for('cairndb.inspection');
 

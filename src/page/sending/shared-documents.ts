@@ -20,7 +20,7 @@ interface SharedReading {
  * document changes.
  *
  * An engine in this thread answers with its records, and each record keeps its document. Otherwise
- * they are in a cache here.
+ * they are in a cache here. docs/decisions/033-shared-documents.md has the reasons.
  */
 export class SharedDocuments {
   readonly #build: DocumentBuilder;

@@ -45,6 +45,7 @@ export interface GuardedClient {
 /**
  * Keeps a client's acknowledged changes across the end of its page: each change is saved, or fits
  * into the unload journal, which the page writes when it is hidden or ends.
+ * docs/decisions/017-tabs.md says what each browser loses.
  */
 export class UnloadGuard {
   readonly #client: GuardedClient;

@@ -28,7 +28,8 @@ const BATCH = 64;
  * order distributes the pairs to unsorted leaves (about 20 ms for 100,000; a scan over them takes
  * 1). A leaf is sorted by the first read of it, or in the background by `sorting`.
  *
- * A slice of entries is valid until the next change.
+ * A slice of entries is valid until the next change. docs/decisions/013-indexes-and-plans.md says
+ * why nothing is sorted at first.
  */
 export class SortedPairs<K, E extends Ranked> {
   readonly #compare: (a: K, b: K) => number;

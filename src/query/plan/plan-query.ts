@@ -67,7 +67,7 @@ interface Context {
  *
  * An index qualifies if the criteria name its first field or if it gives the requested order; of
  * several, the cheapest wins. `$or` needs an index for each branch. If none qualifies, or a scan
- * costs less, the plan is a scan.
+ * costs less, the plan is a scan. docs/decisions/013-indexes-and-plans.md has the rules.
  */
 export function planQuery(query: PlannedQuery): Plan {
   const { indexes, order, limit = ALL, decoded = ALL } = query;

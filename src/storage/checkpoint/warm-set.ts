@@ -32,7 +32,8 @@ interface WarmValue extends Segment {
 
 /**
  * Copies of the documents that the last visit read first, in one value. Where they were found in
- * 150 segments, the same reads need none of these now.
+ * 150 segments, the same reads need none of these now. docs/decisions/040-first-reads.md has the
+ * figures.
  */
 export class WarmSet {
   readonly #value: WarmValue;

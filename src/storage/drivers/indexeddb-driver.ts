@@ -30,7 +30,10 @@ interface DeleteRange {
 /** All stores but `recovery`. */
 const ENGINE_STORES = STORE_NAMES.filter((name) => name !== 'recovery');
 
-/** Storage in IndexedDB, the default wherever there is one. */
+/**
+ * Storage in IndexedDB, the default wherever there is one. docs/decisions/004-save-transaction.md
+ * says why each segment is a `put`.
+ */
 export function indexedDbDriver(): StorageDriver {
   return {
     kind: 'indexeddb',

@@ -29,7 +29,9 @@ export async function keyProof(
   return new Uint8Array(await webCrypto().sign('HMAC', proofs, bytes));
 }
 
-/** As a leader with these keys admits its clients. */
+/**
+ * As a leader with these keys admits its clients. docs/decisions/042-encryption.md has the reasons.
+ */
 export function admission(proofs: CryptoKey, database: string): Admit {
   return (channel, place, serve) => {
     const challenge = crypto.getRandomValues(new Uint8Array(32));

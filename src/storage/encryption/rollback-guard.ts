@@ -34,6 +34,7 @@ export function isGuardKey(key: StorageKey): boolean {
  * Notices when a single value of a collection is put back to an older one, or taken away. Segments
  * never change, and each names the one before it. A manifest changes: it has a random token that a
  * second value repeats. The number of the newest segment is a value, too.
+ * docs/decisions/042-encryption.md has the reasons.
  */
 export class RollbackGuard {
   readonly #storage: Storage;

@@ -69,7 +69,7 @@ function beside(files: FileDatabase, pages: Storage): StorageCalls {
 
 /**
  * Opens a database in files of the origin private file system; in IndexedDB where its data is still
- * there.
+ * there. docs/decisions/032-opfs.md says why a database has one home.
  *
  * @throws {StorageError} `storage_unavailable` where there are no such files.
  */

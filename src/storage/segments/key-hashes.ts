@@ -11,7 +11,7 @@ export function hashKeys(keys: readonly string[]): Uint32Array {
 
 /**
  * The hashes that occur more than once: of one repeated key, or by collision, a few hundred per
- * million keys.
+ * million keys. docs/decisions/019-lazy-key-map.md has the reasons.
  */
 export function repeatedHashes(lists: Iterable<Uint32Array>): ReadonlySet<number> {
   const parts = [...lists];

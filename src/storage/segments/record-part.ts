@@ -39,7 +39,7 @@ interface Rows {
 /**
  * Records that came together, with an insert or a segment. They are columns, and a record is made
  * on demand, once: from then on it is the version, and what the columns say about it no longer
- * counts.
+ * counts. docs/decisions/036-records-in-columns.md has the figures.
  */
 export class RecordPart {
   readonly keys: readonly string[];

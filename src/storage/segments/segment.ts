@@ -78,7 +78,10 @@ export interface Segment {
  */
 export type IndexColumns = readonly (string | undefined)[];
 
-/** The encoded documents of a segment, in the order of its records. */
+/**
+ * The encoded documents of a segment, in the order of its records. docs/decisions/012-body-store.md
+ * has the figures.
+ */
 export interface SegmentBodies {
   readonly number: number;
   readonly size: number;

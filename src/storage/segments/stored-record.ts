@@ -13,6 +13,7 @@ export type Stamps = readonly [
  * only its segment and index do.
  *
  * A class, so that all versions have the same hidden class: a collection may hold a million.
+ * docs/decisions/003-insertion-rank.md has the reason for ranks.
  */
 export class StoredRecord {
   readonly key: string;

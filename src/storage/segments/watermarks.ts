@@ -25,7 +25,7 @@ const MISSED_AT_MOST = 256;
 /**
  * The changes that a collection contains, by client and handle. A client replays acknowledged
  * changes that it does not know to be saved; watermarks keep saved ones from being applied twice.
- * Sequence numbers of a handle are consecutive.
+ * Sequence numbers of a handle are consecutive. docs/decisions/017-tabs.md has the reasons.
  */
 export class Watermarks {
   /** Least recently noted first. */

@@ -29,7 +29,7 @@ interface OpenDiff {
 
 /**
  * Compares a backup with another, or with what the collection holds now, which is saved first. Both
- * are pinned until the lease is released.
+ * are pinned until the lease is released. docs/decisions/043-time-travel.md has the figures.
  *
  * @throws {BackupError} `backup_unknown`; {CollectionError} `schema_newer`, `schema_older`
  */

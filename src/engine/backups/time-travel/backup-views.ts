@@ -32,7 +32,7 @@ interface View {
 
 /**
  * Answers reads of backups. The first one of a backup brings its keys and index columns into
- * memory.
+ * memory. docs/decisions/043-time-travel.md has the reasons.
  */
 export class BackupViews {
   readonly #context: CollectionContext;

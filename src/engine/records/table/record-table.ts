@@ -12,7 +12,8 @@ const PASSES = 4;
 /**
  * The newest version of each record, in order and by key. Records that come in great numbers stay
  * in their parts, as columns. They are entered by key at the first lookup: it takes as long as
- * reading them, and after a start no lookup may come.
+ * reading them, and after a start no lookup may come. docs/decisions/019-lazy-key-map.md has the
+ * figures.
  */
 export class RecordTable {
   /**

@@ -8,7 +8,7 @@ const untaken = new Map<string, EarlyWorker>();
 
 /**
  * The first worker of a client, which starts beside the request for the page's part: one after the
- * other they would be two round trips.
+ * other they would be two round trips. docs/decisions/008-code-splitting.md has the figures.
  */
 export class EarlyWorker {
   readonly #source: WorkerSource | undefined;

@@ -85,7 +85,7 @@ export interface WorkerFile {
 /**
  * A worker's file; `undefined` where a request for it would end with a 404: in a bundle, beside
  * which there is no such file, unless the bundler has replaced the expression, and in a classic
- * script, which has no `import.meta`.
+ * script, which has no `import.meta`. docs/decisions/026-bundlers.md says what each bundler does.
  */
 export function workerFile({ file, name, isThere }: WorkerScripts): WorkerFile | undefined {
   const found = fileOf(file);

@@ -26,7 +26,10 @@ const TABLE_SHARE = 64;
 /** Bytes from the end of a value that mostly say where its items are. */
 const DIRECTORY_GUESS = 2048;
 
-/** The frames of one file. Everything is synchronous. */
+/**
+ * The frames of one file. Everything is synchronous. docs/decisions/032-opfs.md has the format's
+ * reasons.
+ */
 export class FrameLog {
   readonly index = new FileIndex();
   /** Ranges that were found damaged when the file was opened. */
