@@ -1,3 +1,4 @@
+import type { CairnError } from '../errors/errors.ts';
 import type { LiveDetail } from './live-protocol.ts';
 import type { PartName } from './parts.ts';
 import type { ReplicaReport } from './replica-protocol.ts';
@@ -27,7 +28,7 @@ export interface EngineStatus {
   /**
    * The last failure, until the next save succeeds; while the state is `failed` or `opening`, why.
    */
-  readonly last_error: Error | undefined;
+  readonly last_error: CairnError | undefined;
   /**
    * The parts of the engine that are loaded, as `backups` or `transactions`. A part loads when a
    * call first needs it.
@@ -79,7 +80,7 @@ export interface EngineEvents {
   /** The replication of a collection has got further, or has something to do. */
   replication: ReplicaReport;
   /** A save failed and will be tried again, or stored data is damaged. */
-  error: { readonly collection: string | undefined; readonly error: Error };
+  error: { readonly collection: string | undefined; readonly error: CairnError };
 }
 
 /** What an engine tells every client. */

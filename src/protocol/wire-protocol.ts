@@ -1,3 +1,4 @@
+import type { CairnError } from '../errors/errors.ts';
 import type { DatabaseSettings, LeadershipTerm } from './database-settings.ts';
 import type { EngineEvent, EngineStatus } from './event-protocol.ts';
 import type { LiveDetail } from './live-protocol.ts';
@@ -147,7 +148,10 @@ export function statusToWire(status: EngineStatus): WireStatus {
 }
 
 export function statusFromWire(status: WireStatus): EngineStatus {
-  return { ...status, last_error: status.last_error && fromWire(status.last_error) };
+  return {
+    ...status,
+    last_error: status.last_error && (fromWire(status.last_error) as CairnError),
+  };
 }
 
 export function eventToWire({ type, detail }: EngineEvent): WireEvent {
@@ -162,7 +166,8 @@ export function eventToWire({ type, detail }: EngineEvent): WireEvent {
 
 export function eventFromWire({ type, detail }: WireEvent): EngineEvent {
   if (type === 'status') return { type, detail: statusFromWire(detail) };
-  if (type === 'error') return { type, detail: { ...detail, error: fromWire(detail.error) } };
+  if (type === 'error')
+    return { type, detail: { ...detail, error: fromWire(detail.error) as CairnError } };
   if (type === 'live' && 'failed' in detail)
     return { type, detail: { live: detail.live, news: { error: fromWire(detail.failed) } } };
   return { type, detail } as EngineEvent;

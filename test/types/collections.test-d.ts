@@ -50,7 +50,7 @@ describe('clients', () => {
       expectTypeOf(changes).toEqualTypeOf<number>();
       expectTypeOf(at).toEqualTypeOf<Date>();
     });
-    db.on('error', ({ error }) => expectTypeOf(error).toExtend<Error>());
+    db.on('error', ({ error }) => expectTypeOf(error.code).toEqualTypeOf<string>());
     // @ts-expect-error no such event
     db.on('changed', () => undefined);
     // @ts-expect-error the status cannot be set

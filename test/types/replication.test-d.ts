@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import { Database, type Stored } from '../../src/index.ts';
+import { Database, type DocumentCollection, type Stored } from '../../src/index.ts';
 import {
   type Conflict,
   mergeFields,
@@ -32,6 +32,16 @@ test('a replication has the type of its documents', () => {
   );
   // @ts-expect-error a resolver returns a document
   replicate(books, { remote, resolve: () => ({ title: 3 }) });
+});
+
+test('a failure has a code, and a collection may have a schema with defaults', () => {
+  type Input = { title: string; pages?: number };
+  const lenient = books as unknown as DocumentCollection<Book, '_created_at', Input>;
+  const sync = replicate(lenient, { remote });
+  sync.on('conflict', ({ result }) =>
+    expectTypeOf(result?.pages).toEqualTypeOf<number | undefined>(),
+  );
+  expectTypeOf(sync.status.error?.code).toEqualTypeOf<string | undefined>();
 });
 
 test('values replicate as documents', () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
-import { asCairnError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport } from '../../protocol/replica-protocol.ts';
@@ -57,7 +57,7 @@ export class CollectionSync {
   #checkpoint: string | undefined;
   readonly #news: RemoteWatch;
   #isPaused = false;
-  #stopped: Error | undefined;
+  #stopped: CairnError | undefined;
   #replica = '';
 
   constructor(
@@ -89,7 +89,7 @@ export class CollectionSync {
   }
 
   /** Why it has ended; `undefined` while it has not. */
-  get stopped(): Error | undefined {
+  get stopped(): CairnError | undefined {
     return this.#stopped;
   }
 
@@ -150,7 +150,7 @@ export class CollectionSync {
     this.#loop.wake();
   }
 
-  end(why: Error): void {
+  end(why: CairnError): void {
     if (this.#stopped) return;
     this.#stopped = why;
     for (const end of this.#ends.splice(0)) end();

@@ -212,7 +212,7 @@ function stateOf(code: string): ReplicationState {
 export function shownStatus(
   loop: Pick<ReplicationLoop, 'state' | 'lastSync' | 'retryAt' | 'error'>,
   report: ReplicaReport | undefined,
-  stopped: Error | undefined,
+  stopped: CairnError | undefined,
 ): ReplicationStatus {
   const { pending = 0, rejected = 0 } = report ?? {};
   const { state } = loop;

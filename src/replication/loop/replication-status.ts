@@ -1,3 +1,4 @@
+import type { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 
 /**
@@ -39,7 +40,7 @@ export interface ReplicationStatus {
   /** When the next attempt is due, after a failure. */
   readonly retry_at: Date | undefined;
   /** The last failure, until a round succeeds. */
-  readonly error: Error | undefined;
+  readonly error: CairnError | undefined;
 }
 
 /** How many requests for a round are answered, of those of one opening of the collection. */
