@@ -173,3 +173,29 @@ test('a page with two connections returns from the back/forward cache with all t
   const next = await open('connect');
   expect(await ids(next)).toEqual(['a', 'b', 'c']);
 });
+
+test.each(['connect', 'Database'] as const)(
+  '%s: a page in the back/forward cache returns though its handles are collected meanwhile',
+  async (client) => {
+    const tab = await open(client);
+    await tab.evaluate(async () => {
+      const made = Array.from(
+        { length: 100 },
+        () => new window.db.Collection({ name: 'others', type: 'DOCUMENT_BASED' }),
+      );
+      await Promise.all(made.map((others) => others.ready));
+      window.made = made;
+      addEventListener('pagehide', () => {
+        window.made = undefined;
+      });
+    });
+    await goAway(tab);
+    // Pages of a site share their heap.
+    const session = await browser.context.newCDPSession(tab);
+    await session.send('HeapProfiler.enable');
+    for (let times = 0; times < 3; times++) await session.send('HeapProfiler.collectGarbage');
+    await session.detach();
+    await tab.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+    await comeBack(tab);
+  },
+);

@@ -30,8 +30,9 @@ export class Runtime {
   readonly [INSPECTION] = new Inspection();
   /** By collection, the newest handle whose schema or steps a file may have to pass. */
   readonly #passed = new Map<string, OpenedHandle>();
-  /** Releases what a collected handle has had. */
-  readonly #collected = new FinalizationRegistry((release: () => void) => release());
+  readonly #opened: OpenedApp[] = [];
+  /** The next to look at. */
+  #look = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
     takeBlobsBy(toPlatformBlob);
@@ -93,6 +94,7 @@ export class Runtime {
         : new KeyValueCalls(order);
     const inspection = this[INSPECTION];
     const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
+    this.#releaseCollected();
     const number = this.channel.newHandle(settings);
     const channel = new HandleChannel(this.channel, order, number, inspection, shared);
     const schema = given && new SchemaLoading(calls, channel, settings, given);
@@ -108,14 +110,43 @@ export class Runtime {
     if (schema || calls.migration) this.#passed.set(settings.name, { calls, schema });
     const opened = { collection, settings, handle };
     const forget = inspection.opened(opened);
-    this.#collected.register(collection, () => {
+    const release = () => {
       forget();
       this.channel.freeHandle(number);
-    });
+    };
+    this.#opened.push({ app: new WeakRef(collection), release });
     if (settings.detailed_debugger_logs && !inspection.noteLogged(settings.name))
       logHandle(inspection, opened);
     return handle as HandleCalls<Calls>;
   }
+
+  /**
+   * Releases what collected handles have had, looking at a few of all. A FinalizationRegistry would
+   * run in a page that is in the back/forward cache, which Chromium evicts for that.
+   */
+  #releaseCollected(): void {
+    const opened = this.#opened;
+    for (let looks = Math.min(LOOKS, opened.length); looks > 0; looks--) {
+      this.#look %= opened.length;
+      const { app, release } = opened[this.#look] as OpenedApp;
+      if (app.deref()) this.#look++;
+      else {
+        opened[this.#look] = opened.at(-1) as OpenedApp;
+        opened.pop();
+        release();
+      }
+    }
+  }
+}
+
+/** As many handles may be kept in vain as a third of those that are in use. */
+const LOOKS = 4;
+
+/** What the app has of a handle. */
+interface OpenedApp {
+  readonly app: WeakRef<object>;
+  /** To be called once it is collected. */
+  readonly release: () => void;
 }
 
 interface OpenedHandle {
