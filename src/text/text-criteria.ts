@@ -95,7 +95,10 @@ const LETTERS: Readonly<Record<string, string>> = {
   ς: 'σ', // an unfinished word must be the beginning of the whole one
 };
 
-/** Accents of Latin, Greek and Cyrillic letters; points of Hebrew; vowel signs of Arabic. */
+/**
+ * Accents of Latin, Greek and Cyrillic letters; points of Hebrew; vowel signs of Arabic.
+ * docs/decisions/029-text-search.md says why no other signs.
+ */
 const MARKS = /[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]/g;
 
 /**
