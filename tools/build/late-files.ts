@@ -10,6 +10,10 @@ const LATE: Record<string, readonly string[]> = {
 };
 
 const SHARED = ['page', ...Object.keys(LATE)];
+/** Entries that run the engine where they are. */
+const IN_THREAD = ['node', 'testing'];
+/** What others may need: who caches files for work offline leaves out those of the thread. */
+const IN_PAGE = SHARED.filter((file) => !file.startsWith('thread'));
 const LOADS = new RegExp(`import\\("\\./(${Object.keys(LATE).join('|')})\\.js"\\)`, 'g');
 const IMPORT = /^import (?:\{ (.*) \} from )?"\.\/([\w-]+)\.js";$/;
 const EXPORTS = /^export \{ (.*) \};$/m;
@@ -25,11 +29,14 @@ export function lateFiles(): Plugin {
     renderChunk(code, { fileName, isEntry, imports }) {
       if (!fileName.endsWith('.js')) return null;
       const name = fileName.slice(0, -'.js'.length);
-      const known = LATE[name] ?? (isEntry ? SHARED : []);
+      const known = LATE[name] ?? (isEntry ? (IN_THREAD.includes(name) ? SHARED : IN_PAGE) : []);
       const foreign = SHARED.find(
         (file) => imports.includes(`${file}.js`) && !known.includes(file),
       );
-      if (foreign) this.error(`${fileName} imports ${foreign}.js: name it in late-files.ts`);
+      if (foreign)
+        this.error(
+          `${fileName} imports ${foreign}.js: name it in late-files.ts, or its module in chunks.ts`,
+        );
       const live = SHARED.includes(name) && reassigned(code);
       if (live)
         this.error(`${fileName} exports \`let ${live}\`: others would keep its first value`);
