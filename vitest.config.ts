@@ -36,12 +36,12 @@ const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
 /**
  * That the simulation finds faults; the panel Speed, which runs other databases; layout shifts, for
  * which each panel is visited for long; tabs at steady work, whose changes money.test.ts makes in
- * transactions.
+ * transactions, unless somebody says for how long.
  */
 const wholeAtNight = [
   'test/simulation/broken-*.test.ts',
   'test/e2e/{layout-shift,speed}.test.ts',
-  'test/tabs/many.test.ts',
+  ...(process.env.TABS_SECONDS ? [] : ['test/tabs/many.test.ts']),
 ];
 const exclude = effort > 1 ? [] : wholeAtNight;
 const setupFiles = ['test/setup/fake-indexeddb.ts'];
