@@ -6,6 +6,7 @@ import {
   type CompiledCriteria,
   type CriteriaPart,
   compileCriteria,
+  compileItemCriteria,
 } from '../../query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
@@ -63,7 +64,7 @@ function compile(
   const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort === undefined ? undefined : compileSort(sort);
-  const project = select === undefined ? undefined : compileSelect(select);
+  const project = select === undefined ? undefined : compileSelect(select, compileItemCriteria);
   return {
     criteria,
     archived,

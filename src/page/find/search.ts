@@ -46,7 +46,7 @@ export function checkSearch(
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
     sort: isNoOrder(given.sort) ? undefined : (copied(given.sort, 'sort') as object | undefined),
-    select: copied(given.select, 'select') as readonly string[] | undefined,
+    select: copied(given.select, 'select') as object | undefined,
   };
 }
 
@@ -57,7 +57,7 @@ function isNoOrder(sort: unknown): boolean {
 
 function copied(value: unknown, place: 'sort' | 'select'): unknown {
   try {
-    return capture(value, place).copy;
+    return capture(value, place, true).copy;
   } catch (cause) {
     const { message } = cause as Error;
     throw new CriteriaError(`${place}_invalid`, message, { place, cause });

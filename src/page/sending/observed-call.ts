@@ -10,7 +10,7 @@ export interface Search {
   readonly given: Readonly<Record<string, unknown>>;
   /** Copies of the caller's. */
   readonly sort: object | undefined;
-  readonly select: readonly string[] | undefined;
+  readonly select: object | undefined;
 }
 
 /** A call that has ended, as an observer sees it. */
