@@ -91,7 +91,7 @@ test('databases on a server work in memory, with one warning for each process', 
   });
   expect(stderr.trim().split('\n')).toEqual([
     expect.stringMatching(
-      /^cairndb keeps data in the memory of this process only: There is no IndexedDB here\. All .* storage driver/,
+      /^cairndb keeps data in memory only: There is no IndexedDB here\. All .* storage driver/,
     ),
   ]);
 });

@@ -93,9 +93,10 @@ function unavailable(message: string): StorageError {
 
 /** Warns once in a page or process: a server may open many databases. */
 function warnAboutMemory(why: string): void {
-  const warning = serverRuntime()
-    ? `cairndb keeps data in the memory of this process only: ${why} All requests share it, and it is gone when the process ends. Give \`new Database()\` a storage driver, or \`storage: 'memory'\` if that is meant. Where pages are rendered, call collections in the browser only.`
-    : `cairndb keeps data in memory only: ${why} It is gone when this page ends. \`storage: 'memory'\` says that this is meant.`;
+  const meaning = serverRuntime()
+    ? 'All requests of this process share it. Give `new Database()` a storage driver. Where pages are rendered, call collections in the browser only.'
+    : 'It is gone when this page ends.';
+  const warning = `cairndb keeps data in memory only: ${why} ${meaning} \`storage: 'memory'\` says that this is meant.`;
   if (warnings.has(warning)) return;
   warnings.add(warning);
   console.warn(warning);
