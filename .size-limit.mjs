@@ -63,7 +63,7 @@ export default [
     path: 'dist/cairndb.js',
     import: '{ connect }',
     // docs/decisions/008-code-splitting.md
-    limit: '11.1 kB',
+    limit: '11.4 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -95,7 +95,7 @@ export default [
   {
     name: 'thread, with the first call of Database',
     path: 'dist/thread.js',
-    limit: '69.5 kB',
+    limit: '70.5 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

@@ -42,6 +42,7 @@ export type {
   StorageStatus,
   StorageUse,
 } from './api/options/client-options.ts';
+export type { Collation } from './api/options/collation.ts';
 export type {
   CollectionOptions,
   CommonOptions,

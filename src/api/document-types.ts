@@ -1,13 +1,8 @@
 import type { Explained } from '../protocol/requests.ts';
 import type { Criteria, ItemCriteria } from '../query/criteria/criteria-types.ts';
 import type { Sort } from '../query/path/path-types.ts';
-import type {
-  KnownPaths,
-  PathList,
-  Projected,
-  Selected,
-  SelectObject,
-} from '../query/projection.ts';
+import type { PathList, Selected } from '../query/projection.ts';
+import type { Collation } from './options/collation.ts';
 
 /** The plan of a query, with its costs. */
 export interface Explanation extends Explained {
@@ -124,6 +119,12 @@ export interface MatchOptions<T extends object = AnyDocument, S extends Stamp = 
    * @default false
    */
   archived?: boolean | 'only' | undefined;
+  /**
+   * The order and equality of strings, in criteria and `sort`; a string is a locale. An index
+   * serves the query if it has the same collation. Patterns take no part.
+   * @default by code unit
+   */
+  collation?: Collation | undefined;
   /** Narrows the matches of the params; runs in the calling thread, with its closure. */
   where?: Predicate<T, S> | undefined;
   /** Aborts the query: the promise rejects with the signal's reason. */
@@ -156,13 +157,9 @@ export interface PatchOneOptions<T extends object = AnyDocument, S extends Stamp
 /** A document of any origin, or its `_id` alone. */
 type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
 
-/**
- * What to return of the documents of a collection: paths, an object that keeps fields or leaves
- * them out, or `undefined` for whole documents.
- */
+/** Paths to select from the documents of a collection, or `undefined` for whole documents. */
 export type SelectOption<T extends object, S extends Stamp = never> =
   | PathList<Stored<T, S>>
-  | SelectObject<Stored<T, S>>
   | undefined;
 
 /**
@@ -180,12 +177,8 @@ export interface FindOptions<
   skip?: number | undefined;
   /** Maximum number of results. @default unlimited */
   limit?: number | undefined;
-  /**
-   * Paths to return, besides `_id`; or an object: `{ title: 1 }` keeps, `{ body: 0 }` leaves out,
-   * `{ list: { $slice: 3 } }` and `{ list: { $elemMatch: criteria } }` take items.
-   * @default whole documents
-   */
-  select?: L & KnownPaths<Stored<T, S>, L>;
+  /** Paths to return, besides `_id`. @default whole documents */
+  select?: L;
   /**
    * The document that results start after: the last of a page, any other, a copy, or its `_id`
    * alone. Fields of `sort` that it lacks are read from the stored document.
@@ -194,14 +187,15 @@ export interface FindOptions<
 }
 
 /** A result document when `L` is selected. */
-export type Found<T extends object, S extends Stamp, L> = L extends readonly string[]
-  ? AsRead<S, Selected<Stored<T, S>, L>>
-  : L extends object
-    ? AsRead<S, Projected<Stored<T, S>, L>>
-    : Read<T, S>;
-
-/** With `shared_documents` read-only. */
-type AsRead<S extends Stamp, D> = [Extract<S, Shared>] extends [never] ? D : DeepReadonly<D>;
+export type Found<
+  T extends object,
+  S extends Stamp,
+  L extends readonly string[] | undefined,
+> = L extends readonly string[]
+  ? [Extract<S, Shared>] extends [never]
+    ? Selected<Stored<T, S>, L>
+    : DeepReadonly<Selected<Stored<T, S>, L>>
+  : Read<T, S>;
 
 /** What document collections have and other collections lack. */
 interface Documents {

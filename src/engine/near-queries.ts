@@ -8,6 +8,7 @@ import { type Interval, intersect, intervalsOf } from '../query/plan/interval.ts
 import type { Plan } from '../query/plan/plan.ts';
 import type { Question } from '../query/plan/read-question.ts';
 import type { Comparison } from '../query/plan/shape.ts';
+import { compareScalars } from '../query/value/compare-values.ts';
 import type { StoredRecord } from '../storage/segments/stored-record.ts';
 import type { OperationContext } from './collection-context.ts';
 import { DocumentQuery } from './find/query.ts';
@@ -163,8 +164,8 @@ function rangeOf({ shape: { comparisons }, constants }: Question): KeyRange | un
   let found: readonly Interval[] | undefined;
   for (let at = 0; at < constants.length; at++) {
     const { operator } = comparisons[at] as Comparison;
-    const intervals = intervalsOf(operator, constants[at]) as readonly Interval[];
-    found = found ? intersect(found, intervals) : intervals;
+    const intervals = intervalsOf(operator, constants[at], compareScalars) as readonly Interval[];
+    found = found ? intersect(found, intervals, compareScalars) : intervals;
   }
   const [interval] = found as readonly Interval[];
   if (!interval) return undefined;

@@ -3,7 +3,7 @@ import { type Body, decode, encode } from '../codec/body.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { KeyValueChange } from '../protocol/key-value-protocol.ts';
 import type { DocumentBuilder } from '../protocol/managed.ts';
-import type { RequestFlags } from '../protocol/requests.ts';
+import type { RequestFlags, Selection } from '../protocol/requests.ts';
 import { parseKey } from '../query/path/key-path.ts';
 import { getAt } from '../query/path/value-path.ts';
 import { MANAGED_FIELDS } from '../storage/segments/stored-record.ts';
@@ -75,7 +75,7 @@ export class DocumentSchema extends CollectionSchema {
   *patchAll(
     sender: Sender,
     ids: readonly string[],
-    changes: EncodedChanges & { readonly criteria?: object | undefined },
+    changes: EncodedChanges & Pick<Selection, 'criteria' | 'collation'>,
     build: DocumentBuilder,
     encode: (document: unknown, place: string) => EncodedDocument,
   ): Coroutine<number> {

@@ -71,10 +71,12 @@ export interface Selection {
   readonly archived: ArchivedFilter;
   /** The sort order; insertion order when left out. */
   readonly sort?: object | undefined;
+  /** The order of strings, as `parseCollation` writes it; that of code units when left out. */
+  readonly collation?: string | undefined;
   readonly skip?: number | undefined;
   readonly limit?: number | undefined;
   /** Paths to select. */
-  readonly select?: object | undefined;
+  readonly select?: readonly string[] | undefined;
   /** The last document of the previous page. */
   readonly after?: After | undefined;
   /** Whether the caller reads to the end. */
@@ -237,7 +239,7 @@ export interface Operations
   update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
   patch: {
     /** With the criteria that have found the document, where its position in an array counts. */
-    ask: RequestedChanges & { id: string; criteria?: object | undefined };
+    ask: RequestedChanges & { id: string } & Pick<Selection, 'criteria' | 'collation'>;
     reply: ChangedReply | undefined;
   };
   /** Patches the first match, or the document with the id; or else inserts one. */
@@ -269,11 +271,11 @@ export interface Operations
    * none; nothing is stored.
    */
   getVersion: {
-    ask: Partial<RequestedChanges> & {
-      id?: string | undefined;
-      criteria?: object | undefined;
-      upsert?: boolean | undefined;
-    };
+    ask: Partial<RequestedChanges> &
+      Pick<Selection, 'criteria' | 'collation'> & {
+        id?: string | undefined;
+        upsert?: boolean | undefined;
+      };
     reply: VersionedReply | undefined;
   };
   explain: { ask: Selection; reply: Explained };

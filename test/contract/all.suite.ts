@@ -3,6 +3,7 @@ import { backupFilesSuite } from './backup-files.suite.ts';
 import { backupsSuite } from './backups.suite.ts';
 import { badOptionsSuite } from './bad-options.suite.ts';
 import type { ClientFixture } from './client-fixture.ts';
+import { collationSuite } from './collation.suite.ts';
 import { collectionsSuite } from './collections.suite.ts';
 import { copiesSuite } from './copies.suite.ts';
 import { criteriaSuite } from './criteria.suite.ts';
@@ -78,6 +79,7 @@ const aboutGlobals: readonly Suite[] = [
   sharedDocumentsSuite,
   keyValueSuite,
   criteriaSuite,
+  collationSuite,
   predicatesSuite,
   abortingSuite,
   optionsSuite,

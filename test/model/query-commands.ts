@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IndexOption } from '../../src/index.ts';
+import type { Collation, IndexOption } from '../../src/index.ts';
 import * as arbitrary from '../query/oracle/arbitrary-criteria.ts';
 import type { DocumentCommand } from './document-model.ts';
 import { type Step, steps } from './world.ts';
@@ -26,6 +26,7 @@ export interface Asking {
     readonly skip?: number;
     readonly limit?: number;
     readonly select?: readonly string[];
+    readonly collation?: Collation;
   };
   /** Of `patchMany`. */
   readonly changes?: object;
@@ -37,9 +38,29 @@ export interface Asking {
 export type QueryCommand = Asking | DocumentCommand;
 
 /** Few, so that documents, criteria and indexes meet. */
-const common = fc.constantFrom<unknown[]>(1, 2, 'a', null, undefined);
+const common = fc.constantFrom<unknown[]>(1, 2, 'a', 'A', null, undefined);
 const rare = fc.constantFrom<unknown[]>(
-  ...[null, undefined, 0, 1, 2, 2n, -3, 1.5, Number.NaN, '', 'a', 'ab', 'b', true, false],
+  ...[
+    null,
+    undefined,
+    0,
+    1,
+    2,
+    2n,
+    -3,
+    1.5,
+    Number.NaN,
+    '',
+    'a',
+    'á',
+    'Ä',
+    'ab',
+    'b',
+    '2',
+    '10',
+    true,
+    false,
+  ],
   ...[new Date(0), new Date(5)],
 );
 const scalar = fc.oneof(common, rare);
@@ -68,14 +89,20 @@ const anyPath = fc.oneof(
   { arbitrary: fc.constant('_id'), weight: 1 },
 );
 
+const collation = fc.constantFrom<Collation[]>('sv', { locale: 'de', strength: 1, numeric: true });
 const index: fc.Arbitrary<IndexOption> = fc.oneof(
+  fc.record({ fields: path, collation, multi: fc.boolean() }),
   path,
   managed,
   path.map((each) => ({ fields: each, multi: true })),
   fc.uniqueArray(path, { minLength: 2, maxLength: 3 }).map((each) => ({ fields: each })),
 );
 
-const nameOf = (option: IndexOption) => String(typeof option === 'string' ? option : option.fields);
+const nameOf = (option: IndexOption) => {
+  const { fields, collation } =
+    typeof option === 'string' ? { fields: option, collation: 0 } : option;
+  return JSON.stringify([fields, collation ?? 0].flat());
+};
 
 /** Declarations, one for each time the collection is opened. */
 export const declarations: fc.Arbitrary<IndexOption[][]> = fc.array(
@@ -155,6 +182,7 @@ const asking: fc.Arbitrary<Asking> = fc
         skip: fc.nat(3),
         limit: fc.nat(5),
         select: fc.array(anyPath, { maxLength: 3 }),
+        collation,
       },
       { requiredKeys: ['archived'] },
     ),

@@ -1,3 +1,4 @@
+import { parseCollation } from '../../src/api/options/collation.ts';
 import { compileCriteria } from '../../src/query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../src/query/projection.ts';
 import { compileSort } from '../../src/query/sort/compile-sort.ts';
@@ -74,8 +75,9 @@ export class QueryModel {
   /** The results, or the code of the error. */
   #matching({ by, criteria, options, after }: Asking): { _id: string }[] | string {
     const { archived, sort, skip = 0, limit = Number.POSITIVE_INFINITY } = options;
-    const { test } = compileCriteria(criteria);
-    const order = sort && compileSort(sort);
+    const collation = parseCollation(options.collation, 'collation');
+    const { test } = compileCriteria(criteria, collation);
+    const order = sort && compileSort(sort, collation);
     const ranked = (this.documents() as { _id: string; _archived: boolean }[]).map(
       (document, rank) => ({ document, rank, key: order?.keyOf(document) }),
     );

@@ -42,7 +42,8 @@ test('a port is not waited for of a leader that cannot bring one', async () => {
     {
       event: () => undefined,
       hasUnsaved: () => false,
-      lost: () => undefined,
+      gap: () => undefined,
+      silent: () => undefined,
     },
   );
   await Promise.all([route, world.runUntil(252)]);

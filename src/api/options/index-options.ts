@@ -1,5 +1,6 @@
 import { OptionError } from '../../errors/errors.ts';
 import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
+import { type Collation, parseCollation } from './collation.ts';
 import { type Check, checkOptions, flag } from './option-checks.ts';
 
 /** An index in the option `indexes`: a dotted path, or an object. */
@@ -16,6 +17,11 @@ export type IndexOption =
       unique?: boolean | undefined;
       /** Each item of an array is a key; only for an index of one field. @default false */
       multi?: boolean | undefined;
+      /**
+       * The order of its strings: it serves queries with the same collation alone. With a strength
+       * of 2 a `unique` index ignores case. @default by code unit
+       */
+      collation?: Collation | undefined;
     };
 
 export const indexList: Check = { allowed: 'a list of indexes', test: Array.isArray };
@@ -31,6 +37,8 @@ const checks = {
   },
   unique: flag,
   multi: flag,
+  // Checked where it is read.
+  collation: { allowed: '', test: () => true },
 };
 
 /**
@@ -68,7 +76,14 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
     const message = `"${place}.multi" is for a single field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
-  return { name: indexName(fields), fields, unique: unique as boolean, multi: multi as boolean };
+  const collation = parseCollation(own.collation, `${place}.collation`);
+  return {
+    name: indexName(fields, collation),
+    fields,
+    unique: unique as boolean,
+    multi: multi as boolean,
+    ...(collation && { collation }),
+  };
 }
 
 /** Whether an index can have the path. */

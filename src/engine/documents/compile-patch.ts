@@ -14,6 +14,8 @@ export interface UpdateSource {
   readonly filters?: readonly object[] | undefined;
   /** The criteria that have found the document: `$` is the first item that they match. */
   readonly criteria?: object | undefined;
+  /** Of the criteria and filters. */
+  readonly collation?: string | undefined;
   /** Whether the document is a new one, which `$setOnInsert` is for. */
   readonly inserts?: boolean;
 }

@@ -3,6 +3,8 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type IndexKey, keyName } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
+import { probeOf } from '../../query/value/collation.ts';
+import { hashText } from '../../storage/integrity/checksum.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
@@ -107,12 +109,14 @@ export interface DuplicateKey {
 
 /**
  * Indexes with different keys have different columns. So has a `unique` index, whose column implies
- * that its keys were checked, and one over managed fields, which options enable.
+ * that its keys were checked, one over managed fields, which options enable, and one whose
+ * collation this browser orders otherwise than the writer did.
  */
 function columnName(
-  { multi, unique, fields }: IndexDefinition,
+  { multi, unique, fields, collation }: IndexDefinition,
   { created, updated, archived, unarchived }: CollectionSettings,
 ): string {
   const shown = fields.some(isManaged) ? [created, updated, archived, unarchived] : [];
-  return JSON.stringify([multi, unique, ...fields, ...shown]);
+  const order = collation ? [[collation, hashText(probeOf(collation))]] : [];
+  return JSON.stringify([multi, unique, ...fields, ...shown, ...order]);
 }

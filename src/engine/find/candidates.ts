@@ -6,10 +6,12 @@ import type { CriteriaPart } from '../../query/criteria/compile-criteria.ts';
 import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
 import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SortOrder } from '../../query/sort/compile-sort.ts';
+import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import { BodyReader } from '../records/record-bodies.ts';
-import type { DecodedDocuments, Overlay } from '../records/record-store.ts';
+import { BodyReader, bySegment } from '../records/body-loader.ts';
+import type { DecodedDocuments } from '../records/decoded-documents.ts';
+import type { Overlay } from '../records/record-store.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import {
@@ -196,10 +198,12 @@ export class Candidates {
   /** Segment by segment, each read once. */
   *#inAnyOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
     const { records } = this.#context;
-    const reader = new BodyReader(records.log, looks ? candidates : []);
-    const groups = looks ? reader.groups : new Map([[0, candidates]]);
+    const groups = looks ? bySegment(candidates) : new Map([[0, candidates]]);
+    const numbers = [...groups.keys()].filter((number) => number > 0);
+    const reader = new BodyReader(records.log, numbers);
     for (const [number, group] of groups) {
-      const bodies = yield* reader.take(number);
+      let bodies: SegmentBodies | undefined;
+      if (number > 0) bodies = yield* reader.take(number);
       for (const record of group) {
         if (this.#pace.due) yield* this.#pace.pause();
         let body = records.bodies.in(record, bodies);
@@ -266,7 +270,7 @@ function criteriaFilter(
  * By the last key that still counts. Places must ascend: of equal keys a later one comes too late.
  */
 function orderFilter(
-  { fields }: SortOrder,
+  { fields, collation }: SortOrder,
   decoded: DecodedDocuments,
   matches: SortedMatches,
 ): BlockFilter {
@@ -278,7 +282,7 @@ function orderFilter(
     const { worstKey } = matches;
     if (typeof worstKey === 'number')
       return keepNumbers(block, length, column, worstKey, ascending);
-    if (typeof worstKey === 'string')
+    if (typeof worstKey === 'string' && !collation)
       return keepStrings(block, length, column, worstKey, ascending);
     return length;
   };

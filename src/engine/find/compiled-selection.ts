@@ -6,7 +6,6 @@ import {
   type CompiledCriteria,
   type CriteriaPart,
   compileCriteria,
-  compileItemCriteria,
 } from '../../query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
@@ -17,6 +16,7 @@ import { decodedValue, type RecordTest } from '../records/scan.ts';
 /** What a selection means for records. */
 export interface CompiledSelection {
   readonly criteria: object;
+  readonly collation: Selection['collation'];
   readonly archived: ArchivedFilter;
   /**
    * Whether the record is of the kind looked for, archived or not, and has not expired; needs no
@@ -50,7 +50,7 @@ export function compileSelection(
 
 function compile(
   { settings, records }: OperationContext,
-  { criteria = {}, archived = false, sort, select }: Partial<Selection>,
+  { criteria = {}, archived = false, sort, select, collation }: Partial<Selection>,
 ): CompiledSelection {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding
   // again.
@@ -61,12 +61,14 @@ function compile(
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
     !compiled || ![...compiled.roots].some(isManaged);
-  const matching = Object.keys(criteria).length > 0 ? compileCriteria(criteria) : undefined;
+  const matching =
+    Object.keys(criteria).length > 0 ? compileCriteria(criteria, collation) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
-  const order = sort === undefined ? undefined : compileSort(sort);
-  const project = select === undefined ? undefined : compileSelect(select, compileItemCriteria);
+  const order = sort === undefined ? undefined : compileSort(sort, collation);
+  const project = select === undefined ? undefined : compileSelect(select);
   return {
     criteria,
+    collation,
     archived,
     wanted: wantedTest(archivedTest(archived), records.hides),
     test: matching && ((record, body) => matching.test(matched(record, body))),

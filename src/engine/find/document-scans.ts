@@ -244,10 +244,10 @@ const isMissing = eachPresent((_value, isPresent) => !isPresent);
  */
 function* pageStart(
   context: OperationContext,
-  { sort, after }: Partial<Selection>,
+  { sort, after, collation }: Partial<Selection>,
 ): Coroutine<CollectedPageEnd | undefined> {
   if (!after) return undefined;
-  const { order, sorted } = compileSelection(context, { sort });
+  const { order, sorted } = compileSelection(context, { sort, collation });
   try {
     return yield* behind(after, context.records, order, sorted);
   } catch (error) {

@@ -56,9 +56,10 @@ export class DocumentQuery implements ReadQuery {
     context.reads?.addQuery(this);
     this.#after = after;
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
-    const { criteria, order } = this.compiled;
+    const { criteria, collation, order } = this.compiled;
     this.plan = planQuery({
       criteria,
+      collation,
       order,
       indexes: context.indexes.byName,
       limit: this.#most,

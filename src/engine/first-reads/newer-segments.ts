@@ -3,6 +3,7 @@ import { type IndexKey, isUnkeyed } from '../../query/index/index-key.ts';
 import { boundOf, type KeyRange } from '../../query/index/key-range.ts';
 import type { PlanByKeys } from '../../query/plan/plan.ts';
 import type { PlannedIndex } from '../../query/plan/plan-query.ts';
+import { orderIn } from '../../query/value/collation.ts';
 import type { Checkpoint, IndexDirectory } from '../../storage/checkpoint/checkpoint-format.ts';
 import { type KeyBounds, pagesOf } from '../../storage/checkpoint/checkpoint-reader.ts';
 import { stateOf } from '../../storage/log/live-segments.ts';
@@ -151,10 +152,11 @@ export class StoredIndex implements PlannedIndex {
   }
 
   boundsOf(range: KeyRange): KeyBounds {
-    const { length } = this.definition.fields;
+    const { fields, collation } = this.definition;
+    const order = orderIn(collation);
     return {
-      low: boundOf(length, range.from, range.fromOpen),
-      high: boundOf(length, range.to, !range.toOpen),
+      low: boundOf(fields.length, range.from, range.fromOpen, order),
+      high: boundOf(fields.length, range.to, !range.toOpen, order),
     };
   }
 }

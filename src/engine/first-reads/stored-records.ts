@@ -97,8 +97,9 @@ export class StoredRecords {
     };
     if (request.op === 'get') return byIds([request.id]);
     if (request.op === 'getMany') return byIds(request.ids);
-    const { criteria } = compileSelection(this.#context, request as Partial<Selection>);
-    const plan = planQuery({ criteria, indexes: this.#indexes });
+    const selection = request as Partial<Selection>;
+    const { criteria, collation } = compileSelection(this.#context, selection);
+    const plan = planQuery({ criteria, collation, indexes: this.#indexes });
     return plan.kind === 'scan' ? undefined : plan;
   }
 

@@ -189,11 +189,16 @@ type ItemTest = (item: unknown) => boolean;
 class Positions {
   readonly #filters: ReadonlyMap<string, ItemTest>;
   readonly #criteria: object;
+  readonly #collation: string | undefined;
 
   /** @throws {CriteriaError} of a filter, naming the place. */
-  constructor({ filters = [], criteria = {} }: UpdateSource, paths: readonly UpdatedPath[]) {
-    this.#filters = compileFilters(filters, paths);
+  constructor(
+    { filters = [], criteria = {}, collation }: UpdateSource,
+    paths: readonly UpdatedPath[],
+  ) {
+    this.#filters = compileFilters(filters, paths, collation);
     this.#criteria = criteria;
+    this.#collation = collation;
   }
 
   /**
@@ -232,7 +237,7 @@ class Positions {
   #matched(fields: object, path: readonly string[], items: readonly unknown[]): number {
     const array = path.join('.');
     for (const one of criteriaAbout(this.#criteria, array)) {
-      const { test } = compileCriteria(one);
+      const { test } = compileCriteria(one, this.#collation);
       const index = items.findIndex((item) => test(withItem(fields, path, item)));
       if (index >= 0) return index;
     }
@@ -273,6 +278,7 @@ function withItem(value: unknown, [step, ...rest]: readonly string[], item: unkn
 function compileFilters(
   filters: readonly object[],
   paths: readonly UpdatedPath[],
+  collation: string | undefined,
 ): ReadonlyMap<string, ItemTest> {
   const places = new Map(paths.flatMap(({ path, segments }) => segments.map((one) => [one, path])));
   const tests = new Map<string, ItemTest>();
@@ -288,7 +294,7 @@ function compileFilters(
       throw updateInvalid(place, `is a second filter "${name}"; put both into one`);
     if (!places.has(`$[${name}]`))
       throw updateInvalid(place, `is for $[${name}], which no path of the changes has`);
-    tests.set(name, compileFilter(filter, name, place));
+    tests.set(name, compileFilter(filter, name, place, collation));
   }
   for (const [segment, path] of places) {
     const name = isPositional(segment) ? segment.slice(2, -1) : '';
@@ -298,9 +304,14 @@ function compileFilters(
   return tests;
 }
 
-function compileFilter(filter: object, name: string, place: string): ItemTest {
+function compileFilter(
+  filter: object,
+  name: string,
+  place: string,
+  collation: string | undefined,
+): ItemTest {
   try {
-    const { test } = compileCriteria(filter);
+    const { test } = compileCriteria(filter, collation);
     return (item) => test({ [name]: item });
   } catch (error) {
     throw error instanceof CriteriaError ? placedAt(error, `${place}.`) : error;

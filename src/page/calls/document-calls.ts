@@ -132,7 +132,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     if (schema) {
       const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
         const ids = yield* this.#idsOf(atomic, query);
-        const ask = { ...encoded, criteria: query.selection.criteria };
+        const { criteria, collation } = query.selection;
+        const ask = { ...encoded, criteria, collation };
         return yield* schema.patchAll(atomic, ids, ask, this.#build as never, this.#encode);
       };
       return yield* this.#atomically(sender, patchAll.bind(this));
@@ -181,8 +182,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       const reply = yield* request(sender, { op: 'patchOne', ...ask });
       return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
     }
-    const { id, changes, filters, criteria, needs, upsert } = ask;
-    const asked = { id, changes, filters, criteria, needs, upsert };
+    const { id, changes, filters, criteria, collation, needs, upsert } = ask;
+    const asked = { id, changes, filters, criteria, collation, needs, upsert };
     const found = yield* request(sender, { op: 'getVersion', ...asked });
     if (!found) return undefined;
     const made = found.record[0] || undefined;

@@ -7,8 +7,8 @@ import { criteriaInvalid, operandInvalid, placeBelow } from '../../query/query-e
 import type { Search } from '../sending/observed-call.ts';
 import { checkSearch, findChecks } from './search.ts';
 
-const { archived, where, signal, sort } = findChecks;
-const matchChecks = { archived, where, signal };
+const { archived, collation, where, signal, sort } = findChecks;
+const matchChecks = { archived, collation, where, signal };
 const oneChecks = { ...matchChecks, sort };
 
 type Test = (document: never) => unknown;
@@ -21,7 +21,7 @@ export interface FindQuery {
   readonly skip: number;
   readonly limit: number;
   /** Paths to select here, as functions get whole documents. */
-  readonly select: object | undefined;
+  readonly select: readonly string[] | undefined;
 }
 
 /** The end of a page, and its sort order. */
@@ -65,7 +65,7 @@ const LITERAL_PREFIX = /^\^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*$/;
 
 /** Splits a query: the engine applies the criteria, this thread the functions. */
 export function findQuery(
-  { params, given, sort, select }: Search,
+  { params, given, sort, select, collation }: Search,
   most = Number.POSITIVE_INFINITY,
 ): FindQuery {
   const isTest = typeof params === 'function';
@@ -74,13 +74,16 @@ export function findQuery(
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
   checkCriteria(criteria, '');
-  checkCriteria(select, 'select');
   const selection: Selection = {
     criteria,
-    mayHang: holdsPattern(criteria) || holdsPattern(select) || undefined,
+    mayHang: holdsPattern(criteria) || undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
-    after: given.after === undefined ? undefined : pageEnd(given.after as { _id: string }, sort),
+    collation,
+    after:
+      given.after === undefined
+        ? undefined
+        : pageEnd(given.after as { _id: string }, orderOf({ sort, collation })),
   };
   if (tests.length === 0) {
     return {
@@ -104,11 +107,16 @@ export function findQuery(
   return { selection: asked, test, skip, limit, select };
 }
 
-function pageEnd(document: { readonly _id: string }, order: object | undefined): After {
+/** Two queries of the same order have the same. */
+function orderOf({ sort, collation }: Pick<Search, 'sort' | 'collation'>): string | undefined {
+  return sort && JSON.stringify([sort, collation]);
+}
+
+function pageEnd(document: { readonly _id: string }, order: string | undefined): After {
   const { _id: id } = document;
   const { sort, ...end }: Partial<PageEnd> = pageEnds.get(document) ?? {};
   // In the same order the values at the time of the page count, in another the document's own.
-  if (end.rank !== undefined && sort === JSON.stringify(order)) return { id, ...end };
+  if (end.rank !== undefined && sort === order) return { id, ...end };
   const body = encode(isPlainObject(document) ? document : {}, 'after', true);
   return { id, rank: end.rank, body };
 }
@@ -119,7 +127,8 @@ export function notePageEnd(
   { selection }: FindQuery,
   end: { readonly rank: number; readonly key?: unknown; readonly body?: Body },
 ): void {
-  if (document) pageEnds.set(document, { ...end, sort: JSON.stringify(selection.sort) });
+  const { sort, collation } = selection;
+  if (document) pageEnds.set(document, { ...end, sort: orderOf({ sort, collation }) });
 }
 
 /** Calls a predicate. Refuses a promise, which would match every document. */

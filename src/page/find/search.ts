@@ -1,3 +1,4 @@
+import { parseCollation } from '../../api/options/collation.ts';
 import {
   type Check,
   checkOptions,
@@ -18,9 +19,10 @@ export const findChecks = {
     allowed: "true, false or 'only'",
     test: (value) => typeof value === 'boolean' || value === 'only',
   },
-  // `sort` and `select` are checked where they are compiled.
+  // `sort`, `select` and `collation` are checked where they are compiled.
   sort: anything,
   select: anything,
+  collation: anything,
   skip: count,
   limit: count,
   after: {
@@ -45,8 +47,9 @@ export function checkSearch(
   return {
     params: typeof params === 'function' ? params : copyCriteria(params),
     given,
+    collation: parseCollation(given.collation, 'collation'),
     sort: isNoOrder(given.sort) ? undefined : (copied(given.sort, 'sort') as object | undefined),
-    select: copied(given.select, 'select') as object | undefined,
+    select: copied(given.select, 'select') as readonly string[] | undefined,
   };
 }
 
@@ -57,7 +60,7 @@ function isNoOrder(sort: unknown): boolean {
 
 function copied(value: unknown, place: 'sort' | 'select'): unknown {
   try {
-    return capture(value, place, true).copy;
+    return capture(value, place).copy;
   } catch (cause) {
     const { message } = cause as Error;
     throw new CriteriaError(`${place}_invalid`, message, { place, cause });

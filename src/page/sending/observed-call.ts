@@ -8,9 +8,10 @@ export interface Search {
   /** A copy of the criteria, or a function. */
   readonly params: object;
   readonly given: Readonly<Record<string, unknown>>;
+  readonly collation: string | undefined;
   /** Copies of the caller's. */
   readonly sort: object | undefined;
-  readonly select: object | undefined;
+  readonly select: readonly string[] | undefined;
 }
 
 /** A call that has ended, as an observer sees it. */

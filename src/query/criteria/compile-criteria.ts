@@ -1,4 +1,6 @@
 import { criteriaInvalid, operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
+import { orderIn } from '../value/collation.ts';
+import type { Compare } from '../value/compare-values.ts';
 import { isFields, isRegExp } from '../value/value-type.ts';
 import { compilePath, type DocumentTest, type Root } from './compile-path.ts';
 import {
@@ -45,6 +47,7 @@ export interface CompiledCriteria {
  * one from untrusted input.
  *
  * @param criteria A copy of the caller's, of plain data alone, at most 100 levels deep.
+ * @param collation The order of strings, as `parseCollation` writes it.
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test
  *   throws `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some
  *   millions of characters.
@@ -55,10 +58,14 @@ export interface CompiledCriteria {
  * test({ age: 36, address: { city: 'Oslo' } }); // true
  * ```
  */
-export function compileCriteria(criteria: unknown): CompiledCriteria {
+export function compileCriteria(criteria: unknown, collation?: string): CompiledCriteria {
   if (!isFields(criteria)) throw criteriaInvalid('', 'must be an object of field criteria.');
   const roots = new Set<string>();
-  const { test, parts = [] } = compileObject(criteria, '', { root: 'document', roots });
+  const { test, parts = [] } = compileObject(criteria, '', {
+    root: 'document',
+    roots,
+    collated: collation === undefined ? undefined : orderIn(collation),
+  });
   return { test, parts, roots };
 }
 
@@ -74,7 +81,7 @@ export function compileItemCriteria(criteria: unknown): (item: unknown) => boole
     return itemTest(compileObject(criteria, '', { root: 'item', roots: new Set() }).test);
   }
   if (criteria === null || criteria === undefined) return (item) => item === criteria;
-  const test = singleTest(compileFieldCriteria(criteria, ''));
+  const test = singleTest(compileFieldCriteria(criteria, '', undefined));
   return (item) => test(item, true);
 }
 
@@ -82,6 +89,7 @@ interface Scope {
   readonly root: Root;
   /** Collects the first segment of every path. */
   readonly roots: Set<string>;
+  readonly collated?: Compare | undefined;
 }
 
 /** A compiled part with its cost: cheaper parts run first. */
@@ -108,7 +116,7 @@ function compileField(path: string, value: unknown, place: string, scope: Scope)
     throw criteriaInvalid(place, 'use the segment "__proto__", which no document has.');
   }
   scope.roots.add(segments[0] as string);
-  const condition = compileFieldCriteria(value, place);
+  const condition = compileFieldCriteria(value, place, scope.collated);
   const test = compilePath(segments, condition, scope.root);
   const cost = segments.length + costOf(condition);
   return asksPresence(condition)
@@ -146,14 +154,23 @@ function compileLogic(name: string, operand: unknown, place: string, scope: Scop
   );
 }
 
-function compileFieldCriteria(value: unknown, place: string): Condition {
+function compileFieldCriteria(
+  value: unknown,
+  place: string,
+  collated: Scope['collated'],
+): Condition {
   if (isRegExp(value)) return pattern(value, place);
   return isFields(value) && holdsOperators(value)
-    ? compileOperators(value, place)
-    : equality(value);
+    ? compileOperators(value, place, collated)
+    : equality(value, collated);
 }
 
-function compileOperators(operators: Record<string, unknown>, place: string): Condition {
+function compileOperators(
+  operators: Record<string, unknown>,
+  place: string,
+  collated: Scope['collated'],
+): Condition {
+  const context = { siblings: operators, collated, compileOperators, compileFields };
   const conditions = Object.entries(operators).map(([name, operand]) => {
     const at = placeBelow(place, name);
     if (!name.startsWith('$')) {
@@ -167,15 +184,19 @@ function compileOperators(operators: Record<string, unknown>, place: string): Co
       const elsewhere = logic.has(name) ? 'it belongs at the top, around fields.' : undefined;
       throw operatorUnknown(at, name, [...fieldOperators.keys()], elsewhere);
     }
-    return operator(operand, { place: at, siblings: operators, compileOperators, compileFields });
+    return operator(operand, { ...context, place: at });
   });
   return all(
     conditions.filter((condition) => condition.kind !== 'all' || condition.conditions.length > 0),
   );
 }
 
-function compileFields(criteria: Record<string, unknown>, place: string): DocumentTest {
-  return compileObject(criteria, place, { root: 'item', roots: new Set() }).test;
+function compileFields(
+  criteria: Record<string, unknown>,
+  place: string,
+  collated: Scope['collated'],
+): DocumentTest {
+  return compileObject(criteria, place, { root: 'item', roots: new Set(), collated }).test;
 }
 
 function every(parts: readonly Part[]): Part {

@@ -1,6 +1,6 @@
 /** A complete declaration of an index; plain data. */
 export interface IndexDefinition {
-  /** The fields, joined by commas; a comma in a field is escaped. */
+  /** The fields, joined by commas, and the collation in parentheses; both are escaped in fields. */
   readonly name: string;
   /** Dotted paths, the most significant first. */
   readonly fields: readonly string[];
@@ -8,9 +8,12 @@ export interface IndexDefinition {
   readonly unique: boolean;
   /** Every item of an array is a key. */
   readonly multi: boolean;
+  /** The order of its strings, as `parseCollation` writes it; left out for code units. */
+  readonly collation?: string | undefined;
 }
 
-/** The fields joined by commas; a comma in a field is escaped, so that names are unique. */
-export function indexName(fields: readonly string[]): string {
-  return fields.map((field) => field.replace(/[\\,]/g, '\\$&')).join();
+/** A name that no other index has; a comma or parenthesis in a field is escaped. */
+export function indexName(fields: readonly string[], collation?: string): string {
+  const name = fields.map((field) => field.replace(/[\\,(]/g, '\\$&')).join();
+  return collation ? `${name} (${collation})` : name;
 }

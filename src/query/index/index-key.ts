@@ -1,7 +1,8 @@
 import { compilePath } from '../criteria/compile-path.ts';
 import { each } from '../criteria/condition.ts';
 import { valueReader } from '../path/own-property.ts';
-import { compareScalars } from '../value/compare-values.ts';
+import { orderIn } from '../value/collation.ts';
+import type { Compare } from '../value/compare-values.ts';
 import { isDate, isRegExp } from '../value/value-type.ts';
 import type { IndexDefinition } from './index-definition.ts';
 
@@ -21,8 +22,8 @@ export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
  * Names what an index reads of a document: indexes of the same name have the same keys, regardless
  * of `unique`.
  */
-export function keyName({ multi, fields }: IndexDefinition): string {
-  return JSON.stringify([multi, ...fields]);
+export function keyName({ multi, fields, collation }: IndexDefinition): string {
+  return JSON.stringify([multi, ...fields, ...(collation ? [[collation]] : [])]);
 }
 
 /** Whether one index answers every query of the other, regardless of `unique`. */
@@ -39,9 +40,13 @@ export function isUnkeyed(key: IndexKey): boolean {
 }
 
 /** Compiles the function that reads the key of a document. */
-export function keyReader({ fields, multi }: IndexDefinition): (document: object) => IndexKey {
+export function keyReader({
+  fields,
+  multi,
+  collation,
+}: IndexDefinition): (document: object) => IndexKey {
   const [first] = fields as [string];
-  if (multi) return itemsReader(first);
+  if (multi) return itemsReader(first, orderIn(collation));
   const readers = fields.map(valueReader);
   const [only] = readers as [(typeof readers)[number]];
   if (readers.length === 1) return (document) => scalarOf(only(document));
@@ -76,7 +81,7 @@ export function scalarOf(value: unknown): Scalar | undefined {
  * criteria that an index answers match them. A RegExp has no key, but a pattern that equals it
  * matches it, so it makes the document unkeyed.
  */
-function itemsReader(path: string): (document: object) => IndexKey {
+function itemsReader(path: string, compare: Compare): (document: object) => IndexKey {
   let items: (Scalar | undefined)[] = [];
   let hasRegExp = false;
   const visit = compilePath(
@@ -96,8 +101,8 @@ function itemsReader(path: string): (document: object) => IndexKey {
     if (items.length === 0 && hasRegExp) return undefined;
     if (items.length === 1 && !hasRegExp) return items[0];
     const distinct = items
-      .sort(compareScalars)
-      .filter((item, index) => index === 0 || compareScalars(item, items[index - 1]) !== 0);
+      .sort(compare)
+      .filter((item, index) => index === 0 || compare(item, items[index - 1]) !== 0);
     if (hasRegExp) distinct.push(undefined);
     return distinct;
   };

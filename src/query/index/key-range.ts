@@ -1,4 +1,4 @@
-import { compareScalars } from '../value/compare-values.ts';
+import { type Compare, compareScalars } from '../value/compare-values.ts';
 import type { Scalar } from './index-key.ts';
 
 /**
@@ -23,27 +23,34 @@ export const WHOLE: KeyRange = { from: [], to: [], fromOpen: false, toOpen: fals
  * @param fields How many fields the index has.
  * @param values The leading fields of the bound; none is the beginning or end of the index.
  * @param isBehind Whether the keys that begin with the values lie before the bound.
+ * @param compare The order of scalars.
  */
 export function boundOf(
   fields: number,
   values: readonly unknown[],
   isBehind: boolean,
+  compare: Compare,
 ): (key: unknown) => boolean {
   const least = isBehind ? 1 : 0;
   if (values.length === 0) return () => !isBehind;
-  if (fields > 1) return (key) => compareTuples(key as readonly unknown[], values) >= least;
+  if (fields > 1)
+    return (key) => compareTuples(key as readonly unknown[], values, compare) >= least;
   const [value] = values;
-  return (key) => compareScalars(key, value) >= least;
+  return (key) => compare(key, value) >= least;
 }
 
 /**
  * Compares two keys by the fields that both have: leading fields equal every key that begins with
  * them.
  */
-export function compareTuples(a: readonly unknown[], b: readonly unknown[]): number {
+export function compareTuples(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  compare: Compare = compareScalars,
+): number {
   const length = Math.min(a.length, b.length);
   for (let field = 0; field < length; field++) {
-    const order = compareScalars(a[field], b[field]);
+    const order = compare(a[field], b[field]);
     if (order !== 0) return order;
   }
   return 0;

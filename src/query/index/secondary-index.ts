@@ -1,4 +1,5 @@
-import { compareScalars } from '../value/compare-values.ts';
+import { orderIn } from '../value/collation.ts';
+import type { Compare } from '../value/compare-values.ts';
 import type { IndexDefinition } from './index-definition.ts';
 import { type IndexKey, isUnkeyed, keyReader, type Scalar } from './index-key.ts';
 import { boundOf, compareTuples, type KeyRange, WHOLE } from './key-range.ts';
@@ -7,6 +8,8 @@ import { SortedPairs } from './sorted-pairs.ts';
 
 /** A scalar, or a tuple of them for an index of several fields. */
 type Key = Scalar | readonly Scalar[];
+
+type Order = (a: Key, b: Key) => number;
 
 /**
  * Where a read continues: behind the entry with this key, of all fields of the index, and this
@@ -34,17 +37,18 @@ export class SecondaryIndex<E extends Ranked> {
   /** By rank, the unkeyed entries: every query has to test them, in no order. */
   readonly unkeyed = new Map<number, E>();
   readonly #pairs: SortedPairs<Key, E>;
-  readonly #compare: (a: Key, b: Key) => number;
+  readonly #compare: Order;
+  readonly #order: Compare;
   #size = 0;
 
   constructor(definition: IndexDefinition) {
     this.definition = definition;
     this.read = keyReader(definition);
-    this.#compare =
-      definition.fields.length === 1
-        ? compareScalars
-        : (compareTuples as (a: Key, b: Key) => number);
-    this.#pairs = new SortedPairs<Key, E>(this.#compare, definition.multi);
+    const order = orderIn(definition.collation);
+    this.#order = order;
+    const tuples = definition.collation ? tupleOrder(order) : compareTuples;
+    this.#compare = definition.fields.length === 1 ? order : (tuples as Order);
+    this.#pairs = new SortedPairs<Key, E>(this.#compare, definition);
   }
 
   /** Number of entries, unkeyed ones included. */
@@ -190,7 +194,7 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   #boundAt(values: readonly unknown[], behind: boolean): Bound<Key> {
-    return boundOf(this.definition.fields.length, values, behind);
+    return boundOf(this.definition.fields.length, values, behind, this.#order);
   }
 
   /** The keys under which a document is listed. */
@@ -211,6 +215,10 @@ export class SecondaryIndex<E extends Ranked> {
       left.every((key, at) => this.#compare(key, right[at] as Key) === 0)
     );
   }
+}
+
+function tupleOrder(order: Compare): typeof compareTuples {
+  return (a, b) => compareTuples(a, b, order);
 }
 
 function* chain<T>(...parts: readonly Iterable<T>[]): Generator<T> {

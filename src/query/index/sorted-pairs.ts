@@ -1,3 +1,4 @@
+import type { IndexDefinition } from './index-definition.ts';
 import {
   type Bound,
   type EntryList,
@@ -35,6 +36,7 @@ export class SortedPairs<K, E extends Ranked> {
   readonly #compare: (a: K, b: K) => number;
   /** Whether a list among loaded keys stands for the keys in it. */
   readonly #multi: boolean;
+  readonly #isCollated: boolean;
   readonly #leaves: LeafList<K, E>;
   /** Loaded pairs; those from `#distributed` on are in no leaf yet. */
   #keys: readonly K[] = [];
@@ -42,9 +44,13 @@ export class SortedPairs<K, E extends Ranked> {
   #distributed = 0;
   #scans = 0;
 
-  constructor(compare: (a: K, b: K) => number, multi: boolean) {
+  constructor(
+    compare: (a: K, b: K) => number,
+    { multi, collation }: Pick<IndexDefinition, 'multi' | 'collation'>,
+  ) {
     this.#compare = compare;
     this.#multi = multi;
+    this.#isCollated = collation !== undefined;
     this.#leaves = new LeafList(compare);
   }
 
@@ -137,9 +143,9 @@ export class SortedPairs<K, E extends Ranked> {
   matching(wanted: K): E[] | undefined {
     if (this.#distributed === this.#keys.length || this.#scans++ >= MAX_SCANS) return undefined;
     const found: E[] = [];
-    // Nothing else equals a string.
+    // Nothing else equals a string, unless by a collation.
     const equals: (key: K) => boolean =
-      typeof wanted === 'string'
+      typeof wanted === 'string' && !this.#isCollated
         ? (key) => key === wanted
         : (key) => this.#compare(key, wanted) === 0;
     const keys = this.#keys;

@@ -1,5 +1,5 @@
 import { type Scalar, scalarOf } from '../index/index-key.ts';
-import { compareScalars, isNaNValue } from '../value/compare-values.ts';
+import { type Compare, compareScalars, isNaNValue } from '../value/compare-values.ts';
 import { type Bracket, bracket, bracketOf, isRegExp } from '../value/value-type.ts';
 
 /** Keys between two scalars, including a bound unless it is open. */
@@ -14,8 +14,8 @@ function point(value: Scalar): Interval {
   return { from: value, to: value, fromOpen: false, toOpen: false };
 }
 
-export function isPoint({ from, to }: Interval): boolean {
-  return compareScalars(from, to) === 0;
+export function isPoint({ from, to }: Interval, compare: Compare): boolean {
+  return compare(from, to) === 0;
 }
 
 type Limits = readonly [from: Scalar, to: Scalar, fromOpen: boolean, toOpen: boolean];
@@ -35,7 +35,11 @@ const limits: Partial<Record<Bracket, Limits>> = {
  * The keys that fulfil `$eq`, `$gt`, `$gte`, `$lt` or `$lte`; `undefined` if keys cannot decide it.
  * The intervals are disjoint and ascend.
  */
-export function intervalsOf(operator: string, operand: unknown): readonly Interval[] | undefined {
+export function intervalsOf(
+  operator: string,
+  operand: unknown,
+  compare: Compare,
+): readonly Interval[] | undefined {
   const value = scalarOf(operand);
   if (value === undefined) return undefined;
   if (operator === '$eq') return [point(value)];
@@ -49,34 +53,42 @@ export function intervalsOf(operator: string, operand: unknown): readonly Interv
   const interval = operator.startsWith('$g')
     ? { from: value, to, fromOpen: operator === '$gt', toOpen }
     : { from, to: value, fromOpen, toOpen: operator === '$lt' };
-  return isEmpty(interval) ? [] : [interval];
+  return isEmpty(interval, compare) ? [] : [interval];
 }
 
 /** The keys that fulfil `$in`; `undefined` if keys cannot decide it. */
-export function intervalsOfAny(items: readonly unknown[]): readonly Interval[] | undefined {
+export function intervalsOfAny(
+  items: readonly unknown[],
+  compare: Compare,
+): readonly Interval[] | undefined {
   const found: Interval[] = [];
   for (const item of items) {
-    const interval = isRegExp(item) ? prefixInterval(item) : intervalsOf('$eq', item)?.[0];
+    const interval = isRegExp(item)
+      ? prefixInterval(item, compare)
+      : intervalsOf('$eq', item, compare)?.[0];
     if (!interval) return undefined;
     found.push(interval);
   }
-  found.sort(compareFrom);
+  found.sort((a, b) => compareFrom(a, b, compare));
   const merged: Interval[] = [];
   for (const interval of found) {
     const last = merged.at(-1);
-    if (!last || compareScalars(last.to, interval.from) < 0) {
+    if (!last || compare(last.to, interval.from) < 0) {
       merged.push(interval);
-    } else if (compareTo(last, interval) < 0) {
+    } else if (compareTo(last, interval, compare) < 0) {
       merged[merged.length - 1] = { ...interval, from: last.from, fromOpen: last.fromOpen };
     }
   }
   return merged;
 }
 
-/** The strings with the prefix of a pattern such as `/^abc/`; `undefined` for any other pattern. */
-export function prefixInterval(pattern: RegExp): Interval | undefined {
+/**
+ * The strings with the prefix of a pattern such as `/^abc/`; `undefined` for any other pattern, and
+ * in a collation, which does not order by prefix.
+ */
+export function prefixInterval(pattern: RegExp, compare = compareScalars): Interval | undefined {
   const literal = literalOf(pattern);
-  if (literal === '') return undefined;
+  if (literal === '' || compare !== compareScalars) return undefined;
   const prefix = literal.slice(1).replace(/\\(.)/g, '$1');
   let end = prefix.length - 1;
   while (prefix.charCodeAt(end) === 0xffff) end--;
@@ -98,29 +110,33 @@ function literalOf({ source, flags }: RegExp): string {
 }
 
 /** The intersection of two lists of intervals. */
-export function intersect(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
+export function intersect(
+  a: readonly Interval[],
+  b: readonly Interval[],
+  compare: Compare,
+): readonly Interval[] {
   const common: Interval[] = [];
   for (let left = 0, right = 0; left < a.length && right < b.length; ) {
     const one = a[left] as Interval;
     const other = b[right] as Interval;
-    const { from, fromOpen } = compareFrom(one, other) < 0 ? other : one;
-    const { to, toOpen } = compareTo(one, other) < 0 ? one : other;
+    const { from, fromOpen } = compareFrom(one, other, compare) < 0 ? other : one;
+    const { to, toOpen } = compareTo(one, other, compare) < 0 ? one : other;
     const both = { from, to, fromOpen, toOpen };
-    if (!isEmpty(both)) common.push(both);
-    if (compareTo(one, other) < 0) left++;
+    if (!isEmpty(both, compare)) common.push(both);
+    if (compareTo(one, other, compare) < 0) left++;
     else right++;
   }
   return common;
 }
 
-function compareFrom(a: Interval, b: Interval): number {
-  return compareScalars(a.from, b.from) || Number(a.fromOpen) - Number(b.fromOpen);
+function compareFrom(a: Interval, b: Interval, compare: Compare): number {
+  return compare(a.from, b.from) || Number(a.fromOpen) - Number(b.fromOpen);
 }
 
-function compareTo(a: Interval, b: Interval): number {
-  return compareScalars(a.to, b.to) || Number(b.toOpen) - Number(a.toOpen);
+function compareTo(a: Interval, b: Interval, compare: Compare): number {
+  return compare(a.to, b.to) || Number(b.toOpen) - Number(a.toOpen);
 }
 
-function isEmpty({ from, to, fromOpen, toOpen }: Interval): boolean {
-  return compareScalars(from, to) >= (fromOpen || toOpen ? 0 : 1);
+function isEmpty({ from, to, fromOpen, toOpen }: Interval, compare: Compare): boolean {
+  return compare(from, to) >= (fromOpen || toOpen ? 0 : 1);
 }

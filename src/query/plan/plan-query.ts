@@ -3,6 +3,8 @@ import { type KeyRange, WHOLE } from '../index/key-range.ts';
 import type { Ranked } from '../index/leaf-list.ts';
 import type { SecondaryIndex } from '../index/secondary-index.ts';
 import type { SortField, SortOrder } from '../sort/compile-sort.ts';
+import { orderIn } from '../value/collation.ts';
+import type { Compare } from '../value/compare-values.ts';
 import { isFields, isRegExp } from '../value/value-type.ts';
 import {
   type Interval,
@@ -30,6 +32,8 @@ interface PlannedQuery {
   /** Left out for the insertion order. */
   readonly order?: SortOrder | undefined;
   readonly indexes: PlannedIndexes;
+  /** The order of strings; only indexes of the same one serve. */
+  readonly collation?: string | undefined;
   /** How many documents the caller wants, those to skip included; left out for all. */
   readonly limit?: number | undefined;
   /** How many documents there are, if all are decoded in memory: a scan is cheap then. */
@@ -57,7 +61,9 @@ interface Choice {
 }
 
 interface Context {
-  readonly indexes: PlannedIndexes;
+  readonly indexes: readonly PlannedIndex[];
+  readonly collation: string | undefined;
+  readonly compare: Compare;
   readonly order: readonly SortField[];
   readonly limit: number;
 }
@@ -70,10 +76,15 @@ interface Context {
  * costs less, the plan is a scan. docs/decisions/013-indexes-and-plans.md has the rules.
  */
 export function planQuery(query: PlannedQuery): Plan {
-  const { indexes, order, limit = ALL, decoded = ALL } = query;
-  const conjunction = conjunctionOf(query.criteria as Record<string, unknown>);
+  const { order, collation, limit = ALL, decoded = ALL } = query;
+  const compare = orderIn(collation);
+  const conjunction = conjunctionOf(query.criteria as Record<string, unknown>, compare);
   const { terms, choices, rest } = conjunction;
-  const best = choose(conjunction, { indexes, limit, order: order?.fields ?? [] });
+  const indexes = [...query.indexes.values()].filter(
+    ({ definition }) => definition.collation === collation,
+  );
+  const context = { indexes, collation, compare, limit, order: order?.fields ?? [] };
+  const best = choose(conjunction, context);
   if (best && best.cost <= decoded * SCANNED * (order ? 2 : 1)) return best.plan;
   return { kind: 'scan', exact: terms.length + choices.length === 0 && !rest, ordered: !order };
 }
@@ -83,8 +94,8 @@ function choose(
   context: Context,
 ): (Choice & { readonly cost: number }) | undefined {
   const all: Choice[] = [
-    ...byIds(conjunction),
-    ...[...context.indexes.values()].flatMap((index) => byIndex(conjunction, index, context)),
+    ...byIds(conjunction, context),
+    ...context.indexes.flatMap((index) => byIndex(conjunction, index, context)),
     ...conjunction.choices.flatMap((_, number) => byUnion(conjunction, number, context)),
   ];
   const matches = Math.min(...all.map(({ keys }) => keys));
@@ -109,10 +120,11 @@ function costOf({ plan, keys }: Choice, matches: number, limit: number): number 
   return (read + 1) * ((exact ? 1 : 2) + (ordered ? 0 : 1));
 }
 
-function byIds({ terms, choices, rest }: Conjunction): Choice[] {
+function byIds({ terms, choices, rest }: Conjunction, { collation, compare }: Context): Choice[] {
   const own = terms.filter(({ path }) => path === '_id');
-  const intervals = common(own);
-  if (own.length === 0 || !intervals.every(isPoint)) return [];
+  const intervals = common(own, compare);
+  const isByKey = own.length > 0 && !collation && intervals.every((one) => isPoint(one, compare));
+  if (!isByKey) return [];
   const ids = intervals.map(({ from }) => from).filter((id) => typeof id === 'string');
   const exact = isCovered(own, terms) && choices.length === 0 && !rest;
   return [{ plan: { kind: 'ids', ids, exact, ordered: ids.length < 2 }, keys: ids.length }];
@@ -121,7 +133,7 @@ function byIds({ terms, choices, rest }: Conjunction): Choice[] {
 function byUnion(
   { terms, choices, rest }: Conjunction,
   number: number,
-  { indexes }: Context,
+  context: Context,
 ): Choice[] {
   const found: Choice[] = [];
   for (const branch of choices[number] as readonly Conjunction[]) {
@@ -130,7 +142,7 @@ function byUnion(
       choices: branch.choices,
       rest: rest || branch.rest || choices.length > 1,
     };
-    const choice = choose(whole, { indexes, order: [], limit: ALL });
+    const choice = choose(whole, { ...context, order: [], limit: ALL });
     if (!choice) return [];
     found.push(choice);
   }
@@ -154,7 +166,7 @@ function indexChoice(
   terms: readonly (readonly Term[])[],
   { terms: all, choices, rest }: Conjunction,
   index: PlannedIndex,
-  { order, limit }: Context,
+  { order, limit, compare }: Context,
 ): Choice[] {
   const { name, fields, multi } = index.definition;
   const used: Term[] = [];
@@ -162,10 +174,10 @@ function indexChoice(
   let last: readonly Interval[] | undefined;
   let fixed = 0;
   for (const own of terms) {
-    const intervals = common(own);
+    const intervals = common(own, compare);
     if (own.length === 0 || tuples.length * intervals.length > MOST_RANGES) break;
     used.push(...own);
-    if (!intervals.every(isPoint)) {
+    if (!intervals.every((one) => isPoint(one, compare))) {
       last = intervals;
       break;
     }
@@ -229,9 +241,10 @@ function directionOf(
 }
 
 /** The intervals that fulfil all terms of one field. */
-function common(terms: readonly Term[]): readonly Interval[] {
+function common(terms: readonly Term[], compare: Compare): readonly Interval[] {
   const [first, ...others] = terms;
-  return others.reduce((sum, term) => intersect(sum, term.intervals), first?.intervals ?? []);
+  const intervals = first?.intervals ?? [];
+  return others.reduce((sum, term) => intersect(sum, term.intervals, compare), intervals);
 }
 
 function isCovered(used: readonly Term[], all: readonly Term[]): boolean {
@@ -256,12 +269,12 @@ interface Conjunction {
 }
 
 /** @param criteria Criteria that `compileCriteria` has accepted. */
-function conjunctionOf(criteria: Record<string, unknown>): Conjunction {
+function conjunctionOf(criteria: Record<string, unknown>, compare: Compare): Conjunction {
   const terms: Term[] = [];
   const choices: Conjunction[][] = [];
   let rest = false;
   const add = (path: string, operator: string, operand: unknown, options?: unknown): void => {
-    const found = options ? undefined : termsOf(path, operator, operand);
+    const found = options ? undefined : termsOf(path, operator, operand, compare);
     if (found) terms.push(...found);
     else rest = true;
   };
@@ -269,7 +282,7 @@ function conjunctionOf(criteria: Record<string, unknown>): Conjunction {
     for (const [path, value] of Object.entries(fields)) {
       const list = value as Record<string, unknown>[];
       if (path === '$and' || (path === '$or' && list.length === 1)) list.forEach(addAll);
-      else if (path === '$or') choices.push(list.map(conjunctionOf));
+      else if (path === '$or') choices.push(list.map((one) => conjunctionOf(one, compare)));
       else if (path.startsWith('$')) rest = true;
       else if (isRegExp(value)) add(path, '$regex', value);
       else if (!isFields(value) || !Object.keys(value).some((key) => key.startsWith('$'))) {
@@ -287,28 +300,33 @@ function conjunctionOf(criteria: Record<string, unknown>): Conjunction {
 }
 
 /** One operator as terms that must all hold; `undefined` if keys cannot decide it. */
-function termsOf(path: string, operator: string, operand: unknown): readonly Term[] | undefined {
+function termsOf(
+  path: string,
+  operator: string,
+  operand: unknown,
+  compare: Compare,
+): readonly Term[] | undefined {
   switch (operator) {
     case '$eq':
     case '$gt':
     case '$gte':
     case '$lt':
     case '$lte':
-      return termOf(path, intervalsOf(operator, operand), true);
+      return termOf(path, intervalsOf(operator, operand, compare), true);
     case '$regex': {
       const pattern = isRegExp(operand) ? operand : new RegExp(operand as string);
-      const interval = prefixInterval(pattern);
+      const interval = prefixInterval(pattern, compare);
       return termOf(path, interval && [interval], isPrefixOnly(pattern));
     }
     case '$in': {
       const items = operand as readonly unknown[];
       const exact = items.every((item) => !isRegExp(item) || isPrefixOnly(item));
-      return termOf(path, intervalsOfAny(items), exact);
+      return termOf(path, intervalsOfAny(items, compare), exact);
     }
     case '$all': {
       const items = operand as readonly unknown[];
       const terms = items.flatMap(
-        (item) => termOf(path, intervalsOfAny([item]), !isRegExp(item)) ?? [],
+        (item) => termOf(path, intervalsOfAny([item], compare), !isRegExp(item)) ?? [],
       );
       return items.length > 0 && terms.length === items.length ? terms : undefined;
     }

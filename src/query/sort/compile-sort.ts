@@ -1,6 +1,7 @@
 import { checkPath, isIndex, ownsProperty, readerOf, valueReader } from '../path/own-property.ts';
 import { unexpectedValue } from '../query-errors.ts';
-import { compareScalars } from '../value/compare-values.ts';
+import { orderIn } from '../value/collation.ts';
+import type { Compare } from '../value/compare-values.ts';
 import { isFields } from '../value/value-type.ts';
 
 /** The value that a document is sorted by; a list of values where several fields sort. */
@@ -22,6 +23,7 @@ export interface SortOrder {
   /** Reads the key of a document. Values are shared with the document, not copied. */
   readonly keyOf: (document: object) => SortKey;
   readonly compare: (a: SortKey, b: SortKey) => number;
+  readonly collation: string | undefined;
 }
 
 /**
@@ -30,9 +32,10 @@ export interface SortOrder {
  * ascending and by its greatest descending, an empty array before null. Fields inside one array are
  * compared by one item together.
  *
+ * @param collation The order of strings, as `parseCollation` writes it.
  * @throws {CriteriaError} `sort_invalid`, naming the place, such as `sort.age`.
  */
-export function compileSort(sort: unknown): SortOrder {
+export function compileSort(sort: unknown, collation?: string): SortOrder {
   const entries = isFields(sort) ? Object.entries(sort) : [];
   if (entries.length === 0) {
     throw unexpectedValue('sort_invalid', 'sort', 'an object such as { age: 1, name: -1 }', sort);
@@ -46,18 +49,27 @@ export function compileSort(sort: unknown): SortOrder {
     return { path, direction };
   });
   const roots = new Set(fields.map(({ path }) => path.split('.')[0] as string));
+  const compare = orderIn(collation);
   const [only] = fields as [SortField];
+  const paths = fields.map((field) => sortPathOf(field, compare));
+  const [path] = paths as [CompiledSortPath];
   return fields.length === 1
-    ? { fields, roots, keyOf: valueKeyOf(only), compare: comparison(only) }
-    : { fields, roots, keyOf: tupleKeyOf(fields), compare: tupleComparison(fields) };
+    ? { fields, roots, collation, keyOf: valueKeyOf(only, path), compare: comparison(path) }
+    : {
+        fields,
+        roots,
+        collation,
+        keyOf: tupleKeyOf(fields, paths),
+        compare: tupleComparison(paths),
+      };
 }
 
-function comparison({ direction }: SortField): SortOrder['compare'] {
-  return direction === 1 ? compareScalars : (a, b) => compareScalars(b, a);
+function comparison({ direction, compare }: CompiledSortPath): SortOrder['compare'] {
+  return direction === 1 ? compare : (a, b) => compare(b, a);
 }
 
-function tupleComparison(fields: readonly SortField[]): SortOrder['compare'] {
-  const comparisons = fields.map(comparison);
+function tupleComparison(paths: readonly CompiledSortPath[]): SortOrder['compare'] {
+  const comparisons = paths.map(comparison);
   return (a, b) => {
     for (let field = 0; field < comparisons.length; field++) {
       const compare = comparisons[field] as SortOrder['compare'];
@@ -68,9 +80,7 @@ function tupleComparison(fields: readonly SortField[]): SortOrder['compare'] {
   };
 }
 
-function valueKeyOf(field: SortField): SortOrder['keyOf'] {
-  const { path } = field;
-  const sortPath = sortPathOf(field);
+function valueKeyOf({ path }: SortField, sortPath: CompiledSortPath): SortOrder['keyOf'] {
   const read = valueReader(path);
   const direct = sortPath.segments.length === 1 && !readerOf(path, true);
   return (document) => {
@@ -82,8 +92,10 @@ function valueKeyOf(field: SortField): SortOrder['keyOf'] {
   };
 }
 
-function tupleKeyOf(fields: readonly SortField[]): SortOrder['keyOf'] {
-  const paths = fields.map(sortPathOf);
+function tupleKeyOf(
+  fields: readonly SortField[],
+  paths: readonly CompiledSortPath[],
+): SortOrder['keyOf'] {
   const readers = fields.map(({ path }) => valueReader(path));
   return (document) => {
     const key: unknown[] = new Array(readers.length);
@@ -103,14 +115,15 @@ function tupleKeyOf(fields: readonly SortField[]): SortOrder['keyOf'] {
   };
 }
 
-function sortPathOf({ path, direction }: SortField): CompiledSortPath {
-  return { segments: path.split('.'), direction };
+function sortPathOf({ path, direction }: SortField, compare: Compare): CompiledSortPath {
+  return { segments: path.split('.'), direction, compare };
 }
 
 /** One field of a sort. */
 interface CompiledSortPath {
   readonly segments: readonly string[];
   readonly direction: 1 | -1;
+  readonly compare: Compare;
 }
 
 /**
@@ -121,7 +134,7 @@ interface CompiledSortPath {
 function firstValue(value: unknown, path: CompiledSortPath, level = 0): unknown {
   const values = valuesAt(value, path.segments, level, []);
   return values.reduce((first, other) =>
-    compareScalars(other, first) * path.direction < 0 ? other : first,
+    path.compare(other, first) * path.direction < 0 ? other : first,
   );
 }
 
@@ -261,7 +274,7 @@ function compareFields(
   cursors: readonly Cursor[],
 ): number {
   for (const { field, path } of cursors) {
-    const order = compareScalars(a[field], b[field]) * path.direction;
+    const order = path.compare(a[field], b[field]) * path.direction;
     if (order !== 0) return order;
   }
   return 0;

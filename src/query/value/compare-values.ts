@@ -16,12 +16,22 @@ const MAX_DEPTH = 1000;
  * order: bracket of the value, key, value; so `{ a: 1, b: 2 }` and `{ b: 2, a: 1 }` differ.
  */
 export function compareValues(a: unknown, b: unknown): number {
-  return compareAt(a, b, 0);
+  return compareAt(a, b, 0, compareStrings);
+}
+
+/** Negative if `a` is less, 0 if both are equal, positive otherwise. */
+export type Compare = (a: unknown, b: unknown) => number;
+
+type CompareStrings = (a: string, b: string) => number;
+
+/** {@link compareValues}, with another order of strings, those inside of other values too. */
+export function comparesStringsBy(strings: CompareStrings): Compare {
+  return (a, b) => compareAt(a, b, 0, strings);
 }
 
 /** Whether two values are equal, exactly when {@link compareValues} gives 0. */
 export function equalValues(a: unknown, b: unknown): boolean {
-  return a === b || compareAt(a, b, 0) === 0;
+  return a === b || compareAt(a, b, 0, compareStrings) === 0;
 }
 
 /** Whether a number or bigint is NaN. */
@@ -29,7 +39,7 @@ export function isNaNValue(value: unknown): boolean {
   return typeof value === 'number' && Number.isNaN(value);
 }
 
-function compareAt(a: unknown, b: unknown, depth: number): number {
+function compareAt(a: unknown, b: unknown, depth: number, strings: CompareStrings): number {
   if (a === b) return 0;
   const bracketA = bracketOf(a);
   const bracketB = bracketOf(b);
@@ -44,19 +54,19 @@ function compareAt(a: unknown, b: unknown, depth: number): number {
     case bracket.number:
       return compareNumbers(a as number, b as number);
     case bracket.string:
-      return compareStrings(a as string, b as string);
+      return strings(a as string, b as string);
     case bracket.boolean:
       return a === false ? -1 : 1;
     case bracket.date:
       return compareNumbers((a as Date).getTime(), (b as Date).getTime());
     case bracket.array:
-      return compareSequences(a as unknown[], b as unknown[], depth);
+      return compareSequences(a as unknown[], b as unknown[], depth, strings);
     case bracket.object:
-      return compareFields(a as Fields, b as Fields, depth);
+      return compareFields(a as Fields, b as Fields, depth, strings);
     case bracket.map:
-      return compareEntries([...(a as Entries)], [...(b as Entries)], depth);
+      return compareEntries([...(a as Entries)], [...(b as Entries)], depth, strings);
     case bracket.set:
-      return compareSequences([...(a as Set<unknown>)], [...(b as Set<unknown>)], depth);
+      return compareSequences([...(a as Set<unknown>)], [...(b as Set<unknown>)], depth, strings);
     case bracket.binary:
       return compareBinary(a as ArrayBuffer, b as ArrayBuffer);
     case bracket.regexp:
@@ -83,16 +93,21 @@ function compareStrings(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function compareSequences(a: readonly unknown[], b: readonly unknown[], depth: number): number {
+function compareSequences(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  depth: number,
+  strings: CompareStrings,
+): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
-    const order = compareAt(a[index], b[index], depth + 1);
+    const order = compareAt(a[index], b[index], depth + 1, strings);
     if (order !== 0) return order;
   }
   return a.length - b.length;
 }
 
-function compareFields(a: Fields, b: Fields, depth: number): number {
+function compareFields(a: Fields, b: Fields, depth: number, strings: CompareStrings): number {
   const keysA = Object.keys(a);
   const keysB = Object.keys(b);
   const length = Math.min(keysA.length, keysB.length);
@@ -104,21 +119,26 @@ function compareFields(a: Fields, b: Fields, depth: number): number {
     const order =
       bracketOf(valueA) - bracketOf(valueB) ||
       compareStrings(keyA, keyB) ||
-      compareAt(valueA, valueB, depth + 1);
+      compareAt(valueA, valueB, depth + 1, strings);
     if (order !== 0) return order;
   }
   return keysA.length - keysB.length;
 }
 
-function compareEntries(a: [unknown, unknown][], b: [unknown, unknown][], depth: number): number {
+function compareEntries(
+  a: [unknown, unknown][],
+  b: [unknown, unknown][],
+  depth: number,
+  strings: CompareStrings,
+): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
     const [keyA, valueA] = a[index] as [unknown, unknown];
     const [keyB, valueB] = b[index] as [unknown, unknown];
     const order =
       bracketOf(valueA) - bracketOf(valueB) ||
-      compareAt(keyA, keyB, depth + 1) ||
-      compareAt(valueA, valueB, depth + 1);
+      compareAt(keyA, keyB, depth + 1, strings) ||
+      compareAt(valueA, valueB, depth + 1, strings);
     if (order !== 0) return order;
   }
   return a.length - b.length;

@@ -12,7 +12,7 @@ const behind = (key: number) => (other: number) => other >= key;
 
 /** The model: an array, sorted on every read. */
 class Rig {
-  readonly pairs = new SortedPairs<number, Ranked>(compareScalars, false);
+  readonly pairs = new SortedPairs<number, Ranked>(compareScalars, { multi: false });
   readonly model = new Map<number, number>();
   #lastOrder = 0;
 

@@ -7,7 +7,8 @@ import {
 import { compareValues, equalValues } from '../../../src/query/value/compare-values.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';
-import { naiveMatch, naiveMatchItem, naiveOrder } from './naive-criteria.ts';
+import { COLLATIONS, text } from './collations.ts';
+import { inCollation, naiveMatch, naiveMatchItem, naiveOrder } from './naive-criteria.ts';
 
 const everyOperator = [
   '$eq',
@@ -67,6 +68,26 @@ describe('compiled criteria agree with the naive implementation of the rules', (
       );
     });
   }
+
+  test.each(COLLATIONS)('for strings in the collation %s', (collation, collator) => {
+    const operand = fc.oneof(
+      { arbitrary: text, weight: 4 },
+      { arbitrary: odd, weight: 1 },
+      { arbitrary: fc.record({ a: text }, { noNullPrototype: true }), weight: 1 },
+    );
+    const asked = arbitrary.criteria({ operand, operators: everyOperator });
+    const documents = fc.dictionary(
+      fc.constantFrom('a', 'b', '0'),
+      fc.oneof(operand, fc.array(operand, { maxLength: 3 })),
+    );
+    fc.assert(
+      fc.property(asked, documents, (criteria, document) => {
+        const expected = inCollation(collator, () => naiveMatch(document, criteria));
+        expect(compileCriteria(criteria, collation).test({ ...document })).toBe(expected);
+      }),
+      runs(1500),
+    );
+  });
 
   test('for items of an array', () => {
     const operators = arbitrary.criteria({ operand: arbitrary.value, operators: everyOperator });

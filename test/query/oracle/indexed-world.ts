@@ -19,11 +19,17 @@ export interface Query {
   readonly sort?: Fields | undefined;
   readonly skip?: number;
   readonly limit?: number | undefined;
+  readonly collation?: string | undefined;
 }
 
-export function definition(fields: string | readonly string[], multi = false): IndexDefinition {
+export function definition(
+  fields: string | readonly string[],
+  multi = false,
+  collation?: string,
+): IndexDefinition {
   const list = typeof fields === 'string' ? [fields] : fields;
-  return { name: `${list.join()}${multi ? '[]' : ''}`, fields: list, unique: false, multi };
+  const name = `${list.join()}${multi ? '[]' : ''}${collation ? ` (${collation})` : ''}`;
+  return { name, fields: list, unique: false, multi, collation };
 }
 
 /** Indexed documents, queried by plan and, as the oracle, by a scan. */
@@ -74,19 +80,19 @@ export class IndexedWorld {
     for (const index of this.indexes.values()) index.remove(entry, index.read(entry.document));
   }
 
-  plan({ criteria, sort, skip = 0, limit }: Query): Plan {
-    const order = sort && compileSort(sort);
+  plan({ criteria, sort, skip = 0, limit, collation }: Query): Plan {
+    const order = sort && compileSort(sort, collation);
     const wanted = limit === undefined ? undefined : skip + limit;
-    return planQuery({ criteria, order, indexes: this.indexes, limit: wanted });
+    return planQuery({ criteria, order, collation, indexes: this.indexes, limit: wanted });
   }
 
   /** The candidates of a plan, before tests and sort. */
-  candidates(plan: Plan, sort?: Fields, from?: PageEnd): Entry[] {
+  candidates(plan: Plan, { sort, collation }: Partial<Query> = {}, from?: PageEnd): Entry[] {
     if (plan.kind === 'scan') return [...this.entries.values()].sort(byRank);
     const reader = new PlanReader(plan, {
       indexes: this.indexes,
       byId: (id) => this.entries.get(id),
-      order: sort && compileSort(sort),
+      order: sort && compileSort(sort, collation),
       from,
     });
     const found: Entry[] = [];
@@ -95,16 +101,16 @@ export class IndexedWorld {
   }
 
   byPlan(query: Query, plan = this.plan(query)): string[] {
-    const { test } = compileCriteria(query.criteria);
-    const found = this.candidates(plan, query.sort);
+    const { test } = compileCriteria(query.criteria, query.collation);
+    const found = this.candidates(plan, query);
     const matches = plan.exact ? found : found.filter(({ document }) => test(document));
-    return page(plan.ordered ? matches : sorted(matches, query.sort), query);
+    return page(plan.ordered ? matches : sorted(matches, query), query);
   }
 
   byScan(query: Query): string[] {
-    const { test } = compileCriteria(query.criteria);
+    const { test } = compileCriteria(query.criteria, query.collation);
     const matches = [...this.entries.values()].filter(({ document }) => test(document));
-    return page(sorted(matches, query.sort), query);
+    return page(sorted(matches, query), query);
   }
 }
 
@@ -114,8 +120,8 @@ function page(entries: readonly Entry[], { skip = 0, limit }: Query): string[] {
     .map(({ document }) => document._id as string);
 }
 
-function sorted(entries: readonly Entry[], sort: Fields | undefined): Entry[] {
-  const order = sort && compileSort(sort);
+function sorted(entries: readonly Entry[], { sort, collation }: Query): Entry[] {
+  const order = sort && compileSort(sort, collation);
   return entries.toSorted(
     (a, b) => order?.compare(order.keyOf(a.document), order.keyOf(b.document)) || byRank(a, b),
   );

@@ -1,3 +1,16 @@
+/** The order of strings, while {@link inCollation} runs. */
+let collator: Intl.Collator | undefined;
+
+/** Runs with strings in the order of a collator. */
+export function inCollation<T>(order: Intl.Collator | undefined, run: () => T): T {
+  collator = order;
+  try {
+    return run();
+  } finally {
+    collator = undefined;
+  }
+}
+
 /**
  * MongoDB's documented rules, written slow and plain: list every candidate of a path, then test
  * each one. Shares no code with `src`: a bug goes unnoticed only if both have it.
@@ -202,19 +215,24 @@ export function naiveOrder(a: unknown, b: unknown): number {
     case 'object':
       return firstDifference(Object.entries(a as object), Object.entries(b as object), (x, y) => {
         const byKindOfValue = kinds.indexOf(kindOf(x[1])) - kinds.indexOf(kindOf(y[1]));
-        return byKindOfValue || naiveOrder(x[0], y[0]) || naiveOrder(x[1], y[1]);
+        return byKindOfValue || byCodeUnit(x[0], y[0]) || naiveOrder(x[1], y[1]);
       });
     case 'number':
       if (Number.isNaN(a) || Number.isNaN(b))
         return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
       break;
     case 'regexp':
-      return naiveOrder(String(a), String(b));
+      return byCodeUnit(String(a), String(b));
+    case 'string':
+      if (collator) return collator.compare(a as string, b as string);
   }
   if (a instanceof Date && b instanceof Date) return naiveOrder(a.getTime(), b.getTime());
-  const [left, right] = [a, b] as [number, number];
-  if (left < right) return -1;
-  return left > right ? 1 : 0;
+  return byCodeUnit(a as number, b as number);
+}
+
+function byCodeUnit<T extends string | number>(a: T, b: T): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
 }
 
 function firstDifference<T>(

@@ -8,6 +8,7 @@ const scalar = fc.constantFrom<unknown[]>(
   ...[null, undefined, 0, -0, 1, 2, 2n, 5, -3, 1.5, Number.NaN, 10n ** 20n],
   ...[Number.POSITIVE_INFINITY, '', 'a', 'ab', 'abc', 'abd', 'b', '\uffff', '\uffffa', 'a.b'],
   ...[true, false, new Date(0), new Date(5), new Date(Number.NaN)],
+  ...['A', 'AB', 'á', 'a\u0301', 'ä', '10', '2', 'a b', 'a-b'],
 );
 const oddity = fc.oneof(
   fc.constantFrom<unknown[]>(/^a/, new Map([['a', 1]]), new Set([1]), new Uint8Array(2)),
@@ -26,11 +27,22 @@ const messy = fc.dictionary(
 const flat = fc.dictionary(fc.constantFrom('a', 'b', 'c'), scalar);
 
 const path = fc.constantFrom('a', 'b', 'c', 'a.a', 'a.b', 'c.a', 'a.0', '0');
-const index = fc.oneof(
-  path.map((field) => definition(field)),
-  path.map((field) => definition(field, true)),
-  fc.uniqueArray(path, { minLength: 2, maxLength: 3 }).map((fields) => definition(fields)),
+const collation = fc.constantFrom<(string | undefined)[]>(
+  undefined,
+  undefined,
+  'sv 2',
+  'de 1 numeric',
 );
+const index = fc
+  .tuple(
+    fc.oneof(
+      path.map((field) => [field]),
+      fc.uniqueArray(path, { minLength: 2, maxLength: 3 }),
+    ),
+    fc.boolean(),
+    collation,
+  )
+  .map(([fields, multi, order]) => definition(fields, multi && fields.length === 1, order));
 const pattern = fc.constantFrom(
   /^a/,
   /^ab/,
@@ -97,6 +109,7 @@ const query: fc.Arbitrary<Query> = fc.record({
   sort: fc.option(sort, { nil: undefined }),
   skip: fc.nat(2),
   limit: fc.option(fc.nat(6), { nil: undefined }),
+  collation,
 });
 
 type Step = (world: IndexedWorld) => void;
@@ -142,20 +155,20 @@ function check(world: IndexedWorld, asked: Query): void {
   const plan = world.plan(asked);
   const expected = world.byScan(asked);
   expect(world.byPlan(asked, structuredClone(plan)), fc.stringify([asked, plan])).toEqual(expected);
-  const found = world.candidates(plan, asked.sort).map(({ rank }) => rank);
+  const found = world.candidates(plan, asked).map(({ rank }) => rank);
   expect(new Set(found).size).toBe(found.length);
   if (plan.kind === 'index' && plan.ordered) checkPages(world, asked);
 }
 
 /** An ordered read continues after each entry with exactly the rest. */
-function checkPages(world: IndexedWorld, { criteria, sort }: Query): void {
-  const plan = world.plan({ criteria, sort, limit: 1 });
+function checkPages(world: IndexedWorld, { criteria, sort, collation }: Query): void {
+  const plan = world.plan({ criteria, sort, collation, limit: 1 });
   if (plan.kind !== 'index' || !plan.ordered) return;
-  const all = world.candidates(plan, sort);
-  const order = sort && compileSort(sort);
+  const order = sort && compileSort(sort, collation);
+  const all = world.candidates(plan, { sort, collation });
   all.forEach((last, at) => {
     const key = order?.keyOf(last.document);
-    const rest = world.candidates(plan, sort, { key, rank: last.rank });
+    const rest = world.candidates(plan, { sort, collation }, { key, rank: last.rank });
     expect(
       rest.map((entry) => entry.rank),
       fc.stringify([plan, last, all]),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { compileSort } from '../../../src/query/sort/compile-sort.ts';
 import { fc, runs } from '../../setup/properties.ts';
+import { COLLATIONS, text } from './collations.ts';
+import { inCollation } from './naive-criteria.ts';
 import { compareNaiveKeys, type NaiveSort, naiveSortKey } from './naive-sort.ts';
 
 /** Few names and values, so paths share arrays and keys are often equal. */
@@ -42,6 +44,24 @@ describe('a sort', () => {
         );
       }),
       runs(8000),
+    );
+  });
+
+  test.each(COLLATIONS)('compares strings in the collation %s', (collation, collator) => {
+    const texts = fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.record({ x: text }), scalar);
+    const documents = fc.record({ a: texts, b: texts }, { noNullPrototype: true });
+    fc.assert(
+      fc.property(documents, documents, sort, (left, right, fields) => {
+        const order = compileSort(Object.fromEntries(fields), collation);
+        const expected = inCollation(collator, () => {
+          const keys = [left, right].map((one) => naiveSortKey(one, fields));
+          return compareNaiveKeys(keys[0] as unknown[], keys[1] as unknown[], fields);
+        });
+        expect(Math.sign(order.compare(order.keyOf(left), order.keyOf(right)))).toBe(
+          Math.sign(expected),
+        );
+      }),
+      runs(2000),
     );
   });
 

@@ -81,7 +81,11 @@ export async function workerEngine(
     worker.terminate();
     api.release();
   };
-  const silent = () => lose(silentError(answerTimeout));
+  const silent = () => {
+    const error = silentError(answerTimeout);
+    lose(error);
+    return error;
+  };
   /** Watches the worker during calls outside of a route, which has its own watchdog. */
   const watched = async <T>(asked: Promise<T>): Promise<T> => {
     const watchdog = new Watchdog(answerTimeout, clock, {
@@ -131,7 +135,7 @@ export async function workerEngine(
         own: true,
         answerTimeout,
         clock,
-        silent,
+        silent: () => events.silent(silent()),
         events,
         lost,
         end: () => {

@@ -12,12 +12,15 @@ export const $size: Operator = (operand, { place }) => {
 };
 
 /** One item must match all criteria: operators test the item itself, field criteria its fields. */
-export const $elemMatch: Operator = (operand, { place, compileOperators, compileFields }) => {
+export const $elemMatch: Operator = (
+  operand,
+  { place, collated, compileOperators, compileFields },
+) => {
   if (!isFields(operand))
     throw operandInvalid(place, 'an object of operators or field criteria', operand);
   const test = isForValues(operand)
-    ? singleTest(compileOperators(operand, place))
-    : itemTest(compileFields(operand, place));
+    ? singleTest(compileOperators(operand, place, collated))
+    : itemTest(compileFields(operand, place, collated));
   return whole(
     (value) => Array.isArray(value) && value.some((item) => test(item, true)),
     EXPENSIVE,

@@ -1,5 +1,10 @@
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
-import { compareValues, equalValues, isNaNValue } from '../../value/compare-values.ts';
+import {
+  type Compare,
+  compareValues,
+  equalValues,
+  isNaNValue,
+} from '../../value/compare-values.ts';
 import { bracketOf, isDate, isRegExp } from '../../value/value-type.ts';
 import { type Condition, each, not, type ValueTest } from '../condition.ts';
 import type { Operator } from './operator.ts';
@@ -7,25 +12,26 @@ import type { Operator } from './operator.ts';
 /**
  * `$eq`, and a literal as the criteria of a field. A RegExp equals RegExps, it is no pattern here.
  */
-export const $eq: Operator = (operand) => equality(operand);
+export const $eq: Operator = (operand, { collated }) => equality(operand, collated);
 
-export const $ne: Operator = (operand, { place }) => {
+export const $ne: Operator = (operand, { place, collated }) => {
   // The server refuses it as well: nearly every author means "does not match the pattern".
   if (isRegExp(operand)) throw operandInvalid(place, 'a value ($not takes a pattern)', operand);
-  return not(equality(operand));
+  return not(equality(operand, collated));
 };
 
-export function equality(operand: unknown): Condition {
-  const test = equalTo(operand);
-  // A number may equal a bigint.
-  const isSingle = typeof operand === 'string' || typeof operand === 'boolean';
+export function equality(operand: unknown, collated?: Compare): Condition {
+  const test = equalTo(operand, collated);
+  // A number may equal a bigint, and a string others of a collation.
+  const isSingle = (typeof operand === 'string' && !collated) || typeof operand === 'boolean';
   return isSingle ? { kind: 'each', test, cost: 1, literal: operand } : each(test);
 }
 
 /** Whether a candidate equals the operand; null also equals `undefined` and missing. */
-export function equalTo(operand: unknown): ValueTest {
+export function equalTo(operand: unknown, collated?: Compare): ValueTest {
   if (operand === null || operand === undefined)
     return (value) => value === null || value === undefined;
+  if (collated) return (value) => collated(value, operand) === 0;
   switch (typeof operand) {
     case 'string':
     case 'boolean':
@@ -49,20 +55,21 @@ function ordering(
   make: (operand: Ordered) => ValueTest,
   accepts: Accepts,
 ): Operator {
-  return (operand, { place }) => {
+  return (operand, { place, collated }) => {
     if (isRegExp(operand)) throw operandInvalid(place, 'a value that has an order', operand);
     if (operand === null || operand === undefined || isUnordered(operand)) {
       return each(orEqual ? equalTo(operand) : () => false);
     }
-    if (typeof operand === 'number' || typeof operand === 'string') return each(make(operand));
+    if (typeof operand === 'number' || (typeof operand === 'string' && !collated))
+      return each(make(operand));
     if (isDate(operand)) {
       const test = make(operand.getTime());
       return each((value, present) => isDate(value) && test(value.getTime(), present));
     }
     const own = bracketOf(operand);
+    const compare = collated ?? compareValues;
     return each(
-      (value) =>
-        bracketOf(value) === own && !isNaNValue(value) && accepts(compareValues(value, operand)),
+      (value) => bracketOf(value) === own && !isNaNValue(value) && accepts(compare(value, operand)),
     );
   };
 }

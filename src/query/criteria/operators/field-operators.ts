@@ -1,4 +1,5 @@
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { isFields, isRegExp } from '../../value/value-type.ts';
 import { all, type Condition, EXPENSIVE, each, not, type ValueTest } from '../condition.ts';
 import { $elemMatch, $size } from './array.ts';
@@ -7,16 +8,16 @@ import { $exists, $type } from './element.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
 import { $options, $regex, matchesPattern, pattern } from './pattern.ts';
 
-const $in: Operator = (operand, { place }) => oneOf(operand, place);
+const $in: Operator = oneOf;
 
-const $nin: Operator = (operand, { place }) => not(oneOf(operand, place));
+const $nin: Operator = (operand, context) => not(oneOf(operand, context));
 
-const $not: Operator = (operand, { place, compileOperators }) => {
+const $not: Operator = (operand, { place, collated, compileOperators }) => {
   if (isRegExp(operand)) return not(pattern(operand, place));
   if (!isFields(operand) || Object.keys(operand).length === 0) {
     throw operandInvalid(place, 'a RegExp or an object of operators', operand);
   }
-  return not(compileOperators(operand, place));
+  return not(compileOperators(operand, place, collated));
 };
 
 /** All items must be present; an empty list matches nothing, as in MongoDB. */
@@ -30,7 +31,9 @@ const $all: Operator = (operand, context) => {
   refuseOperators(items, context.place);
   return all(
     items.map((item, index) =>
-      isRegExp(item) ? pattern(item, placeBelow(context.place, index)) : equality(item),
+      isRegExp(item)
+        ? pattern(item, placeBelow(context.place, index))
+        : equality(item, context.collated),
     ),
   );
 };
@@ -63,13 +66,16 @@ function elementOfAll(item: unknown, index: number, context: OperatorContext): C
   if (!isFields(item) || Object.keys(item).join() !== '$elemMatch') {
     throw operandInvalid(place, 'an object with $elemMatch alone, like the first item', item);
   }
-  return context.compileOperators(item, place);
+  return context.compileOperators(item, place, context.collated);
 }
 
-function oneOf(operand: unknown, place: string): Condition {
+function oneOf(operand: unknown, { place, collated }: OperatorContext): Condition {
   const items = itemsOf(operand, place);
   refuseOperators(items, place);
-  const primitives = new Set(items.filter(isPrimitive));
+  const strings = collated ? items.filter((item) => typeof item === 'string').sort(collated) : [];
+  const primitives = new Set(
+    items.filter((item) => isPrimitive(item) && !(collated && typeof item === 'string')),
+  );
   for (const item of primitives) {
     // A bigint and an equal number are one value here, but two in a Set.
     if (typeof item === 'bigint' && BigInt(Number(item)) === item) primitives.add(Number(item));
@@ -77,9 +83,12 @@ function oneOf(operand: unknown, place: string): Condition {
   const tests: ValueTest[] = [];
   if (primitives.size > 0)
     tests.push((value) => primitives.has(value) || hasAmount(primitives, value));
+  if (collated && strings.length > 0)
+    tests.push((value) => typeof value === 'string' && isAmong(strings, value, collated));
   if (items.some((item) => item === null || item === undefined)) tests.push(equalTo(null));
   for (const item of items) {
-    if (typeof item === 'object' && item !== null && !isRegExp(item)) tests.push(equalTo(item));
+    if (typeof item === 'object' && item !== null && !isRegExp(item))
+      tests.push(equalTo(item, collated));
   }
   const cheap = tests.length;
   items.forEach((item, index) => {
@@ -89,6 +98,20 @@ function oneOf(operand: unknown, place: string): Condition {
   const cost = tests.length > cheap ? EXPENSIVE : 2;
   if (tests.length === 1 && only) return each(only, cost);
   return each((value, present) => tests.some((test) => test(value, present)), cost + tests.length);
+}
+
+/** By halves: a collator has no keys to look up. */
+function isAmong(sorted: readonly string[], value: string, compare: Compare): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compare(sorted[middle], value);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
 }
 
 function hasAmount(primitives: ReadonlySet<unknown>, value: unknown): boolean {

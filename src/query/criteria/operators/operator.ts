@@ -1,5 +1,12 @@
+import type { Compare } from '../../value/compare-values.ts';
 import type { DocumentTest } from '../compile-path.ts';
 import type { Condition } from '../condition.ts';
+
+type Compile<T> = (
+  criteria: Record<string, unknown>,
+  place: string,
+  collated: Compare | undefined,
+) => T;
 
 /** The compiler, as seen by an operator. */
 export interface OperatorContext {
@@ -7,10 +14,12 @@ export interface OperatorContext {
   readonly place: string;
   /** All operators of the same object: `$regex` reads its `$options`. */
   readonly siblings: { readonly $regex?: unknown; readonly $options?: unknown };
+  /** The order of values, where strings have one of their own. */
+  readonly collated: Compare | undefined;
   /** Compiles an object of operators. */
-  readonly compileOperators: (operators: Record<string, unknown>, place: string) => Condition;
+  readonly compileOperators: Compile<Condition>;
   /** Compiles an object of field criteria for the items of an array. */
-  readonly compileFields: (criteria: Record<string, unknown>, place: string) => DocumentTest;
+  readonly compileFields: Compile<DocumentTest>;
 }
 
 /** Compiles an operand, plain data checked and owned by the compiler, to a condition. */
