@@ -74,6 +74,17 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
   });
 
   describe.each([true, false])('a save stored but reported as failed, caching %s', (caching) => {
+    test('is undone, where it notes replication, by the next', async () => {
+      const driver = faultyDriver(newDriver());
+      const rig = await openRecords(driver, { caching });
+      await rig.saveEach({ a: 1 });
+      driver.inject({ call: 'write', when: 'after' });
+      await expect(rig.log.recordReplication(true)).rejects.toBe(outage);
+      expect(rig.log.replicated).toBe(0);
+      await rig.saveEach({ b: 2 });
+      expect((await openRecords(driver, { caching })).log.replicated).toBe(0);
+    });
+
     test('is stored once after the retry', async () => {
       const driver = faultyDriver(newDriver());
       const rig = await openRecords(driver, { caching });

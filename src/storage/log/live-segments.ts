@@ -2,9 +2,9 @@ import type { StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import { bytesOf, deletesSize, type Segment } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
-import { noteLastSegment } from '../segments/stored-segment.ts';
+import { noNote, noteLastSegment } from '../segments/stored-segment.ts';
 import { Watermarks } from '../segments/watermarks.ts';
-import { FORMAT, type Manifest, putManifest } from './manifest.ts';
+import { FORMAT, type Manifest, noManifest, putManifest } from './manifest.ts';
 
 /** The live segments at one moment. */
 export interface LiveSegmentList {
@@ -121,6 +121,13 @@ export class LiveSegments {
   /** Puts a manifest of {@link makeManifest}, with the note that it promises. */
   put(manifest: Manifest): StorageOperation[] {
     return [putManifest(manifest), noteLastSegment(this.name, this.changed)];
+  }
+
+  /** Puts back what is stored. */
+  putBack(): StorageOperation[] {
+    const { manifest, name, stored } = this;
+    if (manifest) return this.put(manifest);
+    return [stored ? putManifest(stored) : noManifest(name), noNote(name)];
   }
 }
 

@@ -132,11 +132,11 @@ export function compacting(
   const left = [...live.states.keys()].filter((number) => !merged.has(number));
   const written = [...writer.build(contents, live.newest)];
   const numbers = written.map(({ segment }) => segment.number);
-  const before = live.manifest as Manifest;
+  const before = live.putBack();
   const manifest = live.makeManifest([...left, ...numbers], writer.last);
   return {
     operations: joined([writer.puts(written), live.put(manifest)]),
-    undo: () => [...writer.deletions(numbers), ...live.put(before)],
+    undo: () => [...writer.deletions(numbers), ...before],
     stored() {
       live.stored = manifest;
       for (const number of merged) {
@@ -146,6 +146,21 @@ export function compacting(
       orphans.add(merged);
       live.append(written);
       bodies.noteWritten(written);
+    },
+  };
+}
+
+/** Stores the list of live segments anew. @param replicated As {@link Manifest.replicated}. */
+export function recording({ live, writer }: LogState, replicated: number): LogChange {
+  const before = live.putBack();
+  const { replicated: _, ...others } = live.makeManifest(live.states.keys(), writer.last);
+  const manifest = { ...others, ...(replicated > 0 && { replicated }) };
+  return {
+    operations: live.put(manifest),
+    undo: () => before,
+    stored() {
+      live.stored = manifest;
+      live.replicated = replicated;
     },
   };
 }

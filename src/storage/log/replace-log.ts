@@ -2,7 +2,6 @@ import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { SegmentContent } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
-import { noNote } from '../segments/stored-segment.ts';
 import type { LogChange, LogState, UndoablePut } from './log-writes.ts';
 import { noManifest, putManifest } from './manifest.ts';
 import { findManifest } from './open-log.ts';
@@ -72,10 +71,7 @@ export function swapping(
   states: ReadonlyMap<number, SegmentState>,
   { attached, version, isMigration }: SwapOptions,
 ): LogChange {
-  const { name, stored } = live;
-  const before = live.manifest
-    ? live.put(live.manifest)
-    : [stored ? putManifest(stored) : noManifest(name), noNote(name)];
+  const before = live.putBack();
   // A number of its own: the swap counts as a change.
   const number = ++writer.last;
   const isReplaced = live.replicated > 0 && !isMigration;

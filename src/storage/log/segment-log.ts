@@ -23,6 +23,7 @@ import {
   type LogState,
   type LogWrite,
   Orphans,
+  recording,
   UndoLog,
   writeTogether,
 } from './log-writes.ts';
@@ -131,7 +132,7 @@ export class SegmentLog {
    * appends later do not count. Without this call the first save does it.
    */
   async recordTakeover(): Promise<void> {
-    if (this.exists && !this.#live.isRecorded) await this.#storeManifest();
+    if (this.exists && !this.#live.isRecorded) await this.#record(this.replicated);
   }
 
   /**
@@ -154,21 +155,12 @@ export class SegmentLog {
   /**
    * Notes in storage whether the collection is replicated. Nothing else may be written meanwhile.
    */
-  async recordReplication(isReplicated: boolean): Promise<void> {
-    const before = this.#live.replicated;
-    this.#live.replicated = isReplicated ? 1 : 0;
-    try {
-      await this.#storeManifest();
-    } catch (error) {
-      this.#live.replicated = before;
-      throw error;
-    }
+  recordReplication(isReplicated: boolean): Promise<void> {
+    return this.#record(isReplicated ? 1 : 0);
   }
 
-  async #storeManifest(): Promise<void> {
-    const manifest = this.#live.makeManifest(this.segments.keys(), this.#writer.last);
-    await this.write(this.#live.put(manifest));
-    this.#live.stored = manifest;
+  #record(replicated: number): Promise<void> {
+    return this.commit([this.prepare(recording(this.state, replicated))]);
   }
 
   prepareAppend(changes: Changes, attach?: Attachment): LogWrite {
