@@ -1,7 +1,13 @@
 import type { Explained } from '../protocol/requests.ts';
 import type { Criteria, ItemCriteria } from '../query/criteria/criteria-types.ts';
 import type { Sort } from '../query/path/path-types.ts';
-import type { PathList, Selected } from '../query/projection.ts';
+import type {
+  KnownPaths,
+  PathList,
+  Projected,
+  Selected,
+  SelectObject,
+} from '../query/projection.ts';
 import type { Collation } from './options/collation.ts';
 
 /** The plan of a query, with its costs. */
@@ -157,9 +163,13 @@ export interface PatchOneOptions<T extends object = AnyDocument, S extends Stamp
 /** A document of any origin, or its `_id` alone. */
 type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
 
-/** Paths to select from the documents of a collection, or `undefined` for whole documents. */
+/**
+ * What to return of the documents of a collection: paths, an object that keeps fields or leaves
+ * them out, or `undefined` for whole documents.
+ */
 export type SelectOption<T extends object, S extends Stamp = never> =
   | PathList<Stored<T, S>>
+  | SelectObject<Stored<T, S>>
   | undefined;
 
 /**
@@ -177,8 +187,12 @@ export interface FindOptions<
   skip?: number | undefined;
   /** Maximum number of results. @default unlimited */
   limit?: number | undefined;
-  /** Paths to return, besides `_id`. @default whole documents */
-  select?: L;
+  /**
+   * Paths to return, besides `_id`; or an object: `{ title: 1 }` keeps, `{ body: 0 }` leaves out,
+   * `{ list: { $slice: 3 } }` and `{ list: { $elemMatch: criteria } }` take items.
+   * @default whole documents
+   */
+  select?: L & KnownPaths<Stored<T, S>, L>;
   /**
    * The document that results start after: the last of a page, any other, a copy, or its `_id`
    * alone. Fields of `sort` that it lacks are read from the stored document.
@@ -187,15 +201,14 @@ export interface FindOptions<
 }
 
 /** A result document when `L` is selected. */
-export type Found<
-  T extends object,
-  S extends Stamp,
-  L extends readonly string[] | undefined,
-> = L extends readonly string[]
-  ? [Extract<S, Shared>] extends [never]
-    ? Selected<Stored<T, S>, L>
-    : DeepReadonly<Selected<Stored<T, S>, L>>
-  : Read<T, S>;
+export type Found<T extends object, S extends Stamp, L> = L extends readonly string[]
+  ? AsRead<S, Selected<Stored<T, S>, L>>
+  : L extends object
+    ? AsRead<S, Projected<Stored<T, S>, L>>
+    : Read<T, S>;
+
+/** With `shared_documents` read-only. */
+type AsRead<S extends Stamp, D> = [Extract<S, Shared>] extends [never] ? D : DeepReadonly<D>;
 
 /** What document collections have and other collections lack. */
 interface Documents {

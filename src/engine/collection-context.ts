@@ -5,7 +5,7 @@ import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability } from '../storage/drivers/driver.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
-import type { SegmentPool } from '../storage/segments/segment-pool.ts';
+import type { SegmentPool } from '../storage/segments/log-bodies.ts';
 import type { CollectionEvents } from './collection-events.ts';
 import type { CollectionVersions } from './documents/collection-versions.ts';
 import type { DocumentIndexes } from './documents/document-indexes.ts';

@@ -10,7 +10,7 @@ import {
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability, Storage } from '../storage/drivers/driver.ts';
 import { FencedStorage } from '../storage/fenced-storage.ts';
-import { SegmentPool } from '../storage/segments/segment-pool.ts';
+import { SegmentPool } from '../storage/segments/log-bodies.ts';
 import { DatabaseExecutor } from './database-executor.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { EngineEventHub } from './engine-events.ts';

@@ -1,25 +1,59 @@
+import { type Announcement, Announcements } from './announcements.ts';
 import { presenceName } from './lock-names.ts';
-import type { Locks } from './platform.ts';
+import type { Locks, Platform } from './platform.ts';
 
-/** Shows that a client lives: a lock that the browser frees when the page ends, by a crash too. */
+/**
+ * A client among the tabs of its database. It hears announcements, and shows that it lives: by a
+ * lock that the browser frees when the page ends, by a crash too.
+ */
 export class Presence {
-  readonly #name: string;
-  readonly #locks: Locks;
+  announcements: Announcements | undefined;
+  /**
+   * Resolves when the lock is held. Locks are granted in the order of requests: this one before the
+   * leader's.
+   */
+  held = Promise.resolve();
+  readonly #database: string;
+  readonly #client: string;
+  readonly #platform: Pick<Platform, 'broadcast' | 'locks'>;
+  readonly #hear: (said: Announcement) => void;
   #release: (() => void) | undefined;
 
-  constructor(database: string, client: string, locks: Locks) {
-    this.#name = presenceName(database, client);
-    this.#locks = locks;
+  constructor(
+    database: string,
+    client: string,
+    platform: Pick<Platform, 'broadcast' | 'locks'>,
+    hear: (said: Announcement) => void,
+  ) {
+    this.#database = database;
+    this.#client = client;
+    this.#platform = platform;
+    this.#hear = hear;
   }
 
-  /** Requests the lock. Resolves when it is held; at once where it was requested before. */
-  begin(): Promise<void> {
-    if (this.#release) return Promise.resolve();
+  /** Rejects where the lock cannot be requested. */
+  async begin(): Promise<void> {
+    const { broadcast } = this.#platform;
+    this.announcements ??= broadcast && new Announcements(this.#database, broadcast, this.#hear);
+    if (!this.#release) this.held = this.#request();
+    await this.held;
+    // The browser has refused the lock: no tab can know that another lives.
+    if (!this.#platform.broadcast) this.#leaveAnnouncements();
+  }
+
+  end(): void {
+    this.#leaveAnnouncements();
+    this.#release?.();
+    this.#release = undefined;
+  }
+
+  #request(): Promise<void> {
     return new Promise((resolve, reject) => {
       const held = new Promise<void>((release) => {
         this.#release = release;
       });
-      const request = this.#locks.request(this.#name, {}, () => {
+      const name = presenceName(this.#database, this.#client);
+      const request = this.#platform.locks.request(name, {}, () => {
         resolve();
         return held;
       });
@@ -27,9 +61,9 @@ export class Presence {
     });
   }
 
-  end(): void {
-    this.#release?.();
-    this.#release = undefined;
+  #leaveAnnouncements(): void {
+    this.announcements?.close();
+    this.announcements = undefined;
   }
 }
 

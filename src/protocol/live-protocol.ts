@@ -12,7 +12,7 @@ export type LiveSpec =
       readonly skip?: number | undefined;
       readonly limit?: number | undefined;
       /** Paths. The bodies are then whole documents, managed fields included. */
-      readonly select?: readonly string[] | undefined;
+      readonly select?: object | undefined;
     }
   | {
       readonly kind: 'count';

@@ -76,7 +76,7 @@ export interface Selection {
   readonly skip?: number | undefined;
   readonly limit?: number | undefined;
   /** Paths to select. */
-  readonly select?: readonly string[] | undefined;
+  readonly select?: object | undefined;
   /** The last document of the previous page. */
   readonly after?: After | undefined;
   /** Whether the caller reads to the end. */

@@ -22,6 +22,10 @@ export function operandInvalid(
   return unexpectedValue('operand_invalid', place, expected, operand, cause);
 }
 
+export function selectInvalid(place: string, problem: string): CriteriaError {
+  return new CriteriaError('select_invalid', `'${place}' ${problem}.`, { place });
+}
+
 /** The error for a value at `place` that is not allowed there. */
 export function unexpectedValue(
   code: CriteriaErrorCode,

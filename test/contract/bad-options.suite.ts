@@ -58,7 +58,8 @@ const MATCHES = OPTIONS.filter(
 /** Options that choose paths: only for methods that deliver documents. */
 const SELECTS: [unknown, string, string, string][] = [
   [{ select: 'n' }, 'CriteriaError', 'select_invalid', 'select'],
-  [{ select: { n: 1 } }, 'CriteriaError', 'select_invalid', 'select'],
+  [{ select: { n: 2 } }, 'CriteriaError', 'select_invalid', 'select.n'],
+  [{ select: { n: 1, a: 0 } }, 'CriteriaError', 'select_invalid', 'select.a'],
   [{ select: null }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: '' }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: ['n', 5] }, 'CriteriaError', 'select_invalid', 'select[1]'],

@@ -215,11 +215,16 @@ export function liveSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
-    test('with select shows these fields, and emits nothing for others', async () => {
+    test.each<[string, object]>([
+      ['a list', ['n', 'at']],
+      ['an object', { text: 0, _updated: 0, _archived: 0 }],
+    ])('with %s as select shows these fields, and emits nothing for others', async (_, select) => {
       const at = new Date(5);
       const things = fixture.documents<Task & { at: Date }>();
       await things.insert({ _id: 'a', n: 1, text: 'x', at });
-      const log = new LiveLog(things.live({}, { select: ['n', 'at'], sort: { text: 1 } }));
+      const log = new LiveLog(
+        things.live({}, { select: select as ['n', 'at'], sort: { text: 1 } }),
+      );
       expect(await log.until(() => true)).toEqual([{ _id: 'a', n: 1, at }]);
       await things.patch('a', { text: 'y' });
       await things.patch('a', { text: 'z' });

@@ -40,6 +40,25 @@ test.each(others)('every source file that %s names exists', (_, text) => {
   expect(named.filter((file) => !sources.some((path) => path.endsWith(`/${file}`)))).toEqual([]);
 });
 
+const decisions = readdirSync(`${ROOT}docs/decisions`);
+
+test.each(decisions)('docs/decisions/%s begins with a decision of at most 20 lines', (file) => {
+  const [head = ''] = readText(`docs/decisions/${file}`).split(/^## /m);
+  const parts = [...head.matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part]) => part);
+  expect(parts).toEqual(['Context', 'Decision', 'Consequences']);
+  const lines = head.split('\n').filter((line) => line !== '' && !line.startsWith('|'));
+  expect(lines.length).toBeLessThanOrEqual(20);
+});
+
+test('every decision that the code names exists', () => {
+  const named = sources
+    .filter((path) => /\.(?:ts|mjs)$/.test(path))
+    .flatMap((path) => [...readText(path.slice(1)).matchAll(/docs\/decisions\/(\d{3}[\w-]*)/g)])
+    .map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => !decisions.some((file) => file.startsWith(name)))).toEqual([]);
+});
+
 describe('docs/errors.md lists exactly the codes of', () => {
   const sections = readText('docs/errors.md').split(/^## /m).slice(1);
   const classes = readdirSync(`${ROOT}src/errors`).flatMap((file) => {

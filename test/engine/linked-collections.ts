@@ -9,7 +9,7 @@ import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import type { StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { FencedStorage } from '../../src/storage/fenced-storage.ts';
-import { SegmentPool } from '../../src/storage/segments/segment-pool.ts';
+import { SegmentPool } from '../../src/storage/segments/log-bodies.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 import { FailingStorage } from '../contract/failing-storage.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';

@@ -42,8 +42,7 @@ test('a port is not waited for of a leader that cannot bring one', async () => {
     {
       event: () => undefined,
       hasUnsaved: () => false,
-      gap: () => undefined,
-      silent: () => undefined,
+      lost: () => undefined,
     },
   );
   await Promise.all([route, world.runUntil(252)]);

@@ -10,7 +10,7 @@ import { saveTogether } from '../../src/engine/save-schedule.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
 import { SegmentLog } from '../../src/storage/log/segment-log.ts';
-import { SegmentPool } from '../../src/storage/segments/segment-pool.ts';
+import { SegmentPool } from '../../src/storage/segments/log-bodies.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 
 const stillClock = { now: () => 1000, elapsed: () => 1000, after: () => () => undefined };

@@ -57,6 +57,7 @@ for (const door of DOORS)
       const shown = notesOf(one).live({});
       const told: unknown[] = [];
       shown.subscribe(({ error }) => error && told.push((error as { code?: string }).code));
+      await shown.ready;
       await notesOf(one).insert({ _id: 'saved' });
       await one.save();
       await notesOf(other).insert({ _id: 'unsaved' });

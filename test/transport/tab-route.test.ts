@@ -14,7 +14,7 @@ test('the error of a leader that accepts no client says for how long it was sile
       announcements: new Announcements('db', silentChannel, ignore),
       switchboard: undefined,
     },
-    { event: ignore, hasUnsaved: () => false, gap: ignore, silent: ignore },
+    { event: ignore, hasUnsaved: () => false, lost: ignore },
   );
   const refused = expect(route).rejects.toMatchObject({
     code: 'worker_unresponsive',

@@ -212,7 +212,7 @@ export class TrappedEngine implements LeaderEngine {
     this.#end();
     const error = new WorkerError('worker_unresponsive', 'Silent.');
     this.#engines.wait().then(() => {
-      for (const { silent } of this.#routes) silent(error);
+      for (const { lost } of this.#routes) lost(error);
       this.#lose(error);
     });
   }

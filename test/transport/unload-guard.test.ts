@@ -13,20 +13,19 @@ const ended = new StorageError('key_wrong', 'The key is another.');
 const part = (number: number, call: number, last: boolean) =>
   change(number, { op: 'insertPart', call, last });
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-
 /**
  * A guard of a client whose changes are `unsaved`; `seal` as the writer of an encrypted database
  * has it.
  */
 function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
-  const client: Writable<GuardedClient> & { fitsJournal: boolean; unsaved: AcknowledgedChange[] } =
-    {
-      ...{ id: 'page.1', isLeader: true, isFollower: false, database: 'a', isInThread: false },
-      ...{ opened: [], unsaved: [] as AcknowledgedChange[], fitsJournal: true, inFlight: [] },
-      ...{ save: vi.fn(), whenSaved: vi.fn(async () => undefined) },
-      ...{ suspend: vi.fn(), resume: vi.fn() },
-    };
+  const changes: AcknowledgedChange[] = [];
+  const unsaved = { fitsJournal: true, all: () => changes };
+  const client = {
+    ...{ client: 'page.1', database: 'a', unsaved, save: vi.fn(async () => undefined) },
+    route: { own: true, save: async () => undefined },
+    requests: { handles: { all: () => [] }, changes: () => [] },
+    ...{ suspend: vi.fn(), resume: vi.fn() },
+  } satisfies GuardedClient;
   let leave: (mayReturn: boolean) => void = () => undefined;
   const page: PageLifecycle = {
     isHidden: false,
@@ -45,9 +44,9 @@ function guarded(seal?: (record: RecoveryRecord) => Promise<void>) {
     write: (record) => written.push(record) > 0,
   };
   const guard = new UnloadGuard(client, page, writer);
-  const secure = (...changes: AcknowledgedChange[]) => {
-    client.unsaved.push(...changes);
-    return guard.secure(changes);
+  const secure = (...added: AcknowledgedChange[]) => {
+    client.unsaved.all().push(...added);
+    return guard.secure(added);
   };
   return { client, secure, prepare, guard, writer, written, leave: () => leave(true) };
 }
@@ -72,7 +71,7 @@ test('sealed changes are acknowledged in their order', async () => {
 test('a change whose seal fails is acknowledged once it is saved', async () => {
   const { secure, client } = guarded(() => Promise.reject(new Error('no cipher')));
   await secure(change(1));
-  expect(client.whenSaved).toHaveBeenCalledOnce();
+  expect(client.save).toHaveBeenCalledOnce();
 });
 
 test('parts of an insertMany are sealed with the last one, in the order of the batch', async () => {
@@ -92,9 +91,9 @@ test('parts of an insertMany are sealed with the last one, in the order of the b
 test('what no journal has room for is saved, and not sealed', async () => {
   const seal = vi.fn(async () => undefined);
   const { secure, client } = guarded(seal);
-  client.fitsJournal = false;
+  client.unsaved.fitsJournal = false;
   await secure(change(1));
-  expect(client.whenSaved).toHaveBeenCalledOnce();
+  expect(client.save).toHaveBeenCalledOnce();
   expect(seal).not.toHaveBeenCalled();
 });
 
@@ -102,19 +101,21 @@ test('a client that gives up writes its changes, without calls that were not ans
   const { client, secure, guard, written } = guarded();
   const [first, begun] = [change(1), part(2, 7, false)];
   secure(first, begun);
-  expect(client.unsaved).toEqual([first, begun]);
+  expect(client.unsaved.all()).toEqual([first, begun]);
   guard.giveUp(ended);
   expect(written.map(({ changes }) => changes)).toEqual([[first]]);
 });
 
 test('a change that no record has is not acknowledged once its client has given up', async () => {
   const { client, secure, guard, writer } = guarded();
-  client.fitsJournal = false;
+  client.unsaved.fitsJournal = false;
   let fail: (error: Error) => void = () => undefined;
-  client.whenSaved = () =>
-    new Promise((_, reject) => {
-      fail = reject;
-    });
+  client.save.mockImplementation(
+    () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      }),
+  );
   const waiting = secure(change(1));
   await Promise.resolve();
   writer.write = () => false;
@@ -126,8 +127,8 @@ test('a change that no record has is not acknowledged once its client has given 
 
 test('a change that waits for its save is acknowledged where the record has it', async () => {
   const { client, secure, guard } = guarded();
-  client.fitsJournal = false;
-  client.whenSaved = () => Promise.reject(ended);
+  client.unsaved.fitsJournal = false;
+  client.save.mockRejectedValue(ended);
   const waiting = secure(change(1));
   guard.giveUp(ended);
   await expect(waiting).resolves.toBeUndefined();

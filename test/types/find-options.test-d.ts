@@ -95,6 +95,28 @@ describe('select', () => {
     >();
   });
 
+  test('takes an object that keeps fields or leaves them out', () => {
+    expectTypeOf(
+      books.find({}, { select: { title: 1, 'publisher.address.city': true } }),
+    ).resolves.toEqualTypeOf<
+      { _id: string; title: string; publisher: { address: { city: string } } } | undefined
+    >();
+    expectTypeOf(books.find({}, { select: { title: 1, _id: 0 } })).resolves.toEqualTypeOf<
+      { title: string } | undefined
+    >();
+    const left = { publisher: 0, authors: 0, 'sequel.title': 0 } as const;
+    expectTypeOf(books.find({}, { select: left })).resolves.toExtend<
+      Omit<Stored<Book>, 'publisher' | 'authors' | 'sequel'> | undefined
+    >();
+    expectTypeOf(
+      books.find({}, { select: { tags: { $slice: 2 }, title: 1 } }),
+    ).resolves.toEqualTypeOf<Pick<Stored<Book>, '_id' | 'title' | 'tags'> | undefined>();
+    // @ts-expect-error no such path
+    books.filter({}, { select: { titel: 1 } });
+    // @ts-expect-error 1 or 0
+    books.filter({}, { select: { title: 2 } });
+  });
+
   test('returns whole documents if it is left out', () => {
     expectTypeOf(books.filter({}, { sort: { title: 1 } })).resolves.toEqualTypeOf<Stored<Book>[]>();
     expectTypeOf(books.find({}, { select: undefined })).resolves.toEqualTypeOf<

@@ -2,13 +2,13 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import type { ValueError } from '../../errors/errors.ts';
-import { addColumns } from '../../storage/log/add-columns.ts';
 import { documentLost } from '../../storage/segments/lost-data.ts';
 import { readRecords } from '../../storage/segments/record-part.ts';
 import { columnOf, indexedColumns, type Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { putSegment } from '../../storage/segments/stored-segment.ts';
 import type { CollectionEvents } from '../collection-events.ts';
-import { BodyReader, bySegment } from '../records/body-loader.ts';
+import { BodyReader, bySegment } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { DocumentIndex } from './document-index.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
@@ -29,14 +29,10 @@ export function* extractKeys(
   extract: (record: StoredRecord, body: Body) => void,
   events: CollectionEvents,
 ): Coroutine<void> {
-  const groups = bySegment(records);
-  const reader = new BodyReader(
-    store.log,
-    [...groups.keys()].filter((number) => number > 0),
-  );
+  const reader = new BodyReader(store.log, records);
   let done = 0;
-  for (const [number, group] of groups) {
-    const bodies = number > 0 ? yield* reader.take(number) : undefined;
+  for (const [number, group] of reader.groups) {
+    const bodies = yield* reader.take(number);
     for (let from = 0; from < group.length; from += EXTRACTED_AT_ONCE) {
       const slice = group.slice(from, from + EXTRACTED_AT_ONCE);
       for (const record of slice) {
@@ -51,15 +47,29 @@ export function* extractKeys(
   }
 }
 
-/** Writes the missing columns of live segments. After a failure the next opening builds them. */
+/**
+ * Writes the missing columns of live segments. After a failure the next opening builds them.
+ * Nothing else may be written meanwhile.
+ */
 export async function writeColumns(store: RecordStore, indexes: DocumentIndexes): Promise<void> {
+  const { log } = store;
   for (let lacking = lackingColumns(store, indexes); lacking.length > 0; ) {
-    const numbers = new Set(lacking.splice(0, SEGMENTS_AT_ONCE));
-    const live = store.list().filter(({ segment }) => numbers.has(segment));
+    const numbers = lacking
+      .splice(0, SEGMENTS_AT_ONCE)
+      .filter((number) => log.segments.has(number));
+    const live = store.list().filter(({ segment }) => numbers.includes(segment));
     const groups = bySegment(live, ({ segment }) => segment);
-    await addColumns(store.log, [...numbers], (segment) =>
-      columnsFor(segment, groups.get(segment.number) ?? [], store, indexes),
+    const segments: Segment[] = [];
+    await log.read(numbers, (segment) => segments.push(segment));
+    const indexed = await Promise.all(
+      segments.map((one) => columnsFor(one, groups.get(one.number) ?? [], store, indexes)),
     );
+    const values = segments.map((one, at) => ({ ...one, indexed: indexed[at] }));
+    await log.write(values.map((value) => putSegment(log.name, value)));
+    for (const { number, indexed } of values) {
+      const state = log.segments.get(number);
+      if (state) state.columns = indexed && Object.keys(indexed);
+    }
   }
 }
 

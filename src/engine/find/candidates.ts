@@ -6,12 +6,10 @@ import type { CriteriaPart } from '../../query/criteria/compile-criteria.ts';
 import type { Plan, PlanByKeys } from '../../query/plan/plan.ts';
 import { PlanReader } from '../../query/plan/plan-reader.ts';
 import type { SortOrder } from '../../query/sort/compile-sort.ts';
-import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import { BodyReader, bySegment } from '../records/body-loader.ts';
-import type { DecodedDocuments } from '../records/decoded-documents.ts';
-import type { Overlay } from '../records/record-store.ts';
+import { BodyReader } from '../records/record-bodies.ts';
+import type { DecodedDocuments, Overlay } from '../records/record-store.ts';
 import { type RecordTest, Scan } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
 import {
@@ -198,12 +196,10 @@ export class Candidates {
   /** Segment by segment, each read once. */
   *#inAnyOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
     const { records } = this.#context;
-    const groups = looks ? bySegment(candidates) : new Map([[0, candidates]]);
-    const numbers = [...groups.keys()].filter((number) => number > 0);
-    const reader = new BodyReader(records.log, numbers);
+    const reader = new BodyReader(records.log, looks ? candidates : []);
+    const groups = looks ? reader.groups : new Map([[0, candidates]]);
     for (const [number, group] of groups) {
-      let bodies: SegmentBodies | undefined;
-      if (number > 0) bodies = yield* reader.take(number);
+      const bodies = yield* reader.take(number);
       for (const record of group) {
         if (this.#pace.due) yield* this.#pace.pause();
         let body = records.bodies.in(record, bodies);

@@ -6,6 +6,7 @@ import {
   type CompiledCriteria,
   type CriteriaPart,
   compileCriteria,
+  compileItemCriteria,
 } from '../../query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
@@ -65,7 +66,7 @@ function compile(
     Object.keys(criteria).length > 0 ? compileCriteria(criteria, collation) : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort === undefined ? undefined : compileSort(sort, collation);
-  const project = select === undefined ? undefined : compileSelect(select);
+  const project = select === undefined ? undefined : compileSelect(select, compileItemCriteria);
   return {
     criteria,
     collation,

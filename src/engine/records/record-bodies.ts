@@ -1,4 +1,5 @@
-import { type Coroutine, wait } from '../../async/coroutine.ts';
+import { type Coroutine, run, wait } from '../../async/coroutine.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import { RoomForReads } from '../../async/room-for-reads.ts';
 import type { Body } from '../../codec/body.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
@@ -6,7 +7,6 @@ import { documentLost } from '../../storage/segments/lost-data.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import { BodyLoader } from './body-loader.ts';
 import type { RecordTable } from './table/record-table.ts';
 
 /** Bodies of one segment that are read one by one, where storage can. */
@@ -15,8 +15,35 @@ const FEW = 16;
 /** Segments that one read may need while others have filled the room beside caching. */
 const FEW_SEGMENTS = 16;
 
+/** Segments loaded between two turns of the event loop. Files are read without one. */
+const SLICE = 8;
+
 /** How often loading makes room for reads: about a second in all. */
 const ROOM = 200;
+
+/** Loads all bodies, once for all readers that wait: scans follow it. */
+class BodyLoad {
+  /** Settles when all are loaded; rejects with the first failure. */
+  done: Promise<void> = Promise.resolve();
+  /** Resolves after the next segment, or at the end. */
+  step: Promise<void> = Promise.resolve();
+  /** For others that read bodies meanwhile. */
+  readonly room: RoomForReads;
+  #advance: () => void = () => undefined;
+
+  /** @param segments That there are. */
+  constructor(segments: number) {
+    this.room = new RoomForReads(ROOM, segments);
+    this.advance();
+  }
+
+  advance(): void {
+    this.#advance();
+    this.step = new Promise((resolve) => {
+      this.#advance = resolve;
+    });
+  }
+}
 
 /** The bodies of a collection's records: in memory, or read from their segments. */
 export class RecordBodies {
@@ -24,7 +51,7 @@ export class RecordBodies {
   readonly #table: RecordTable;
   readonly #guard: CompactionGuard;
   readonly #caching: boolean;
-  #loader: BodyLoader | undefined;
+  #load: BodyLoad | undefined;
   /** May be false when every record has its body, never the other way round. */
   #resident = true;
 
@@ -74,7 +101,7 @@ export class RecordBodies {
   /** The body of a record, read from its segment if need be. */
   *of(record: StoredRecord): Coroutine<Body> {
     if (record.body !== undefined) return record.body;
-    this.#loader?.room.noteRead(1);
+    this.#load?.room.noteRead(1);
     const release = this.#guard.pin();
     try {
       // Compaction may move the record while its segment is being read.
@@ -99,13 +126,13 @@ export class RecordBodies {
     const whole = Array.from(numbers)
       .filter(([number, count]) => count > FEW || !this.#readsItem(number))
       .map(([number]) => number);
-    if (whole.length > FEW_SEGMENTS && this.#loader?.room.isFull) {
+    if (whole.length > FEW_SEGMENTS && this.#load?.room.isFull) {
       // A failure is that of another segment, perhaps.
-      yield this.#loader.done.catch(() => undefined);
+      yield this.#load.done.catch(() => undefined);
       return yield* this.ofAll(records);
     }
     if (whole.length > 0) {
-      this.#loader?.room.noteRead(whole.length);
+      this.#load?.room.noteRead(whole.length);
       yield Promise.all(
         whole.map(async (number) => read.set(number, await this.#log.bodies.load(number))),
       );
@@ -136,27 +163,37 @@ export class RecordBodies {
   /** Makes every body resident, as caching wants it, or joins the load that does. */
   load(): Promise<void> {
     if (this.#resident) return Promise.resolve();
-    if (!this.#loader) {
+    if (!this.#load) {
       const release = this.#guard.pin();
-      const loader = new BodyLoader(
-        this.#log,
-        () => {
-          const missing = this.#table.list().filter((record) => record.body === undefined);
-          // Here and not when the promise settles: the cache may be cleared in between.
-          this.#resident ||= missing.length === 0;
-          return missing;
-        },
-        (record, bodies) => this.in(record, bodies),
-        new RoomForReads(ROOM, this.#log.segments.size),
-      );
-      this.#loader = loader;
-      const ended = () => {
-        this.#loader = undefined;
+      const load = new BodyLoad(this.#log.segments.size);
+      this.#load = load;
+      load.done = Promise.resolve(run(this.#loadMissing(load))).finally(() => {
+        this.#load = undefined;
         release();
-      };
-      loader.done.then(ended, ended);
+        load.advance();
+      });
     }
-    return this.#loader.done;
+    return this.#load.done;
+  }
+
+  *#loadMissing(load: BodyLoad): Coroutine<void> {
+    let left = SLICE;
+    for (;;) {
+      const missing = this.#table.list().filter(({ body }) => body === undefined);
+      // Here and not when the promise settles: the cache may be cleared in between.
+      this.#resident ||= missing.length === 0;
+      if (missing.length === 0) return;
+      const reader = new BodyReader(this.#log, missing, load.room);
+      for (const [number, group] of reader.groups) {
+        const bodies = yield* reader.take(number);
+        for (const record of group) this.in(record, bodies);
+        this.#log.bodies.release(number);
+        load.advance();
+        if (--left > 0) continue;
+        left = SLICE;
+        yield nextTurn();
+      }
+    }
   }
 
   /**
@@ -164,12 +201,12 @@ export class RecordBodies {
    * in order.
    */
   get comeInOrder(): boolean {
-    return this.#resident || this.#loader !== undefined;
+    return this.#resident || this.#load !== undefined;
   }
 
   /** The body of a record, for a scan in order: follows the load that is under way. */
   *inOrder(record: StoredRecord): Coroutine<Body> {
-    while (record.body === undefined && this.#loader) yield this.#loader.step;
+    while (record.body === undefined && this.#load) yield this.#load.step;
     return record.body ?? (yield* this.of(record));
   }
 
@@ -216,4 +253,70 @@ export class CompactionGuard {
   get pinned(): boolean {
     return this.#pins > 0;
   }
+}
+
+/** Segments read ahead at the most: about 1.5 MB. */
+const READ_AHEAD = 16;
+/** The same while others read from storage, which wait behind these: a few milliseconds. */
+const READ_AHEAD_SHARED = 2;
+
+/**
+ * Reads the bodies of records segment by segment, and the next few segments ahead. It begins with
+ * one and doubles, so that a reader that stops early has read little.
+ */
+export class BodyReader {
+  /** The records by the segment that has to be read for them, 0 for those in memory. */
+  readonly groups: ReadonlyMap<number, readonly StoredRecord[]>;
+  readonly #log: SegmentLog;
+  readonly #numbers: readonly number[];
+  /** Reads that were begun and not taken yet. */
+  readonly #ahead = new Map<number, Promise<SegmentBodies>>();
+  readonly #room: RoomForReads | undefined;
+  #asked = 0;
+  #step = 1;
+
+  /** @param room For others that read from storage. */
+  constructor(log: SegmentLog, records: Iterable<StoredRecord>, room?: RoomForReads) {
+    this.groups = bySegment(records, ({ body, segment }) => (body === undefined ? segment : 0));
+    this.#log = log;
+    this.#numbers = [...this.groups.keys()].filter((number) => number > 0);
+    this.#room = room;
+  }
+
+  /** The bodies of the next group; `undefined` for the one in memory. */
+  *take(number: number): Coroutine<SegmentBodies | undefined> {
+    if (number === 0) return undefined;
+    if (!this.#ahead.has(number)) this.#askMore();
+    const bodies = yield* wait(this.#ahead.get(number) as Promise<SegmentBodies>);
+    this.#ahead.delete(number);
+    // Requested before the caller processes these bodies: reading and processing overlap.
+    if (this.#ahead.size < this.#step) this.#askMore();
+    return bodies;
+  }
+
+  #askMore(): void {
+    const numbers = this.#numbers.slice(this.#asked, this.#asked + this.#step);
+    this.#asked += numbers.length;
+    this.#step = Math.min(this.#step * 2, this.#room?.take() ? READ_AHEAD_SHARED : READ_AHEAD);
+    for (const number of numbers) {
+      const reading = this.#log.bodies.load(number);
+      // The read that takes it reports its failure; none may ever do.
+      reading.catch(() => undefined);
+      this.#ahead.set(number, reading);
+    }
+  }
+}
+
+export function bySegment(
+  records: Iterable<StoredRecord>,
+  segmentOf: (record: StoredRecord) => number,
+): Map<number, StoredRecord[]> {
+  const groups = new Map<number, StoredRecord[]>();
+  for (const record of records) {
+    const segment = segmentOf(record);
+    const group = groups.get(segment);
+    if (group) group.push(record);
+    else groups.set(segment, [record]);
+  }
+  return groups;
 }

@@ -4,16 +4,16 @@ import { type Body, type DecodedBody, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { SegmentBodies } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import { BodyReader, bySegment } from './body-loader.ts';
+import { BodyReader } from './record-bodies.ts';
 import type { Records } from './record-store.ts';
 
 /** Records that are scanned together: all in memory, or all in one segment. */
 interface Block {
-  readonly records: StoredRecord[];
+  readonly records: readonly StoredRecord[];
   /** The segment to read first, 0 for none. */
   readonly segment: number;
   /** No record in this or a later block has a lower rank. */
-  floor: number;
+  readonly floor: number;
 }
 
 /** A record that a scan found, with its body. */
@@ -57,9 +57,16 @@ export class Scan {
     this.#store = store;
     this.#pace = pace;
     this.#release = store.pin();
-    this.#blocks = store.bodies.comeInOrder ? [inMemory(store.list())] : blocksOf(store.list());
-    const numbers = this.#blocks.map(({ segment }) => segment).filter((number) => number > 0);
-    this.#reader = new BodyReader(store.log, numbers);
+    const records = store.list();
+    const isInOrder = store.bodies.comeInOrder;
+    this.#reader = new BodyReader(store.log, isInOrder ? [] : records);
+    const groups = isInOrder ? [[0, records] as const] : [...this.#reader.groups];
+    // Ascending by their first record, which has the lowest rank of it and of all that follow.
+    this.#blocks = groups.map(([segment, group]) => ({
+      records: group,
+      segment,
+      floor: group[0]?.rank ?? 0,
+    }));
   }
 
   get done(): boolean {
@@ -124,20 +131,6 @@ export class Scan {
     this.#block++;
     this.#index = 0;
   }
-}
-
-function inMemory(records: readonly StoredRecord[]): Block {
-  return { records: records as StoredRecord[], segment: 0, floor: records[0]?.rank ?? 0 };
-}
-
-function blocksOf(records: readonly StoredRecord[]): Block[] {
-  const blocks = Array.from(bySegment(records), ([segment, group]) => ({
-    records: group,
-    segment,
-    floor: group[0]?.rank ?? 0,
-  }));
-  // Ascending by their first record, which also has the lowest rank of all that follow.
-  return blocks.sort((a, b) => a.floor - b.floor);
 }
 
 /**

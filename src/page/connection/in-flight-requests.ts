@@ -28,7 +28,7 @@ interface PendingCall {
  *
  * @returns resolves when the changes of the batch may be acknowledged; `undefined` for at once.
  */
-type NoteReply = (
+export type NoteReply = (
   batch: readonly Request[],
   first: FirstSequenceNumbers,
   reply: BatchReply,

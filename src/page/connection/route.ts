@@ -55,8 +55,9 @@ export interface RouteEvents {
   readonly event: (event: EngineEvent) => void;
   /** Whether the client keeps changes that it may have to replay. */
   readonly hasUnsaved: () => boolean;
-  /** Messages were lost: a frozen page does not receive all of them. */
-  readonly gap: () => void;
-  /** The leader has been silent for too long. */
-  readonly silent: (error: CairnError) => void;
+  /**
+   * The leader in another tab has been silent for too long, the `cause`; or messages were lost, as
+   * a frozen page does not receive all of them.
+   */
+  readonly lost: (cause: CairnError | undefined) => void;
 }

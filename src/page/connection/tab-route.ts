@@ -3,7 +3,7 @@ import { StorageError, WorkerError } from '../../errors/errors.ts';
 import type { Announcements, Leader } from '../../platform/announcements.ts';
 import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, Switchboard } from '../../platform/platform.ts';
-import type { Prove } from '../../protocol/client-encryption.ts';
+import type { ClientEncryption, Prove } from '../../protocol/client-encryption.ts';
 import { READY } from '../../protocol/ready.ts';
 import { EVENT, eventFromWire, type TabApi, type TabEvent } from '../../protocol/wire-protocol.ts';
 import {
@@ -12,6 +12,7 @@ import {
   notEncrypted,
   PROOF,
 } from '../../storage/drivers/encryption-key.ts';
+import type { LeaderEngine } from './leadership.ts';
 import { remoteMethods, remoteRoute, SESSION_METHODS } from './remote-route.ts';
 import type { Route, RouteEvents } from './route.ts';
 
@@ -60,7 +61,7 @@ export async function tabRoute(
   channel.addEventListener('message', ((message: MessageEvent) => {
     const { [EVENT]: told, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
     if (!told) return;
-    if (number !== ++received) events.gap();
+    if (number !== ++received) events.lost(undefined);
     for (const event of told) events.event(eventFromWire(event));
   }) as EventListener);
   let received = 0;
@@ -79,11 +80,11 @@ export async function tabRoute(
     own: false,
     answerTimeout: SILENCE_S,
     clock,
-    silent: () => events.silent(silent(SILENCE_S)),
+    silent: () => events.lost(silent(SILENCE_S)),
     events,
     compare: (progress, waiting) => {
       // Messages keep their order: earlier events and replies must have arrived.
-      if (progress.sent > received || progress.pending < waiting) events.gap();
+      if (progress.sent > received || progress.pending < waiting) events.lost(undefined);
     },
     lost: new Promise(() => undefined),
     end: () => {
@@ -165,5 +166,36 @@ function silent(seconds: number): WorkerError {
   return new WorkerError(
     'worker_unresponsive',
     `The leader's tab did not answer for ${seconds} s.`,
+  );
+}
+
+/**
+ * Compares the key of a client with that of the engine of its page.
+ *
+ * @throws {StorageError} `key_wrong`, `key_missing`, `not_encrypted`
+ */
+export async function checkEngineKey(
+  name: string,
+  encryption: ClientEncryption | undefined,
+  { isEncrypted, keyRecord }: LeaderEngine,
+): Promise<void> {
+  if (encryption && !isEncrypted) throw notEncrypted();
+  if (!encryption && isEncrypted) throw keyMissing();
+  await encryption?.check(name, await keyRecord?.());
+}
+
+export function busy(place: string): StorageError {
+  return new StorageError(
+    'database_busy',
+    `Database "${place}" is open elsewhere: in another tab, or through another client. Close it there first.`,
+    { place },
+  );
+}
+
+export function tooOld(place: string): StorageError {
+  return new StorageError(
+    'format_newer',
+    `Database "${place}" is open in a tab with a newer version of cairndb. Reload this page.`,
+    { place },
   );
 }

@@ -21,7 +21,7 @@ export interface FindQuery {
   readonly skip: number;
   readonly limit: number;
   /** Paths to select here, as functions get whole documents. */
-  readonly select: readonly string[] | undefined;
+  readonly select: object | undefined;
 }
 
 /** The end of a page, and its sort order. */
@@ -74,9 +74,10 @@ export function findQuery(
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
   checkCriteria(criteria, '');
+  checkCriteria(select, 'select');
   const selection: Selection = {
     criteria,
-    mayHang: holdsPattern(criteria) || undefined,
+    mayHang: holdsPattern(criteria) || holdsPattern(select) || undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     collation,

@@ -49,7 +49,7 @@ export function checkSearch(
     given,
     collation: parseCollation(given.collation, 'collation'),
     sort: isNoOrder(given.sort) ? undefined : (copied(given.sort, 'sort') as object | undefined),
-    select: copied(given.select, 'select') as readonly string[] | undefined,
+    select: copied(given.select, 'select') as object | undefined,
   };
 }
 
@@ -60,7 +60,7 @@ function isNoOrder(sort: unknown): boolean {
 
 function copied(value: unknown, place: 'sort' | 'select'): unknown {
   try {
-    return capture(value, place).copy;
+    return capture(value, place, true).copy;
   } catch (cause) {
     const { message } = cause as Error;
     throw new CriteriaError(`${place}_invalid`, message, { place, cause });

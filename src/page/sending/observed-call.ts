@@ -11,7 +11,7 @@ export interface Search {
   readonly collation: string | undefined;
   /** Copies of the caller's. */
   readonly sort: object | undefined;
-  readonly select: readonly string[] | undefined;
+  readonly select: object | undefined;
 }
 
 /** A call that has ended, as an observer sees it. */

@@ -10,26 +10,27 @@ import {
 
 /** The client of an {@link UnloadGuard}. */
 export interface GuardedClient {
-  readonly id: string;
-  /** Whether the engine belongs to this page. */
-  readonly isLeader: boolean;
-  /** Whether the engine of another page has the acknowledged changes. */
-  readonly isFollower: boolean;
+  /** Its name. */
+  readonly client: string;
   /** The id of the database, once known. */
   readonly database: string | undefined;
-  /** Whether the engine runs in this thread. */
-  readonly isInThread: boolean;
-  readonly opened: OpenedHandles;
+  /** The route to the engine, while it is up: in this page or another, in this thread or not. */
+  readonly route:
+    | { readonly own: boolean; readonly inThread?: object | undefined; save(): Promise<void> }
+    | undefined;
   /** The acknowledged changes that are not released yet. */
-  readonly unsaved: readonly AcknowledgedChange[];
-  /** Whether an unload journal has room for all of them. */
-  readonly fitsJournal: boolean;
-  /** The changes in flight, with their sequence numbers. */
-  readonly inFlight: Iterable<readonly [request: Request, index: number, number: number]>;
-  /** Asks the current engine to save; the engine reports failures. */
-  save(): void;
+  readonly unsaved: {
+    all(): readonly AcknowledgedChange[];
+    /** Whether an unload journal has room for all of them. */
+    readonly fitsJournal: boolean;
+  };
+  readonly requests: {
+    readonly handles: { all(): OpenedHandles };
+    /** The changes in flight, with their sequence numbers. */
+    changes(): Iterable<readonly [request: Request, index: number, number: number]>;
+  };
   /** Resolves when all acknowledged changes are saved, by this engine or the next. */
-  whenSaved(): Promise<void>;
+  save(): Promise<void>;
   /**
    * Leaves the engine and resigns.
    *
@@ -93,7 +94,7 @@ export class UnloadGuard {
     if (this.#lost) return Promise.reject(this.#lost);
     // A frozen page would block a deletion of the database.
     if (!this.#suspended) this.#writer.prepare();
-    if (!this.#client.fitsJournal) return this.#save();
+    if (!this.#client.unsaved.fitsJournal) return this.#save();
     const { pending } = this.#writer;
     // A hidden page may end without an event. It saves at once, but does not wait: long imports run
     // in hidden pages.
@@ -106,7 +107,7 @@ export class UnloadGuard {
   /** Must be called when changes are released. */
   noteReleased(): void {
     const written = this.#written;
-    if (!written || this.#client.unsaved.some((change) => written.has(change))) return;
+    if (!written || this.#client.unsaved.all().some((change) => written.has(change))) return;
     this.#written = undefined;
     this.#writer.forget();
   }
@@ -117,7 +118,7 @@ export class UnloadGuard {
    * acknowledged any more.
    */
   giveUp(error: CairnError): void {
-    const changes = withoutBegunCalls(this.#client.unsaved);
+    const changes = withoutBegunCalls(this.#client.unsaved.all());
     const isWritten = changes.length === 0 || this.#writer.write(this.#record(changes));
     if (!isWritten) this.#lost = error;
   }
@@ -149,10 +150,12 @@ export class UnloadGuard {
     const ended = new Set(changes.flatMap(({ request }) => callOf(request, true)));
     const others = new Set(changes.filter(({ request }) => request.op !== 'insertPart'));
     // In their order: it is that of a replay.
-    return this.#client.unsaved.filter(
-      (change) =>
-        others.has(change) || callOf(change.request, false).some((call) => ended.has(call)),
-    );
+    return this.#client.unsaved
+      .all()
+      .filter(
+        (change) =>
+          others.has(change) || callOf(change.request, false).some((call) => ended.has(call)),
+      );
   }
 
   /**
@@ -162,7 +165,7 @@ export class UnloadGuard {
   #save(): Promise<void> {
     this.#nextSave ??= this.#saving.then(() => {
       this.#nextSave = undefined;
-      this.#saving = this.#client.whenSaved().catch(() => {
+      this.#saving = this.#client.save().catch(() => {
         if (this.#lost) throw this.#lost;
       });
       return this.#saving;
@@ -172,19 +175,24 @@ export class UnloadGuard {
     return this.#nextSave;
   }
 
+  /** Asks the present engine, which reports its failures. */
+  #saveNow(): void {
+    this.#client.route?.save().catch(() => undefined);
+  }
+
   /** The page may end without a further event: Chromium sends none when it quits. */
   #hide(): void {
-    const { isLeader, unsaved } = this.#client;
+    const unsaved = this.#client.unsaved.all();
     if (unsaved.length > 0) {
       const record = this.#record(withoutBegunCalls(unsaved));
       // Synchronously: when Chromium quits, 2 to 15 ms remain on a busy machine.
       this.#writer.journal(record);
       // Before the save: in Firefox a record that waits for a save is lost with the page. A
       // follower's changes are safe in the leader's engine.
-      if (isLeader) this.#writer.store(record);
+      if (this.#client.route?.own) this.#writer.store(record);
       this.#written = new Set([...(this.#written ?? []), ...record.changes]);
     }
-    this.#client.save();
+    this.#saveNow();
   }
 
   /**
@@ -194,19 +202,19 @@ export class UnloadGuard {
    */
   #leave(mayReturn: boolean): void {
     if (this.#suspended) return;
-    const changes = [...this.#client.unsaved];
+    const changes = [...this.#client.unsaved.all()];
     // Not a commit: no engine has said that what it read is still true.
-    for (const [request, , number] of this.#client.inFlight)
+    for (const [request, , number] of this.#client.requests.changes())
       if (request.op !== 'commit') changes.push({ request, number, turn: UNACKNOWLEDGED });
     // The leader reads the recovery records as this page leaves. If it waits for a transaction of a
     // page in the back/forward cache, Chromium evicts that page.
-    const prefersJournal = mayReturn && this.#client.isFollower;
+    const prefersJournal = mayReturn && this.#client.route?.own === false;
     const isWritten =
       changes.length > 0 && this.#writer.write(this.#record(changes), prefersJournal);
     // A save in this thread may finish, unless another is running. An unfinished one would block
     // the next leader while the page is in the back/forward cache, and Chromium evicts the page for
     // that.
-    if (this.#client.isInThread && !(mayReturn && isWritten)) this.#client.save();
+    if (this.#client.route?.inThread && !(mayReturn && isWritten)) this.#saveNow();
     this.#client.suspend(mayReturn);
     // A page that is frozen, or in the back/forward cache, would block a deletion of the database.
     if (mayReturn) this.#writer.close();
@@ -225,8 +233,9 @@ export class UnloadGuard {
   }
 
   #recordOf(changes: readonly AcknowledgedChange[]): RecoveryRecord {
-    const { id, opened, database } = this.#client;
-    return { client: id, ending: this.#endings, database, opened, changes };
+    const { client, database, requests } = this.#client;
+    const opened = requests.handles.all();
+    return { client, ending: this.#endings, database, opened, changes };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Durability, Storage, StorageOperation } from '../drivers/driver.ts';
 import type { SegmentState } from '../segments/compaction.ts';
-import { LogBodies } from '../segments/log-bodies.ts';
+import { LogBodies, type SegmentPool } from '../segments/log-bodies.ts';
 import { readListed, type TakeSegment } from '../segments/read-segments.ts';
 import {
   type IndexColumns,
@@ -9,7 +9,6 @@ import {
   type SegmentSizes,
   segmentSizes,
 } from '../segments/segment.ts';
-import type { SegmentPool } from '../segments/segment-pool.ts';
 import { SegmentWriter } from '../segments/segment-writer.ts';
 import type { Watermark, Watermarks } from '../segments/watermarks.ts';
 import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';

@@ -127,9 +127,7 @@ async function whyClosed(error: StorageError, pages: Storage): Promise<StorageEr
 const MOVING = STORE_NAMES.filter((name) => name !== 'recovery' && name !== 'leadership');
 /** Segments copied at a time: about 2 MB. */
 const CHUNK = 20;
-const deleteKeyRecord: StorageOperation = {
-  ...{ type: 'delete', store: 'leadership', key: ENCRYPTION_KEY },
-};
+const keyRecord = { store: 'leadership', key: ENCRYPTION_KEY } as const;
 
 async function settle(
   files: FileDatabase,
@@ -229,6 +227,12 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
       await files.write(putAll(store, some, values), 'relaxed');
     }
   }
+  let isMoved = false;
+  while (!isMoved) isMoved = await moveLeadership(files, pages);
+}
+
+/** Completes a move to files. @returns `false` where the password was changed meanwhile. */
+async function moveLeadership(files: FileDatabase, pages: Storage): Promise<boolean> {
   const keys = [EPOCH_KEY, ENCRYPTION_KEY];
   const [stored, record, id] = await pages.getMany('leadership', [...keys, DATABASE_ID]);
   const leadership = putFound(keys, [stored, record]);
@@ -237,9 +241,17 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
   await files.write([...leadership, forget], 'strict');
   const since = epochOf(stored) + 1;
   // The key that is left here would be opened by an old password.
+  const check: StorageOperation = { ...keyRecord, type: 'check', epoch: epochOf(record) };
+  const forgotten = [...emptied(), { ...keyRecord, type: 'delete' } as const];
   const moved = [movedTo('opfs', since), noteExtent(files.extent)];
-  await pages.write([...emptied(), deleteKeyRecord, ...moved], 'strict');
+  try {
+    await pages.write([check, ...forgotten, ...moved], 'strict');
+  } catch (error) {
+    if ((error as StorageError).code !== 'database_taken') throw error;
+    return false;
+  }
   await files.settle(since, databaseIdOf(id));
+  return true;
 }
 
 /**
@@ -248,13 +260,13 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
  */
 export async function moveToIndexedDb(files: FileDatabase, pages: Storage): Promise<void> {
   const value = { epoch: files.epoch + 1, claim: '' };
-  const keyRecord = await files.getMany('leadership', [ENCRYPTION_KEY]);
+  const record = await files.getMany('leadership', [ENCRYPTION_KEY]);
   function* operations(): Generator<StorageOperation> {
     yield* emptied();
     for (const { store, key, value, size } of files.everything())
       if (store !== 'leadership') yield { type: 'put', store, key, value, size };
     yield { type: 'put', store: 'leadership', key: EPOCH_KEY, value };
-    yield* putFound([ENCRYPTION_KEY], keyRecord);
+    yield* putFound([ENCRYPTION_KEY], record);
     yield { type: 'delete', store: 'leadership', key: MOVED_KEY };
     yield forgetExtent;
   }

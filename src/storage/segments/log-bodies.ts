@@ -1,11 +1,122 @@
+import { inMicrotask } from '../../async/in-microtask.ts';
 import type { Body } from '../../codec/body.ts';
-import type { GetItem, Storage } from '../drivers/driver.ts';
-import { isBodyIntact } from '../integrity/body-checks.ts';
+import type { GetItem, Storage, StoreName } from '../drivers/driver.ts';
+import { intactBodies, isBodyIntact } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
 import type { WholeSegment } from './merge-segments.ts';
 import { SEGMENT_SIZE, type Segment, type SegmentBodies } from './segment.ts';
-import type { BodiesPlace, SegmentPool } from './segment-pool.ts';
 import type { Written } from './segment-writer.ts';
+
+/** Bytes of encoded documents in the pool of a database. */
+const POOL_SIZE = 16 * 1024 * 1024;
+
+/** Where the encoded documents of a segment are stored. */
+interface BodiesPlace {
+  readonly collection: string;
+  readonly number: number;
+  /** Rough size in bytes. */
+  readonly size: number;
+  /** Their checksums. */
+  readonly checks: Uint32Array;
+  /** Whether they are inline in the segment. */
+  readonly inline: boolean;
+}
+
+interface Wanted {
+  readonly place: BodiesPlace;
+  readonly resolve: (bodies: SegmentBodies) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * An LRU cache of the encoded documents of segments, shared by the collections of a database;
+ * cached ones need it only until their records have them. All loads of one microtask share a
+ * transaction.
+ *
+ * Entries are those of a place and not of a name and a number: a collection that takes the name of
+ * one that was dropped or renamed may use the same numbers.
+ */
+export class SegmentPool {
+  readonly #storage: Storage;
+  /** In order of use, the least recently used first. */
+  readonly #entries = new Map<BodiesPlace, SegmentBodies>();
+  readonly #loading = new Map<BodiesPlace, Promise<SegmentBodies>>();
+  #wanted: Wanted[] = [];
+  #size = 0;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** The encoded documents of a segment, if they are in the pool. */
+  peek(place: BodiesPlace): SegmentBodies | undefined {
+    const entry = this.#entries.get(place);
+    if (!entry) return undefined;
+    this.#entries.delete(place);
+    this.#entries.set(place, entry);
+    return entry;
+  }
+
+  /** Reads the encoded documents of a segment. */
+  load(place: BodiesPlace): Promise<SegmentBodies> {
+    let loading = this.#loading.get(place);
+    if (!loading) {
+      loading = new Promise<SegmentBodies>((resolve, reject) => {
+        if (this.#wanted.length === 0) inMicrotask(() => this.#readWanted());
+        this.#wanted.push({ place, resolve, reject });
+      }).finally(() => this.#loading.delete(place));
+      this.#loading.set(place, loading);
+    }
+    return loading;
+  }
+
+  /** Adds encoded documents that were read or written. */
+  keep(place: BodiesPlace, bodies: SegmentBodies): void {
+    this.forget(place);
+    this.#entries.set(place, bodies);
+    this.#size += bodies.size;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#size <= POOL_SIZE) break;
+      this.forget(oldest);
+    }
+  }
+
+  /** Drops the encoded documents of a segment that was deleted or whose records are cached. */
+  forget(place: BodiesPlace): void {
+    this.#size -= this.#entries.get(place)?.size ?? 0;
+    this.#entries.delete(place);
+  }
+
+  #readWanted(): void {
+    const wanted = this.#wanted;
+    this.#wanted = [];
+    for (const inline of [true, false]) {
+      const group = wanted.filter(({ place }) => place.inline === inline);
+      if (group.length > 0) void this.#read(inline ? 'segments' : 'bodies', group);
+    }
+  }
+
+  async #read(store: StoreName, wanted: readonly Wanted[]): Promise<void> {
+    try {
+      const keys = wanted.map(({ place }) => [place.collection, place.number]);
+      const found = await this.#storage.getMany(store, keys);
+      wanted.forEach(({ place, resolve, reject }, index) => {
+        const { collection, number, size, checks } = place;
+        const { bodies: stored } = (found[index] ?? {}) as Partial<SegmentBodies>;
+        const bodies = intactBodies(stored, checks);
+        if (!bodies) {
+          reject(segmentLost(collection, number, 'has lost its documents'));
+          return;
+        }
+        const entry = { number, size, bodies };
+        this.keep(place, entry);
+        resolve(entry);
+      });
+    } catch (error) {
+      for (const { reject } of wanted) reject(error);
+    }
+  }
+}
 
 /**
  * Size of the written segments that are kept for the next compaction: it merges small ones once
@@ -19,8 +130,6 @@ export class LogBodies {
   readonly #storage: Storage;
   readonly #getItem: GetItem | undefined;
   readonly #pool: SegmentPool;
-  /** The number of this log in the pool. */
-  readonly #log: number;
   readonly #caching: boolean;
   /**
    * By number, where the encoded documents of each segment are that was read or written, until it
@@ -40,23 +149,26 @@ export class LogBodies {
     this.#storage = storage;
     this.#getItem = storage.getItem;
     this.#pool = pool;
-    this.#log = pool.newLog();
     this.#caching = caching;
   }
 
   /** Must be called with each segment that is read. */
-  note({ number, size, checks, bodies }: Segment): void {
-    const inline = bodies !== undefined;
-    const [log, collection] = [this.#log, this.#collection];
-    this.#places.set(number, { log, collection, number, size, checks, inline });
+  note({ number, size, checks, bodies }: Segment): BodiesPlace {
+    let place = this.#places.get(number);
+    if (!place) {
+      const inline = bodies !== undefined;
+      place = { collection: this.#collection, number, size, checks, inline };
+      this.#places.set(number, place);
+    }
+    return place;
   }
 
   /** Must be called with segments that are stored. */
   noteWritten(written: readonly Written[]): void {
     for (const { segment, bodies } of written) {
-      this.note(segment);
+      const place = this.note(segment);
       if (segment.bodies) this.#keepWritten({ segment, bodies: bodies.bodies });
-      if (!this.#caching) this.#pool.keep(this.#log, bodies);
+      if (!this.#caching) this.#pool.keep(place, bodies);
     }
   }
 
@@ -72,10 +184,10 @@ export class LogBodies {
 
   /** Loads the encoded documents of a segment. */
   load(number: number): Promise<SegmentBodies> {
-    const found = this.peek(number);
-    if (found) return Promise.resolve(found);
     const place = this.#places.get(number);
-    return place ? this.#pool.load(place) : Promise.reject(segmentLost(this.#collection, number));
+    if (!place) return Promise.reject(segmentLost(this.#collection, number));
+    const found = this.#pool.peek(place);
+    return found ? Promise.resolve(found) : this.#pool.load(place);
   }
 
   /** Whether storage reads one encoded document without the others of its segment. */
@@ -96,12 +208,14 @@ export class LogBodies {
 
   /** The encoded documents of a segment, if they are in memory. */
   peek(number: number): SegmentBodies | undefined {
-    return this.#pool.peek(this.#log, number);
+    const place = this.#places.get(number);
+    return place && this.#pool.peek(place);
   }
 
   /** Drops encoded documents from the pool: their records are cached. */
   release(number: number): void {
-    this.#pool.forget(this.#log, number);
+    const place = this.#places.get(number);
+    if (place) this.#pool.forget(place);
   }
 
   /** A segment that was written lately, so that compaction need not read it. */
@@ -118,8 +232,8 @@ export class LogBodies {
   /** Forgets deleted segments. */
   forget(numbers: Iterable<number>): void {
     for (const number of numbers) {
-      this.#places.delete(number);
       this.merged(number);
+      this.#places.delete(number);
     }
   }
 

@@ -12,22 +12,14 @@ import {
 import { StoredRecord } from './stored-record.ts';
 
 /** Records as columns: one item for each, in the order of their rows. */
-export interface RecordColumns {
-  readonly keys: readonly string[];
-  readonly ranks: Float64Array;
-  readonly flags: Uint8Array;
-  /** Four for each, as in `Stamps`; `undefined` where none has stamps. */
-  readonly stamps: Float64Array | undefined;
+export interface RecordColumns extends Omit<SegmentColumns, 'indexed'> {
   readonly bodies: (Body | undefined)[] | undefined;
   /** A list for each index, by its offset; `undefined` for one that has no keys yet. */
   readonly indexKeys: readonly (readonly unknown[] | undefined)[];
-  readonly remoteVersions: readonly (string | undefined)[] | undefined;
   /** Number of the segment of each, 0 for none. */
   readonly segments: Float64Array;
   /** Index in that segment. */
   readonly indexes: Uint32Array;
-  /** Share of the size of that segment. */
-  readonly sizes: Uint32Array;
 }
 
 /** Consecutive rows of a part. */
@@ -206,18 +198,10 @@ export class RecordPart {
 
   #make(row: number): StoredRecord {
     const columns = this.#columns as RecordColumns;
-    const { stamps, indexKeys, remoteVersions } = columns;
-    const record = new StoredRecord(
-      this.keys[row] as string,
-      columns.ranks[row] as number,
-      columns.flags[row] as number,
-      stamps && readStamps(stamps, row),
-      this.#bodies?.[row],
-    );
+    const { indexKeys } = columns;
+    const record = recordOf(columns, row, this.#bodies?.[row]);
     record.segment = columns.segments[row] as number;
     record.index = columns.indexes[row] as number;
-    record.size = columns.sizes[row] as number;
-    if (remoteVersions) record.remoteVersion = remoteVersions[row];
     if (indexKeys.length > 0) record.indexKeys = itemsAt(indexKeys, row);
     this.#made[row] = record;
     if (--this.#unmade === 0) this.#columns = this.#bodies = undefined;
@@ -258,7 +242,18 @@ export function readRecords(
 
 /** A record of a segment, without index keys. */
 export function readRecord(segment: Segment, row: number, body?: Body): StoredRecord {
-  const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
+  const record = recordOf(segment, row, body);
+  record.segment = segment.number;
+  record.index = row;
+  return record;
+}
+
+/** A record of columns, which is in no segment yet. */
+function recordOf(
+  { keys, ranks, flags, stamps, sizes, remoteVersions }: Omit<SegmentColumns, 'indexed'>,
+  row: number,
+  body: Body | undefined,
+): StoredRecord {
   const record = new StoredRecord(
     keys[row] as string,
     ranks[row] as number,
@@ -266,8 +261,6 @@ export function readRecord(segment: Segment, row: number, body?: Body): StoredRe
     stamps && readStamps(stamps, row),
     body,
   );
-  record.segment = number;
-  record.index = row;
   record.size = sizes[row] as number;
   if (remoteVersions) record.remoteVersion = remoteVersions[row];
   return record;

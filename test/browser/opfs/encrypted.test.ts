@@ -106,6 +106,25 @@ test('beside an open client of the page another key is key_wrong, and no key is 
   await db.destroy();
 });
 
+test.each<Kind>(files ? ['indexeddb', 'opfs'] : ['indexeddb'])(
+  'of two changes of a password at once one is made, in %s, and the other rejects',
+  async (storage) => {
+    const name = newName();
+    const old = { password: 'old' };
+    await fill(name, storage, old);
+    const keys = [{ password: 'first' }, { password: 'second' }];
+    const changes = keys.map((new_key) => changePassword({ name, storage, key: old, new_key }));
+    const outcomes = await Promise.allSettled(changes);
+    const isChanged = outcomes.map(({ status }) => status === 'fulfilled');
+    expect(isChanged.filter(Boolean)).toHaveLength(1);
+    const changed = keys[isChanged.indexOf(true)];
+    const other = keys[isChanged.indexOf(false)];
+    expect(await read(name, storage, changed)).toEqual(whole(storage));
+    for (const wrong of [old, other])
+      await expect(read(name, storage, wrong)).rejects.toEqual(code('key_wrong'));
+  },
+);
+
 if (files) {
   test('an encrypted database moves to files and back, and its key with it', async () => {
     const name = newName();

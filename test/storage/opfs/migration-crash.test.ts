@@ -74,6 +74,24 @@ test('a crash at any write of a migration to files leaves all data in one place'
   expect(places[0]).toBe('indexeddb');
 });
 
+test('a password that is changed during a migration to files is that of the files', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  const changed = { epoch: 2, claim: 'wrapped by another password' };
+  const claim = { ...KEY, type: 'claim', ...changed } as StorageOperation;
+  let isChanged = false;
+  const write = database.write.bind(database);
+  database.write = async (operations, durability) => {
+    await write(operations, durability);
+    if (durability === 'relaxed' || isChanged) return;
+    isChanged = true;
+    await pages.write([claim], 'strict');
+  };
+  await moveToFiles(database, pages);
+  expect(await readHome(first, second, pages)).toEqual({
+    ...{ in: 'files', values: VALUES, keyRecord: changed, isLeft: false, damage: [] },
+  });
+});
+
 test('a crash right after IndexedDB has the marker completes the migration at the next opening', async () => {
   const { pages, database, first, second } = await makeHomes();
   database.settle = () => Promise.reject(new Error('The process has ended.'));

@@ -81,11 +81,7 @@ export async function workerEngine(
     worker.terminate();
     api.release();
   };
-  const silent = () => {
-    const error = silentError(answerTimeout);
-    lose(error);
-    return error;
-  };
+  const silent = () => lose(silentError(answerTimeout));
   /** Watches the worker during calls outside of a route, which has its own watchdog. */
   const watched = async <T>(asked: Promise<T>): Promise<T> => {
     const watchdog = new Watchdog(answerTimeout, clock, {
@@ -135,7 +131,7 @@ export async function workerEngine(
         own: true,
         answerTimeout,
         clock,
-        silent: () => events.silent(silent()),
+        silent,
         events,
         lost,
         end: () => {
