@@ -235,6 +235,7 @@ export class BackupRequests {
     const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
+    if (merge) evictExpired(context);
     const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
     return context.saves.alone(() => read(new SectionImport(context, replacement, { merge })));
@@ -287,4 +288,10 @@ export class BackupRequests {
     const problem = { code: 'segment_missing', segment: undefined, message } as const;
     return { ...verification, whole: false, problems: [problem] };
   }
+}
+
+/** Expired documents must not keep keys of unique indexes from the documents of a file. */
+function evictExpired({ records }: CollectionContext): void {
+  const { expiry } = records;
+  if (expiry && expiry.hidden > 0) for (const record of records.list()) expiry.evict(record);
 }

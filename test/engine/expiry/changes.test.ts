@@ -43,6 +43,32 @@ describe.each([true, false])('caching: %s', (caching) => {
     await client.close();
   });
 
+  test('nor from a file that is merged', async () => {
+    const options = { caching, indexes: [{ fields: 'code', unique: true }] };
+    const source = openRig(options);
+    await source.entries.insert({ _id: 'new', code: 'x' });
+    const file = await new Response(await source.client.exportAll()).blob();
+    await source.client.close();
+    for (const door of ['importBackup', 'importAll'] as const) {
+      const { client, clock, driver, entries, inSeconds } = openRig(options);
+      await entries.insert({ _id: 'old', at: inSeconds(10), code: 'x' });
+      await entries.insert({ _id: 'other', at: inSeconds(20), code: 'y' });
+      clock.jump(10_000);
+      const mode = { mode: 'merge' } as const;
+      expect(
+        await (door === 'importAll'
+          ? client.importAll(file, mode)
+          : entries.importBackup(file, mode)),
+      ).toBe(1);
+      const ids = async (from = entries) => (await from.filter({})).map(({ _id }) => _id);
+      expect(await ids()).toEqual(['other', 'new']);
+      await client.close();
+      const again = openRig(options, driver, clock);
+      expect(await ids(again.entries)).toEqual(['other', 'new']);
+      await again.client.close();
+    }
+  });
+
   test('a unique index is built over what has not expired', async () => {
     const { client, clock, driver, entries, inSeconds } = openRig({ caching });
     await entries.insertMany([
