@@ -83,3 +83,26 @@ export function whenGone(
   request.catch(() => undefined);
   return () => waiting.abort();
 }
+
+/**
+ * Stands for the clients that live where the browser grants locks and does not tell who holds them.
+ */
+const UNKNOWN_CLIENT = '';
+
+/** The clients of a database that are alive. */
+export async function livingClients(database: string, locks: Locks): Promise<string[]> {
+  const prefix = presenceName(database, '');
+  const held = await heldLocks(locks);
+  if (!held) return [UNKNOWN_CLIENT];
+  return held.flatMap(({ name }) => (name?.startsWith(prefix) ? name.slice(prefix.length) : []));
+}
+
+/** `undefined` where they are not told: Firefox refuses `query()` to the frames of other sites. */
+async function heldLocks(locks: Locks) {
+  try {
+    const { held = [] } = await locks.query();
+    return held;
+  } catch {
+    return undefined;
+  }
+}

@@ -3,7 +3,7 @@ import { asCairnError } from '../../errors/errors.ts';
 import { Announcements } from '../../platform/announcements.ts';
 import { lockName } from '../../platform/lock-names.ts';
 import { isShared, type Platform } from '../../platform/platform.ts';
-import { whenGone } from '../../platform/presence.ts';
+import { livingClients, whenGone } from '../../platform/presence.ts';
 import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import {
   DATABASE_ID,
@@ -19,7 +19,6 @@ import {
 } from '../../storage/drivers/driver.ts';
 import { EPOCH_KEY, epochOf } from '../../storage/drivers/epoch.ts';
 import { deleteFiles } from '../../storage/opfs/delete-files.ts';
-import { livingClients } from './leader-election.ts';
 import type { EngineAccess } from './leadership.ts';
 
 /** Time for the leader to resign. A frozen one does not. */

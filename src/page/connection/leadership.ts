@@ -1,13 +1,14 @@
 import { Backoff, type Clock } from '../../async/clock.ts';
 import { asCairnError, type CairnError, PASSING } from '../../errors/errors.ts';
+import { lockName } from '../../platform/lock-names.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { livingClients } from '../../platform/presence.ts';
 import type {
   DatabaseSettings,
   PendingTerm,
   TermEvents,
 } from '../../protocol/database-settings.ts';
 import type { RecoveryRecord } from '../../protocol/recovery-records.ts';
-import { LeaderElection, livingClients } from './leader-election.ts';
 import type { Route, RouteEvents } from './route.ts';
 
 /** The leader's engine, which this page runs. */
@@ -63,6 +64,9 @@ export interface LeadershipMember {
   destroyed(database: string | undefined): void;
 }
 
+/** Time between two steals: enough for the new leader to announce itself. */
+const STEAL_MS = 1500;
+
 /** Time for an engine to stop as its database is deleted. */
 const STOP_MS = 1000;
 
@@ -76,17 +80,22 @@ const ATTEMPTS = 5;
 const OF_KEY = ['key_wrong', 'key_not_derived', 'not_encrypted'];
 
 /**
- * A page's part in the leadership of a database: the page queues for the lock, and runs the engine
- * while it holds it. All clients of the page that can share an engine share one.
- * docs/decisions/007-single-writer.md has the reasons.
+ * A page's part in the leadership of a database: one engine per name and origin may write. The page
+ * that holds a Web Lock is the leader, and runs the engine; the others queue for it. All clients of
+ * the page that can share an engine share one.
+ *
+ * When a page closes or crashes, the browser grants the lock to the next within 15 to 120 ms. A
+ * frozen page keeps it, so another one has to steal it. docs/decisions/007-single-writer.md and
+ * 017-tabs.md have the reasons.
  */
 export class Leadership {
   readonly #name: string;
   readonly #platform: Platform;
   readonly #startEngine: StartEngine;
   readonly #shared: boolean;
-  readonly #election: LeaderElection;
   readonly #members = new Set<LeadershipMember>();
+  /** The lock, requested or held. */
+  #lock: { isHeld: boolean; readonly end: () => void } | undefined;
   /** The engine, running or starting; `undefined` while another page leads. */
   #engine: Promise<LeaderEngine> | undefined;
   /** Whether the engine is ending, as the last member has left. */
@@ -104,11 +113,6 @@ export class Leadership {
     this.#shared = shared;
     this.#platform = platform;
     this.#startEngine = start;
-    this.#election = new LeaderElection(name, platform, {
-      won: (stolen) => this.#lead(stolen),
-      lost: () => this.#depose(undefined),
-      failed: (error) => this.#fail(asCairnError(error)),
-    });
   }
 
   /** Whether an engine runs or starts here. */
@@ -136,8 +140,8 @@ export class Leadership {
     // Two engines would damage their common storage. One that keeps its data in memory runs without
     // the lock.
     if (this.#engine || this.#stopping || this.#destroying > 0) return;
-    if (this.#shared && !this.#election.holds) this.#election.campaign();
-    else this.#lead(false);
+    if (!this.#shared || this.#lock?.isHeld) this.#lead(false);
+    else if (!this.#lock) this.#requestLock(false);
   }
 
   /**
@@ -147,9 +151,18 @@ export class Leadership {
     this.#attempts = 0;
   }
 
-  /** Steals the lock from a silent leader. */
+  /** Steals the lock from a silent leader, unless another page is just doing so. */
   steal(): void {
-    if (this.#shared && this.#destroying === 0) this.#election.steal();
+    if (!this.#shared || this.#destroying > 0 || this.#lock?.isHeld) return;
+    const { locks, clock } = this.#platform;
+    const name = `${lockName(this.#name)}:steal`;
+    const steal = locks.request(name, { ifAvailable: true }, (free) => {
+      if (!free || this.#lock?.isHeld) return undefined;
+      this.#releaseLock();
+      this.#requestLock(true);
+      return new Promise<void>((resolve) => clock.after(STEAL_MS, resolve));
+    });
+    steal.catch((error: unknown) => this.#fail(asCairnError(error)));
   }
 
   /**
@@ -167,7 +180,7 @@ export class Leadership {
       const joined = [...this.#members].some((member) => member.database !== undefined);
       if (joined) return;
       // They were constructed since, and get the next engine.
-      if (this.#members.size > 0) this.#depose(undefined);
+      if (this.#members.size > 0) this.#depose();
       await new Promise<void>((resolve) => {
         const cancel = this.#platform.clock.after(STOP_MS, () => {
           // The start reports its failure.
@@ -204,7 +217,7 @@ export class Leadership {
     } finally {
       this.#stopping = false;
       // Not earlier: until here the engine writes.
-      if (this.#members.size === 0 || this.#destroying > 0) this.#election.resign();
+      if (this.#members.size === 0 || this.#destroying > 0) this.#releaseLock();
       else this.campaign();
     }
   }
@@ -233,13 +246,49 @@ export class Leadership {
     engine
       ?.then((running) => (mayReturn ? running.abandon() : running.resign()))
       .catch(() => undefined);
-    this.#election.resign();
+    this.#releaseLock();
   }
 
+  #requestLock(steal: boolean): void {
+    const waiting = new AbortController();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const end = () => {
+      waiting.abort();
+      release();
+    };
+    const lock = { isHeld: false, end };
+    this.#lock = lock;
+    const options = steal ? { steal } : { signal: waiting.signal };
+    const request = this.#platform.locks.request(lockName(this.#name), options, () => {
+      if (this.#lock !== lock) return undefined;
+      lock.isHeld = true;
+      this.#lead(steal);
+      return held;
+    });
+    request.catch((error: unknown) => {
+      if (this.#lock !== lock) return;
+      this.#lock = undefined;
+      // Another page has stolen it, maybe before it was granted here.
+      if (lock.isHeld) this.#depose();
+      else if ((error as { name?: string }).name === 'AbortError') this.#requestLock(false);
+      else this.#fail(asCairnError(error));
+    });
+  }
+
+  /** Releases the lock, or leaves the queue. */
+  #releaseLock(): void {
+    this.#lock?.end();
+    this.#lock = undefined;
+  }
+
+  /** @param stolen Whether the old leader may not know yet. */
   #lead(stolen: boolean): void {
     // A steal may succeed after the last member has left, or beside an engine that needs no lock.
     if (this.#engine || this.#members.size === 0) {
-      this.#election.resign();
+      this.#releaseLock();
       return;
     }
     const { locks, locked, newClient, journals, switchboard } = this.#platform;
@@ -250,7 +299,7 @@ export class Leadership {
       : Promise.resolve(Array.from(this.#members, ({ client }) => client));
     const events: LeaderEngineEvents = {
       superseded: () => {
-        if (isCurrent()) this.#depose(undefined);
+        if (isCurrent()) this.#depose();
       },
       lost: (error) => {
         if (!isCurrent()) return;
@@ -277,13 +326,13 @@ export class Leadership {
       (running) => {
         if (this.#engine !== engine) return running.abandon();
         // Each tab has a memory of its own, and so an engine.
-        if (!running.shared) this.#election.resign();
+        if (!running.shared) this.#releaseLock();
         for (const member of this.#members) member.elected(running);
       },
       (error: unknown) => {
         if (this.#engine !== engine) return;
         this.#engine = undefined;
-        this.#election.resign();
+        this.#releaseLock();
         this.#miss(asCairnError(error), starter);
       },
     );
@@ -306,18 +355,18 @@ export class Leadership {
     this.#engine = undefined;
     for (const member of this.#members) member.deposed(cause);
     if (!this.#shared || ++this.#attempts > ATTEMPTS) {
-      this.#election.resign();
+      this.#releaseLock();
       this.#fail(cause);
-    } else if (this.#election.holds) this.#lead(false);
+    } else if (this.#lock?.isHeld) this.#lead(false);
   }
 
   /** Another page is the leader now. */
-  #depose(cause: CairnError | undefined): void {
+  #depose(): void {
     const engine = this.#engine;
     this.#engine = undefined;
     engine?.then((running) => running.abandon()).catch(() => undefined);
-    this.#election.resign();
-    for (const member of this.#members) member.deposed(cause);
+    this.#releaseLock();
+    for (const member of this.#members) member.deposed(undefined);
     this.campaign();
   }
 
