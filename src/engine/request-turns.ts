@@ -1,4 +1,4 @@
-import { type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError, isPassing } from '../errors/errors.ts';
 import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
@@ -90,7 +90,10 @@ export class RequestTurns {
             if (pending) return new Postponed(pending.then(enter));
             if (error) throw error;
           }
-          return mustRest ? atRest(storage, perform) : perform();
+          if (!mustRest) return perform();
+          const rest = () => atRest(storage, perform);
+          // Code comes before writes are held: it may take long.
+          return request.needs ? after(parts.need(request.needs), rest) : rest();
         },
       );
     return enter();

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { wait } from '../../src/async/coroutine.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { parts } from '../../src/engine/parts.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
 import type { Request } from '../../src/protocol/requests.ts';
 import { plainSettings } from '../../src/protocol/settings.ts';
@@ -164,4 +166,26 @@ test('a commit that compares a pattern waits for storage, and finds what was cha
   expect(await commit(1, 'y')).toBe('committed');
   expect(await commit(2, 'x')).toBe('conflict');
   expect(await ask(one, { op: 'count', handle: OTHER, archived: true })).toBe(1);
+});
+
+test('a save does not wait for the code of an update with a pattern', async () => {
+  const { one, two } = await open();
+  let come: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  const { need } = parts;
+  vi.spyOn(parts, 'need').mockImplementation(function* (name) {
+    yield* wait(held);
+    return yield* need.call(parts, name) as ReturnType<typeof parts.need<typeof name>>;
+  } as typeof parts.need);
+  const changes = '{"$pull":{"tags":{"$regex":"a+"}}}';
+  const update = { op: 'patchMany', handle: HANDLE, criteria: {}, changes } as const;
+  const updated = ask(one, { ...update, needs: 'updates', mayHang: true } as Request);
+  await settled();
+  await ask(two, { op: 'insert', handle: OTHER, id: 'x', body: '{}' });
+  await ask(two, { op: 'save', handle: OTHER });
+  come();
+  vi.restoreAllMocks();
+  await updated;
 });
