@@ -56,7 +56,13 @@ export function mountDevtools(
   if (theme) element.setAttribute('theme', theme);
   element.database = database;
   docked.get(database.name)?.remove();
+  docked.delete(database.name);
+  // The button of another database must not lie beneath.
+  element.style.setProperty('--place', String(docked.size));
   docked.set(database.name, element);
   document.body.append(element);
-  return () => element.remove();
+  return () => {
+    element.remove();
+    if (docked.get(database.name) === element) docked.delete(database.name);
+  };
 }

@@ -40,9 +40,9 @@ export class Shell {
   constructor(host: HTMLElement, inspected: InspectedDatabase) {
     this.#host = host;
     this.#inspected = inspected;
-    this.#launcher = button('Cairn', () => this.#collapse(false), {
+    this.#launcher = button(`Cairn · ${inspected.db.name}`, () => this.#collapse(false), {
       class: 'launcher primary',
-      'aria-label': 'Open the Cairn devtools',
+      'aria-label': `Cairn · ${inspected.db.name}: open the devtools`,
     });
     this.#tabs = NAMES.map((name) =>
       button(name, () => this.#select(name), {

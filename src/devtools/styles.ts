@@ -32,7 +32,7 @@ export const STYLES = `
 :host([position]) { position: fixed; z-index: 2147483000 }
 :host([position="bottom"]) { inset: auto 0 0 0 }
 :host([position="right"]) { inset: 0 0 0 auto; width: min(var(--size, 480px), 100vw) }
-:host([position][collapsed]) { inset: auto 12px 12px auto; width: auto }
+:host([position][collapsed]) { inset: auto 12px calc(12px + var(--place, 0) * 44px) auto; width: auto }
 *, ::before, ::after { box-sizing: border-box }
 .shell {
   container-type: inline-size;
@@ -49,7 +49,7 @@ export const STYLES = `
 :host([position="bottom"]) .shell { height: min(var(--size, 44vh), 92vh) }
 :host([position="right"]) .shell { height: 100vh; border-width: 0 0 0 1px }
 :host([collapsed]) .shell, :host(:not([collapsed])) .launcher { display: none }
-.launcher { border-radius: 999px; padding: 7px 14px; box-shadow: 0 2px 12px #0004 }
+.launcher { max-width: calc(100vw - 24px); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; border-radius: 999px; padding: 7px 14px; box-shadow: 0 2px 12px #0004 }
 .grip { flex: none; height: 7px; margin-bottom: -3px; cursor: row-resize; touch-action: none; position: relative; z-index: 1 }
 :host(:not([position="bottom"])) .grip { display: none }
 .grip::after { content: ""; position: absolute; inset: 2px calc(50% - 18px) auto; height: 3px; border-radius: 2px; background: var(--line-strong) }

@@ -219,7 +219,7 @@ test('the keyboard moves through the tabs, resizes, and closes; what was chosen 
   key(find('[role="separator"]'), 'ArrowUp');
   expect(host.offsetHeight).toBeGreaterThan(before);
   press('Close the devtools');
-  expect(root().activeElement?.textContent).toBe('Cairn');
+  expect(root().activeElement?.textContent).toBe(`Cairn · ${db.name}`);
   unmount?.();
   unmount = mountDevtools(db, { open: true });
   expect(document.querySelector('cairn-devtools')?.hasAttribute('collapsed')).toBe(true);
@@ -247,6 +247,35 @@ test('mounted twice for one database, there is one button', async () => {
   first();
   expect(document.querySelectorAll('cairn-devtools')).toHaveLength(1);
   await until(() => expect(find('.told').textContent).toContain('of 120'));
+});
+
+test('the buttons of two databases lie beside each other', async () => {
+  const other = new Database({ name: `other ${Math.random()}`, storage: 'memory' });
+  const stop = mountDevtools(other);
+  unmount = mountDevtools(db);
+  const boxes = () =>
+    [...document.querySelectorAll('cairn-devtools')].map(({ shadowRoot }) => {
+      const launcher = shadowRoot?.querySelector('.launcher');
+      return { text: launcher?.textContent, box: launcher?.getBoundingClientRect() };
+    });
+  await until(() => expect(boxes().map(({ box }) => box?.height)).not.toContain(undefined));
+  const [first, second] = boxes();
+  expect([first?.text, second?.text]).toEqual([`Cairn · ${other.name}`, `Cairn · ${db.name}`]);
+  expect(second?.box?.bottom).toBeLessThanOrEqual(first?.box?.top ?? 0);
+  stop();
+  await other.close();
+});
+
+test('what is empty says so, and counts of one are singular', async () => {
+  await mounted();
+  await people.filter({ name: 'p9' });
+  press('Queries');
+  await until(() => expect(find('.told').textContent).toContain('1 kind of query'));
+  press('Live');
+  await until(() => expect(find('.told').textContent).toContain('No live query in this page'));
+  press('Activity');
+  press('Clear');
+  await until(() => expect(find('.results').textContent).toContain('No event since'));
 });
 
 test('axe finds nothing in any tab, in light and dark', async () => {

@@ -14,6 +14,9 @@ const noCollections = (): HTMLElement =>
     h('code', {}, "new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' })"),
   );
 
+const chooseOne = (): HTMLElement =>
+  h('p', { class: 'empty' }, 'The page has opened none of the collections. Choose one.');
+
 /** The collections with their documents. */
 export function dataView(inspected: InspectedDatabase): View {
   const list = h('nav', { class: 'list', 'aria-label': 'Collections' });
@@ -71,7 +74,7 @@ export function dataView(inspected: InspectedDatabase): View {
       }).appendChild(h('span', {}, h('b', {}, entry.name), h('small', {}, `${kind}${size}`)))
         .parentElement as HTMLElement;
     });
-    if (entries.length === 0 && !shown) fill(content, noCollections());
+    if (!shown) fill(content, entries.length === 0 ? noCollections() : chooseOne());
     const focused = (list.getRootNode() as ShadowRoot).activeElement?.getAttribute('data-name');
     fill(list, ...items, entries.length === 0 && h('p', { class: 'empty' }, 'No collection yet.'));
     if (focused) items.find(({ dataset }) => dataset.name === focused)?.focus();

@@ -89,7 +89,7 @@ export class ActivityLog {
     if (engine !== before.engine && engine) this.#once('status', undefined, `engine: ${engine}`);
     if (leader !== before.leader && leader !== undefined)
       this.#once('status', undefined, leader ? 'this page leads' : 'this page follows');
-    if (tabs !== before.tabs) this.#once('status', undefined, `${tabs} tabs`);
+    if (tabs !== before.tabs) this.#once('status', undefined, `tabs: ${tabs}`);
   }
 
   #noteUnsaved({ unsaved }: ClientStatus): void {

@@ -30,7 +30,11 @@ export function activityView(inspected: InspectedDatabase): View {
         collection ?? '',
         text,
       ]);
-    fill(list, rows.length > 0 && table('Events', ['Time', 'Event', 'Collection', 'What'], rows));
+    const heads = ['Time', 'Event', 'Collection', 'What'];
+    fill(
+      list,
+      rows.length > 0 ? table('Events', heads, rows) : 'No event since the devtools were opened.',
+    );
   };
 
   const refresh = (): void => {

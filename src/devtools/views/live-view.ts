@@ -39,7 +39,9 @@ export function liveView(inspected: InspectedDatabase): View {
       drawn = now;
       fill(
         told,
-        `${counted(lives.length, 'live query').replace('querys', 'queries')} in this page`,
+        lives.length === 0
+          ? 'No live query in this page: collection.live() makes one.'
+          : `${counted(lives.length, 'live query').replace('querys', 'queries')} in this page`,
       );
       fill(list, lives.length > 0 && table('Live queries', HEADS, rows));
     },

@@ -2,7 +2,7 @@ import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import type { QueryRecord } from '../inspect/query-log.ts';
 import { printQuery } from '../values/print-value.ts';
 import { button, fill, h, table, type View } from './dom.ts';
-import { count, millisecondsText, planText } from './format-text.ts';
+import { count, counted, millisecondsText, planText } from './format-text.ts';
 
 const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan'];
 
@@ -25,7 +25,7 @@ export function queriesView(inspected: InspectedDatabase): View {
       told,
       records.length === 0
         ? 'No query since the devtools were opened.'
-        : `${count(records.length)} kinds of queries since the devtools were opened${waiting > 0 ? `, ${count(waiting)} without a plan yet` : ''}`,
+        : `${counted(records.length, 'kind')} of query since the devtools were opened${waiting > 0 ? `, ${count(waiting)} without a plan yet` : ''}`,
     );
     const items = advised.map(({ collection, message }) =>
       h('li', {}, h('b', {}, `${collection}: `), message),
