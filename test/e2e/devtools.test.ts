@@ -49,6 +49,8 @@ describe.runIf(runs('chromium'))('the devtools in the playground', () => {
     await archive.waitFor();
     const { x = 0, width = 0 } = (await archive.boundingBox()) ?? {};
     expect(x + width).toBeLessThanOrEqual(390);
+    const country = await page.getByRole('gridcell', { name: 'Andorra' }).first().boundingBox();
+    expect(x - (country?.x ?? x)).toBeGreaterThan(60);
     expect(await page.locator('#grid-keys').isVisible()).toBe(false);
   });
 });

@@ -40,6 +40,7 @@ export function BackupsPanel() {
         </section>
         <section class="card" aria-labelledby="line-title">
           <h2 id="line-title">Timeline</h2>
+          <Cost />
           <div class="backup-space">
             <TimeLine />
           </div>
@@ -64,22 +65,6 @@ function Making() {
   const isBusy = doing.value !== '';
   return (
     <>
-      <label class="labelled">
-        <span>Collection</span>
-        <select
-          class="field"
-          value={backedUp.value}
-          onChange={({ currentTarget }) => {
-            backedUp.value = currentTarget.value;
-          }}
-        >
-          {tables.value.map(({ name, title }) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
       <form
         class="backup-form"
         onSubmit={(event) => {
@@ -88,6 +73,22 @@ function Making() {
           label.value = '';
         }}
       >
+        <label class="labelled">
+          <span>Collection</span>
+          <select
+            class="field"
+            value={backedUp.value}
+            onChange={({ currentTarget }) => {
+              backedUp.value = currentTarget.value;
+            }}
+          >
+            {tables.value.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
         <label class="labelled">
           <span>Label</span>
           <input
@@ -136,7 +137,6 @@ function Making() {
         problem={backupProblem.value}
         part="backup-news"
       />
-      <Cost />
     </>
   );
 }

@@ -16,11 +16,7 @@ import './time-line.css';
 /** The backups, newest first. */
 export function TimeLine() {
   if (backups.value.length === 0) {
-    return (
-      <p class="soft time-line-none">
-        No backups yet. Create one, delete something, then restore it.
-      </p>
-    );
+    return <p class="none">No backups yet. Create one, delete something, then restore it.</p>;
   }
   return (
     <ol class="time-line" style={{ '--count': backups.value.length }}>

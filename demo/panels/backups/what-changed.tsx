@@ -43,7 +43,7 @@ export function WhatChanged() {
         {isShown && found ? (
           <Changes found={found} />
         ) : (
-          <p class="soft changed-none">
+          <p class="none">
             {list.length === 0
               ? 'Create a backup, delete every second document, then see here what is gone and restore it.'
               : 'Choose a backup, and what to compare it with.'}
@@ -72,6 +72,7 @@ function Moment({ label, value, now = false, onChoose }: MomentProps) {
         onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
         {now && <option value="">Now</option>}
+        {!now && backups.value.length === 0 && <option value="">No backup yet</option>}
         {backups.value.map((backup) => (
           <option key={backup.name} value={backup.name}>
             {momentText(backup)}

@@ -81,7 +81,7 @@ export function DropZone({ beside, children }: DropZoneProps) {
         />
       </div>
       <ImportStrip
-        hint="Or drop one here: JSON, NDJSON or CSV. It stays on this device."
+        hint="JSON, NDJSON or CSV, opened or dropped here. It stays on this device."
         problem={problem.value}
       />
       {children}

@@ -6,7 +6,7 @@ export function OutcomeCard() {
   const { value } = outcome;
   if (!value) {
     return (
-      <p class="soft">Close a tab or reload this one. The recovered documents are counted here.</p>
+      <p class="none">Close a tab or reload this one. The recovered documents are counted here.</p>
     );
   }
   const { written, recovered } = value;

@@ -2,13 +2,16 @@ import { formatNumber, formatSpan } from '../../parts/format.ts';
 import { compared } from './query.ts';
 import './comparison.css';
 
-/** Shows the first plan and the newest two others. */
-const NEWEST = 2;
+/** What stands in the place of the first and the second cost. */
+const MISSING = [
+  ['Without an index', 'Run criteria above.'],
+  ['With another', 'Switch an index on or off above to compare.'],
+] as const;
 
-/** The cost of one query with different indexes. */
+/** The cost of one query with the first indexes and with the newest. */
 export function Comparison() {
   const [first, ...others] = compared.value;
-  const ways = first ? [first, ...others.slice(-NEWEST)] : [];
+  const ways = first ? [first, ...others.slice(-1)] : [];
   const slowest = Math.max(...ways.map(([, { engine_ms }]) => engine_ms));
   return (
     <section class="card" aria-labelledby="comparison-title" data-part="comparison">
@@ -29,13 +32,13 @@ export function Comparison() {
             </dd>
           </div>
         ))}
-        {ways.length < 2 && (
-          <div key={ways.length}>
-            <dt>With an index</dt>
-            <dd class="soft">Switch one on above to compare.</dd>
+        {MISSING.slice(ways.length).map(([title, text]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd class="soft">{text}</dd>
             <dd class="comparison-bar" aria-hidden="true" />
           </div>
-        )}
+        ))}
       </dl>
     </section>
   );

@@ -1,3 +1,4 @@
+import type { Explanation } from 'cairndb';
 import { useEffect } from 'preact/hooks';
 import { tables } from '../../database/own-tables.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
@@ -60,9 +61,10 @@ export function QueryPanel() {
         </section>
         <section class="card" aria-labelledby="plan-title">
           <h2 id="plan-title">Query plan</h2>
-          <div class="plan-space">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+          <section class="plan-space" tabIndex={0} aria-label="Stages">
             <Plan />
-          </div>
+          </section>
           <IndexSwitches />
         </section>
       </div>
@@ -127,16 +129,19 @@ function Plan() {
     const text = isRunning.value ? 'Running…' : 'No query yet.';
     // A new key per text: a replaced centred text is no layout shift.
     return (
-      <p class="soft" key={text}>
+      <p class="soft plan-none" key={text}>
         {text}
       </p>
     );
   }
   if (total === 0) {
     return (
-      <p class="soft" key="empty">
-        The collection is empty. <a href="#/data">Fill it</a> first.
-      </p>
+      <div class="plan-drawing" key="empty">
+        <p class="soft plan-none">
+          The collection is empty. <a href="#/data">Fill it</a> first.
+        </p>
+        {explanation && <Drawing explanation={explanation} total={total} sort={sort} />}
+      </div>
     );
   }
   if (!explanation) {
@@ -145,17 +150,30 @@ function Plan() {
   return (
     // A new key per plan: replaced parts are no layout shift.
     <div class="plan-drawing" key={explanation}>
-      <PlanDrawing
-        plan={explanation.plan}
-        total={total}
-        keysExamined={explanation.keys_examined}
-        documentsExamined={explanation.documents_examined}
-        returned={explanation.returned}
-        sort={sort}
-      />
+      <Drawing explanation={explanation} total={total} sort={sort} />
       <Times engineMs={explanation.engine_ms} totalMs={explanation.total_ms} />
       <p class="soft small">The fastest of three runs that find all matches.</p>
     </div>
+  );
+}
+
+interface DrawingProps {
+  readonly explanation: Explanation;
+  readonly total: number;
+  readonly sort: string;
+}
+
+function Drawing({ explanation, total, sort }: DrawingProps) {
+  const { plan, keys_examined, documents_examined, returned } = explanation;
+  return (
+    <PlanDrawing
+      plan={plan}
+      total={total}
+      keysExamined={keys_examined}
+      documentsExamined={documents_examined}
+      returned={returned}
+      sort={sort}
+    />
   );
 }
 

@@ -37,6 +37,13 @@ export function Results() {
             </tr>
           </thead>
           <tbody>
+            {first.length === 0 && (
+              <tr>
+                <td class="soft" colSpan={table.columns.length}>
+                  No document matches.
+                </td>
+              </tr>
+            )}
             {first.map((document) => (
               <tr key={document._id}>
                 {table.columns.map((column) => (

@@ -23,7 +23,7 @@ const FIRST_ITEMS: readonly Item[] = [
   { title: 'Apples', amount: 6, note: '' },
 ];
 
-const LOG_LENGTH = 5;
+const LOG_LENGTH = 3;
 
 export const syncProblem = signal('');
 

@@ -97,7 +97,9 @@ export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
     event.preventDefault();
   }
 
-  const tracks = columns.map(({ width }) => `minmax(${width}rem, ${width}fr)`).join(' ');
+  const tracks = columns
+    .map(({ width }) => `minmax(calc(${width}rem * var(--narrow)), ${width}fr)`)
+    .join(' ');
   return (
     <div
       class="grid"

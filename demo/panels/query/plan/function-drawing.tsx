@@ -13,7 +13,7 @@ interface FunctionDrawingProps {
 /** The stages of a query by a function. */
 export function FunctionDrawing({ total, looked, returned, ms }: FunctionDrawingProps) {
   return (
-    <>
+    <div class="plan-drawing">
       <ol class="plan" data-part="plan" data-kind="function">
         <Stage title="In the collection" amount={total} unit="documents" total={total} />
         <Stage
@@ -29,6 +29,6 @@ export function FunctionDrawing({ total, looked, returned, ms }: FunctionDrawing
         A function may use closures, so it runs in the page and no index can help. Documents arrive
         in chunks until 50 match, here in <strong data-part="engine-ms">{formatSpan(ms)}</strong>.
       </p>
-    </>
+    </div>
   );
 }

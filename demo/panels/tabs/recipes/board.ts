@@ -16,7 +16,7 @@ export function openBoard(db: Connection) {
     countLaid: (by: string) => stones.count({ by }),
     // … and all tabs see it.
     note: (note: string) => notes.live(note),
-    heap: stones.live({}, { sort: { laid: -1 }, limit: 48 }),
+    heap: stones.live({}, { sort: { laid: -1 }, limit: 24 }),
     size: stones.liveCount(),
   };
 }
