@@ -114,6 +114,25 @@ describe('in Chromium', () => {
     },
   );
 
+  test.for([360, 390, 1280])(
+    'the home page of %d px shows how to install and all of its first code, whatever the fonts',
+    async (width) => {
+      for (const fonts of ['there', 'late']) {
+        const home = await browser.newPage();
+        if (fonts === 'late') await home.route('**/*.woff2', (route) => route.abort());
+        await home.setViewportSize({ width, height: 800 });
+        await home.goto(origin);
+        const install = await home.getByText('npm install cairndb').boundingBox();
+        expect((install?.y ?? 800) + (install?.height ?? 0)).toBeLessThan(800);
+        const cut = await home
+          .locator('.home-sample pre')
+          .evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth));
+        expect(cut, fonts).toEqual([0, 0]);
+        await home.close();
+      }
+    },
+  );
+
   test('the search finds a method', async () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${origin}/guides/queries`, { waitUntil: 'networkidle' });
