@@ -63,7 +63,7 @@ export default [
     path: 'dist/cairndb.js',
     import: '{ connect }',
     // docs/decisions/008-code-splitting.md
-    limit: '11.4 kB',
+    limit: '11.7 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
       ...config,
@@ -75,7 +75,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '77 kB',
+    limit: '78 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -88,7 +88,7 @@ export default [
   {
     name: 'page, with the first call',
     path: 'dist/page.js',
-    limit: '45 kB',
+    limit: '45.2 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

@@ -132,9 +132,10 @@ export class NearQueries {
     if (plan.kind !== 'index' || !plan.exact || plan.ranges.length > 1) return undefined;
     const { byName } = this.context.indexes;
     const index = byName.get(plan.index) as SecondaryIndex<StoredRecord>;
-    const { fields, multi } = index.definition;
+    const { fields, multi, where } = index.definition;
     // With a tuple as key, another constant may be no prefix of one.
-    if (fields.length > 1 || multi || (question.shape.sort && !plan.ordered)) return undefined;
+    if (fields.length > 1 || multi || where || (question.shape.sort && !plan.ordered))
+      return undefined;
     const { comparisons, sort } = question.shape;
     const isPoint = comparisons.every(({ operator }) => operator === '$eq');
     const { reverse } = plan;

@@ -1,7 +1,7 @@
 import type { CollectionInfo, CollectionUsage } from '../backup/usage.ts';
 import type { Body, DecodedBody } from '../codec/body.ts';
 import type { KeyColumns } from '../query/index/index-key.ts';
-import type { Plan } from '../query/plan/plan.ts';
+import type { Plan, UnfitIndex } from '../query/plan/plan.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
 import { BACKUP_OPERATIONS, type BackupOperations, type BackupRead } from './backup-protocol.ts';
 import { KEY_VALUE_OPERATIONS, type KeyValueOperations } from './key-value-protocol.ts';
@@ -118,6 +118,8 @@ interface KeptManaged {
 /** The plan of a query, with its costs in the engine. */
 export interface Explained {
   readonly plan: Plan;
+  /** The indexes that cannot serve it, and why; left out where all can. */
+  readonly unfit?: readonly UnfitIndex[] | undefined;
   /** Index keys examined. */
   readonly keys_examined: number;
   /** Documents examined. */

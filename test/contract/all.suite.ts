@@ -36,6 +36,7 @@ import { operatorsSuite } from './operators.suite.ts';
 import { optionsSuite } from './options.suite.ts';
 import { orderSuite } from './order.suite.ts';
 import { pagingSuite } from './paging.suite.ts';
+import { partialIndexesSuite } from './partial-indexes.suite.ts';
 import { patchSuite } from './patch.suite.ts';
 import { patchManySuite } from './patch-many.suite.ts';
 import { patchOneSuite } from './patch-one.suite.ts';
@@ -80,6 +81,7 @@ const aboutGlobals: readonly Suite[] = [
   keyValueSuite,
   criteriaSuite,
   collationSuite,
+  partialIndexesSuite,
   predicatesSuite,
   abortingSuite,
   optionsSuite,

@@ -90,7 +90,14 @@ const anyPath = fc.oneof(
 );
 
 const collation = fc.constantFrom<Collation[]>('sv', { locale: 'de', strength: 1, numeric: true });
+const where = fc.constantFrom<Record<string, unknown>[]>(
+  { _archived: false },
+  { _archived: true, a: 1 },
+  { b: { $gte: 0 } },
+  { a: { $in: [1, 'a', null] } },
+);
 const index: fc.Arbitrary<IndexOption> = fc.oneof(
+  fc.record({ fields: path, where, multi: fc.boolean() }),
   fc.record({ fields: path, collation, multi: fc.boolean() }),
   path,
   managed,
@@ -99,9 +106,9 @@ const index: fc.Arbitrary<IndexOption> = fc.oneof(
 );
 
 const nameOf = (option: IndexOption) => {
-  const { fields, collation } =
-    typeof option === 'string' ? { fields: option, collation: 0 } : option;
-  return JSON.stringify([fields, collation ?? 0].flat());
+  const { fields, collation, where } =
+    typeof option === 'string' ? { fields: option, collation: 0, where: 0 } : option;
+  return JSON.stringify([fields, collation ?? 0, where ?? 0].flat());
 };
 
 /** Declarations, one for each time the collection is opened. */

@@ -1,5 +1,11 @@
 import { expectTypeOf, test } from 'vitest';
-import type { Collation, DocumentCollection, FindOptions, IndexOption } from '../../src/index.ts';
+import type {
+  Collation,
+  DocumentCollection,
+  Explanation,
+  FindOptions,
+  IndexOption,
+} from '../../src/index.ts';
 
 interface User {
   name: string;
@@ -13,6 +19,14 @@ test('a collation is a locale, or an object with one', () => {
   expectTypeOf<{ strength: 2 }>().not.toExtend<Collation>();
   expectTypeOf<{ locale: 'sv'; strength: 4 }>().not.toExtend<Collation>();
   expectTypeOf<{ locale: 'sv'; caseFirst: 'first' }>().not.toExtend<Collation>();
+});
+
+test('a partial index has criteria', () => {
+  expectTypeOf<{ fields: 'n'; where: { _archived: false } }>().toExtend<IndexOption>();
+  expectTypeOf<{ fields: 'n'; where: 'open' }>().not.toExtend<IndexOption>();
+  expectTypeOf<Explanation['unfit']>().toEqualTypeOf<
+    readonly { readonly index: string; readonly why: 'collation' | 'where' }[] | undefined
+  >();
 });
 
 test('queries, live queries, changes and indexes take one', () => {

@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../codec/kinds.ts';
 import { OptionError } from '../../errors/errors.ts';
 import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
 import { type Collation, parseCollation } from './collation.ts';
@@ -22,6 +23,12 @@ export type IndexOption =
        * of 2 a `unique` index ignores case. @default by code unit
        */
       collation?: Collation | undefined;
+      /**
+       * The documents that are in it: a partial index. Fields with strings, numbers, booleans and
+       * null, compared by `$eq`, `$gt`, `$gte`, `$lt`, `$lte` and `$in`. It serves queries whose
+       * criteria imply that. @default all documents
+       */
+      where?: Readonly<Record<string, unknown>> | undefined;
     };
 
 export const indexList: Check = { allowed: 'a list of indexes', test: Array.isArray };
@@ -39,7 +46,39 @@ const checks = {
   multi: flag,
   // Checked where it is read.
   collation: { allowed: '', test: () => true },
+  where: {
+    allowed: 'criteria such as { _archived: false }: fields with plain values, $gt, $lt or $in',
+    test: isWhere,
+  },
 };
+
+const comparisons: ReadonlySet<string> = new Set(['$eq', '$gt', '$gte', '$lt', '$lte', '$in']);
+
+function isWhere(criteria: unknown): boolean {
+  const isComparison = ([operator, operand]: [string, unknown]) =>
+    comparisons.has(operator) &&
+    (operator === '$in'
+      ? Array.isArray(operand) && operand.every(isConstant)
+      : isConstant(operand));
+  const isField = ([path, value]: [string, unknown]) =>
+    isIndexable(path) && path[0] !== '$' && (isConstant(value) || isFilled(value, isComparison));
+  return isFilled(criteria, isField);
+}
+
+function isFilled(value: unknown, test: (entry: [string, unknown]) => boolean): boolean {
+  const entries = isPlainObject(value) ? Object.entries(value) : [];
+  return entries.length > 0 && entries.every(test);
+}
+
+/** What JSON keeps. */
+function isConstant(value: unknown): boolean {
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    Number.isFinite(value)
+  );
+}
 
 /**
  * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a
@@ -76,13 +115,17 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
     const message = `"${place}.multi" is for a single field.`;
     throw new OptionError('option_conflict', message, { place: `${place}.multi` });
   }
+  const where = own.where
+    ? (JSON.parse(JSON.stringify(own.where)) as IndexDefinition['where'])
+    : undefined;
   const collation = parseCollation(own.collation, `${place}.collation`);
   return {
-    name: indexName(fields, collation),
+    name: indexName(fields, { collation, where }),
     fields,
     unique: unique as boolean,
     multi: multi as boolean,
     ...(collation && { collation }),
+    ...(where && { where }),
   };
 }
 

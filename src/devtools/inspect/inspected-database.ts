@@ -81,10 +81,12 @@ export class InspectedDatabase {
     return options;
   }
 
-  /** The fields of the indexes that handles of this page declare. */
+  /** The fields of the indexes of all documents by code unit that handles of this page declare. */
   indexesOf(name: string): readonly (readonly string[])[] {
     return this.#inspection.handles.flatMap(({ settings }) =>
-      settings.name === name ? settings.indexes.map(({ fields }) => fields) : [],
+      settings.name === name
+        ? settings.indexes.flatMap((one) => (one.collation || one.where ? [] : [one.fields]))
+        : [],
     );
   }
 

@@ -1,4 +1,4 @@
-import { isManaged } from '../../protocol/managed.ts';
+import { readsManaged } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type IndexKey, keyName } from '../../query/index/index-key.ts';
@@ -113,10 +113,12 @@ export interface DuplicateKey {
  * collation this browser orders otherwise than the writer did.
  */
 function columnName(
-  { multi, unique, fields, collation }: IndexDefinition,
+  definition: IndexDefinition,
   { created, updated, archived, unarchived }: CollectionSettings,
 ): string {
-  const shown = fields.some(isManaged) ? [created, updated, archived, unarchived] : [];
+  const { multi, unique, fields, collation, where } = definition;
+  const shown = readsManaged(definition) ? [created, updated, archived, unarchived] : [];
   const order = collation ? [[collation, hashText(probeOf(collation))]] : [];
-  return JSON.stringify([multi, unique, ...fields, ...shown, ...order]);
+  const part = where ? [{ where }] : [];
+  return JSON.stringify([multi, unique, ...fields, ...shown, ...order, ...part]);
 }

@@ -4,7 +4,7 @@ import {
   ARCHIVED,
   type DocumentBuilder,
   documentBuilder,
-  isManaged,
+  readsManaged,
 } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
@@ -325,7 +325,7 @@ export class DocumentIndexes {
     this.byName = new Map(ready.map((index) => [index.definition.name, index]));
     const definition = this.#expiry?.definition;
     this.expiring = definition && this.#filled.find((one) => isSameKey(one.definition, definition));
-    const isShown = this.#kept.some(({ definition }) => definition.fields.some(isManaged));
+    const isShown = this.#kept.some(({ definition }) => readsManaged(definition));
     this.#build = isShown ? documentBuilder(this.#settings) : undefined;
   }
 }

@@ -94,8 +94,10 @@ export class DocumentScans {
     const query = yield* this.#query(selection);
     const records = yield* query.records();
     const { plan, candidates } = query;
+    const unfit = query.unfit();
     return {
       plan,
+      ...(unfit.length > 0 && { unfit }),
       keys_examined: candidates.keys,
       documents_examined: candidates.documents,
       returned: records.length,

@@ -2,8 +2,8 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Selection } from '../../protocol/requests.ts';
-import type { Plan } from '../../query/plan/plan.ts';
-import { planQuery } from '../../query/plan/plan-query.ts';
+import type { Plan, UnfitIndex } from '../../query/plan/plan.ts';
+import { type PlannedQuery, planQuery, unfitIndexes } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { ReadQuery } from '../records/read-set.ts';
@@ -29,6 +29,7 @@ export class DocumentQuery implements ReadQuery {
   /** With a limit: where the page ends. */
   end: CollectedPageEnd | undefined;
   readonly #context: OperationContext;
+  readonly #planned: PlannedQuery;
   readonly #skip: number;
   readonly #most: number;
   readonly #after: CollectedPageEnd | undefined;
@@ -57,14 +58,21 @@ export class DocumentQuery implements ReadQuery {
     this.#after = after;
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
     const { criteria, collation, order } = this.compiled;
-    this.plan = planQuery({
+    this.#planned = {
       criteria,
       collation,
+      archived: this.compiled.archived,
       order,
       indexes: context.indexes.byName,
       limit: this.#most,
       decoded: this.compiled.byFields ? context.records.decodedSize : undefined,
-    });
+    };
+    this.plan = planQuery(this.#planned);
+  }
+
+  /** For `explain`. */
+  unfit(): readonly UnfitIndex[] {
+    return unfitIndexes(this.#planned);
   }
 
   /** Whether matches can be streamed as a scan finds them. */

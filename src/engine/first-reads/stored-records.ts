@@ -98,8 +98,8 @@ export class StoredRecords {
     if (request.op === 'get') return byIds([request.id]);
     if (request.op === 'getMany') return byIds(request.ids);
     const selection = request as Partial<Selection>;
-    const { criteria, collation } = compileSelection(this.#context, selection);
-    const plan = planQuery({ criteria, collation, indexes: this.#indexes });
+    const { criteria, collation, archived } = compileSelection(this.#context, selection);
+    const plan = planQuery({ criteria, collation, archived, indexes: this.#indexes });
     return plan.kind === 'scan' ? undefined : plan;
   }
 

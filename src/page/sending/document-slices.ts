@@ -2,7 +2,7 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { type Body, peek } from '../../codec/body.ts';
 import { isList } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
-import { isManaged } from '../../protocol/managed.ts';
+import { readsManaged } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { type IndexKey, type KeyColumns, keyName, keyReader } from '../../query/index/index-key.ts';
 import type { EncodedDocument } from './documents.ts';
@@ -137,7 +137,7 @@ export type ReadKeys = (bodies: readonly Body[], fields: readonly object[]) => K
  */
 export function indexKeysReader({ indexes }: CollectionSettings): ReadKeys | undefined {
   const readers = indexes
-    .filter(({ fields }) => !fields.some(isManaged))
+    .filter((one) => !one.where && !readsManaged(one))
     .map((definition) => [keyName(definition), keyReader(definition)] as const);
   if (readers.length === 0) return undefined;
   return (bodies, fields) => {

@@ -10,10 +10,16 @@ export interface IndexDefinition {
   readonly multi: boolean;
   /** The order of its strings, as `parseCollation` writes it; left out for code units. */
   readonly collation?: string | undefined;
+  /** Criteria of the documents that are in it, of comparisons with JSON's scalars; else all are. */
+  readonly where?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A name that no other index has; a comma or parenthesis in a field is escaped. */
-export function indexName(fields: readonly string[], collation?: string): string {
+export function indexName(
+  fields: readonly string[],
+  { collation, where }: Pick<IndexDefinition, 'collation' | 'where'> = {},
+): string {
   const name = fields.map((field) => field.replace(/[\\,(]/g, '\\$&')).join();
-  return collation ? `${name} (${collation})` : name;
+  const marks = [collation, where && `where ${JSON.stringify(where)}`].filter(Boolean);
+  return marks.length > 0 ? `${name} (${marks.join(', ')})` : name;
 }

@@ -22,8 +22,8 @@ export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
  * Names what an index reads of a document: indexes of the same name have the same keys, regardless
  * of `unique`.
  */
-export function keyName({ multi, fields, collation }: IndexDefinition): string {
-  return JSON.stringify([multi, ...fields, ...(collation ? [[collation]] : [])]);
+export function keyName({ multi, fields, collation, where }: IndexDefinition): string {
+  return JSON.stringify([multi, ...fields, ...(collation || where ? [[collation, where]] : [])]);
 }
 
 /** Whether one index answers every query of the other, regardless of `unique`. */
@@ -33,6 +33,14 @@ export function isSameKey(a: IndexDefinition, b: IndexDefinition): boolean {
 
 /** The keys of a list of documents, in its order, by the `keyName` of their index. */
 export type KeyColumns = Readonly<Record<string, readonly IndexKey[]>>;
+
+/** The key of a document that an index with `where` leaves out. */
+export const LEFT_OUT: IndexKey = [];
+
+/** Whether the list has no keys: nothing lists the document. */
+export function isLeftOut(key: IndexKey): boolean {
+  return Array.isArray(key) && key.length === 0;
+}
 
 /** Whether every query has to test the document. */
 export function isUnkeyed(key: IndexKey): boolean {

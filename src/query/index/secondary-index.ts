@@ -1,7 +1,15 @@
+import { compileCriteria } from '../criteria/compile-criteria.ts';
 import { orderIn } from '../value/collation.ts';
 import type { Compare } from '../value/compare-values.ts';
 import type { IndexDefinition } from './index-definition.ts';
-import { type IndexKey, isUnkeyed, keyReader, type Scalar } from './index-key.ts';
+import {
+  type IndexKey,
+  isLeftOut,
+  isUnkeyed,
+  keyReader,
+  LEFT_OUT,
+  type Scalar,
+} from './index-key.ts';
 import { boundOf, compareTuples, type KeyRange, WHOLE } from './key-range.ts';
 import type { Bound, EntryList, EntrySlice, Leaf, Ranked } from './leaf-list.ts';
 import { SortedPairs } from './sorted-pairs.ts';
@@ -43,7 +51,7 @@ export class SecondaryIndex<E extends Ranked> {
 
   constructor(definition: IndexDefinition) {
     this.definition = definition;
-    this.read = keyReader(definition);
+    this.read = partialReader(definition);
     const order = orderIn(definition.collation);
     this.#order = order;
     const tuples = definition.collation ? tupleOrder(order) : compareTuples;
@@ -61,8 +69,9 @@ export class SecondaryIndex<E extends Ranked> {
    * {@link sorting} sorts them later. The lists must not change afterwards.
    */
   load(entries: EntryList<E>, keys: readonly IndexKey[]): void {
-    this.#size = keys.length;
-    if (!keys.includes(undefined) && !(this.definition.multi && keys.some(isUnkeyed))) {
+    const { where } = this.definition;
+    this.#size = where ? keys.filter((key) => !isLeftOut(key)).length : keys.length;
+    if (!where && !keys.includes(undefined) && !(this.definition.multi && keys.some(isUnkeyed))) {
       this.#pairs.load(keys as readonly Key[], entries);
       return;
     }
@@ -71,7 +80,7 @@ export class SecondaryIndex<E extends Ranked> {
     keys.forEach((key, at) => {
       const entry = entries.at(at) as E;
       if (isUnkeyed(key)) this.unkeyed.set(entry.rank, entry);
-      if (key === undefined) return;
+      if (key === undefined || (where && isLeftOut(key))) return;
       keyed.push(entry);
       keysOfKeyed.push(isUnkeyed(key) ? (this.#keysOf(key) as readonly Scalar[]) : (key as Key));
     });
@@ -79,7 +88,7 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   add(entry: E, key: IndexKey): void {
-    this.#size++;
+    this.#size += this.#counted(key);
     if (isUnkeyed(key)) this.unkeyed.set(entry.rank, entry);
     for (const each of this.#keysOf(key)) this.#pairs.add(each, entry);
   }
@@ -95,7 +104,7 @@ export class SecondaryIndex<E extends Ranked> {
 
   /** @param key The key that the entry was added with. */
   remove(entry: E, key: IndexKey): void {
-    this.#size--;
+    this.#size -= this.#counted(key);
     if (isUnkeyed(key)) this.unkeyed.delete(entry.rank);
     for (const each of this.#keysOf(key)) this.#pairs.remove(each, entry.rank);
   }
@@ -193,6 +202,10 @@ export class SecondaryIndex<E extends Ranked> {
     return this.#pairs.matching(from.length > 1 ? from : (from[0] as Scalar));
   }
 
+  #counted(key: IndexKey): number {
+    return this.definition.where && isLeftOut(key) ? 0 : 1;
+  }
+
   #boundAt(values: readonly unknown[], behind: boolean): Bound<Key> {
     return boundOf(this.definition.fields.length, values, behind, this.#order);
   }
@@ -200,12 +213,13 @@ export class SecondaryIndex<E extends Ranked> {
   /** The keys under which a document is listed. */
   #keysOf(key: IndexKey): readonly Key[] {
     if (key === undefined) return [];
+    if (this.definition.where && isLeftOut(key)) return [];
     if (!this.definition.multi || !Array.isArray(key)) return [key as Key];
     return isUnkeyed(key) ? key.slice(0, -1) : key;
   }
 
   #same(a: IndexKey, b: IndexKey): boolean {
-    if (a === undefined || b === undefined) return false;
+    if (a === undefined || b === undefined || isLeftOut(a) !== isLeftOut(b)) return false;
     if (!this.definition.multi) return this.#compare(a as Key, b as Key) === 0;
     if (isUnkeyed(a) !== isUnkeyed(b)) return false;
     const left = this.#keysOf(a);
@@ -215,6 +229,14 @@ export class SecondaryIndex<E extends Ranked> {
       left.every((key, at) => this.#compare(key, right[at] as Key) === 0)
     );
   }
+}
+
+function partialReader(definition: IndexDefinition): (document: object) => IndexKey {
+  const { where, collation } = definition;
+  const read = keyReader(definition);
+  if (!where) return read;
+  const { test } = compileCriteria(where, collation);
+  return (document) => (test(document) ? read(document) : LEFT_OUT);
 }
 
 function tupleOrder(order: Compare): typeof compareTuples {

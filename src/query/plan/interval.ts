@@ -129,6 +129,17 @@ export function intersect(
   return common;
 }
 
+/** Whether every key of some intervals is in others. */
+export function isWithin(
+  inner: readonly Interval[],
+  outer: readonly Interval[],
+  compare: Compare,
+): boolean {
+  return inner.every((one) =>
+    outer.some((own) => compareFrom(own, one, compare) <= 0 && compareTo(one, own, compare) <= 0),
+  );
+}
+
 function compareFrom(a: Interval, b: Interval, compare: Compare): number {
   return compare(a.from, b.from) || Number(a.fromOpen) - Number(b.fromOpen);
 }

@@ -13,9 +13,10 @@ import {
   intervalsOfAny,
   isPoint,
   isPrefixOnly,
+  isWithin,
   prefixInterval,
 } from './interval.ts';
-import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
+import type { IndexPlan, Plan, PlanByKeys, UnfitIndex } from './plan.ts';
 
 /** What planning asks of an index. */
 export interface PlannedIndex
@@ -26,7 +27,7 @@ export interface PlannedIndex
 /** Indexes by name. */
 type PlannedIndexes = ReadonlyMap<string, PlannedIndex>;
 
-interface PlannedQuery {
+export interface PlannedQuery {
   /** Criteria that `compileCriteria` has accepted. */
   readonly criteria: object;
   /** Left out for the insertion order. */
@@ -34,6 +35,8 @@ interface PlannedQuery {
   readonly indexes: PlannedIndexes;
   /** The order of strings; only indexes of the same one serve. */
   readonly collation?: string | undefined;
+  /** Which archived documents count, as `where` of an index may exclude some. */
+  readonly archived?: boolean | 'only' | undefined;
   /** How many documents the caller wants, those to skip included; left out for all. */
   readonly limit?: number | undefined;
   /** How many documents there are, if all are decoded in memory: a scan is cheap then. */
@@ -64,6 +67,8 @@ interface Context {
   readonly indexes: readonly PlannedIndex[];
   readonly collation: string | undefined;
   readonly compare: Compare;
+  /** What holds of all documents that count, beside the criteria. */
+  readonly given: readonly Term[];
   readonly order: readonly SortField[];
   readonly limit: number;
 }
@@ -83,10 +88,44 @@ export function planQuery(query: PlannedQuery): Plan {
   const indexes = [...query.indexes.values()].filter(
     ({ definition }) => definition.collation === collation,
   );
-  const context = { indexes, collation, compare, limit, order: order?.fields ?? [] };
+  const given = givenBy(query, compare);
+  const context = { indexes, collation, compare, given, limit, order: order?.fields ?? [] };
   const best = choose(conjunction, context);
   if (best && best.cost <= decoded * SCANNED * (order ? 2 : 1)) return best.plan;
   return { kind: 'scan', exact: terms.length + choices.length === 0 && !rest, ordered: !order };
+}
+
+function givenBy({ archived = true }: PlannedQuery, compare: Compare): readonly Term[] {
+  return archived === true ? [] : conjunctionOf({ _archived: archived === 'only' }, compare).terms;
+}
+
+/**
+ * The indexes that cannot serve a query: of another collation, or with a `where` that its criteria
+ * do not imply.
+ */
+export function unfitIndexes(query: PlannedQuery): UnfitIndex[] {
+  const compare = orderIn(query.collation);
+  const { terms } = conjunctionOf(query.criteria as Record<string, unknown>, compare);
+  const known = [...terms, ...givenBy(query, compare)];
+  return [...query.indexes.values()].flatMap(({ definition }) => {
+    const { name: index, collation, where } = definition;
+    if (collation !== query.collation) return { index, why: 'collation' };
+    return where && !isImplied(where, known, compare) ? { index, why: 'where' } : [];
+  });
+}
+
+/** Whether documents that fulfil some terms fulfil `where`. No prover: each part by one term. */
+function isImplied(
+  where: Record<string, unknown>,
+  terms: readonly Term[],
+  compare: Compare,
+): boolean {
+  return conjunctionOf(where, compare).terms.every(({ path, intervals }) =>
+    terms.some(
+      (term) =>
+        term.path === path && !term.isPattern && isWithin(term.intervals, intervals, compare),
+    ),
+  );
 }
 
 function choose(
@@ -153,7 +192,9 @@ function byUnion(
 }
 
 function byIndex(conjunction: Conjunction, index: PlannedIndex, context: Context): Choice[] {
-  const { fields, multi } = index.definition;
+  const { fields, multi, where } = index.definition;
+  const { compare, given } = context;
+  if (where && !isImplied(where, [...conjunction.terms, ...given], compare)) return [];
   const own = fields.map((path) => conjunction.terms.filter((term) => term.path === path));
   // Different items may match two operators: the index can look up only one of them.
   if (multi)
@@ -168,7 +209,7 @@ function indexChoice(
   index: PlannedIndex,
   { order, limit, compare }: Context,
 ): Choice[] {
-  const { name, fields, multi } = index.definition;
+  const { name, fields, multi, where } = index.definition;
   const used: Term[] = [];
   let tuples: readonly (readonly Scalar[])[] = [[]];
   let last: readonly Interval[] | undefined;
@@ -192,7 +233,7 @@ function indexChoice(
   const direction = sortable ? directionOf(fields, fixed, order) : undefined;
   const ordered = direction !== undefined;
   // Sorting all matches is cheaper than fetching every document in index order.
-  if (used.length === 0 && !(ordered && (exact || limit < index.size))) return [];
+  if (used.length === 0 && !where && !(ordered && (exact || limit < index.size))) return [];
   const plan: IndexPlan = {
     kind: 'index',
     index: name,
@@ -257,6 +298,8 @@ interface Term {
   readonly intervals: readonly Interval[];
   /** Whether every key in the intervals fulfils it, so that no document needs testing. */
   readonly exact: boolean;
+  /** Whether a RegExp may fulfil it, which has no key. */
+  readonly isPattern: boolean;
 }
 
 /** Criteria as the planner sees them: all parts must hold. */
@@ -316,17 +359,18 @@ function termsOf(
     case '$regex': {
       const pattern = isRegExp(operand) ? operand : new RegExp(operand as string);
       const interval = prefixInterval(pattern, compare);
-      return termOf(path, interval && [interval], isPrefixOnly(pattern));
+      return termOf(path, interval && [interval], isPrefixOnly(pattern), true);
     }
     case '$in': {
       const items = operand as readonly unknown[];
       const exact = items.every((item) => !isRegExp(item) || isPrefixOnly(item));
-      return termOf(path, intervalsOfAny(items, compare), exact);
+      return termOf(path, intervalsOfAny(items, compare), exact, items.some(isRegExp));
     }
     case '$all': {
       const items = operand as readonly unknown[];
       const terms = items.flatMap(
-        (item) => termOf(path, intervalsOfAny([item], compare), !isRegExp(item)) ?? [],
+        (item) =>
+          termOf(path, intervalsOfAny([item], compare), !isRegExp(item), isRegExp(item)) ?? [],
       );
       return items.length > 0 && terms.length === items.length ? terms : undefined;
     }
@@ -339,6 +383,7 @@ function termOf(
   path: string,
   intervals: readonly Interval[] | undefined,
   exact: boolean,
+  isPattern = false,
 ): readonly Term[] | undefined {
-  return intervals && [{ path, intervals, exact }];
+  return intervals && [{ path, intervals, exact, isPattern }];
 }

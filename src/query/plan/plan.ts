@@ -39,3 +39,9 @@ export type PlanByKeys = IdsPlan | IndexPlan | UnionPlan;
 
 /** How a query finds its candidates; plain data that survives a structured clone. */
 export type Plan = ScanPlan | PlanByKeys;
+
+/** An index that cannot serve a query: its collation is another, or `where` is not implied. */
+export interface UnfitIndex {
+  readonly index: string;
+  readonly why: 'collation' | 'where';
+}

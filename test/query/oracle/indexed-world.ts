@@ -20,16 +20,19 @@ export interface Query {
   readonly skip?: number;
   readonly limit?: number | undefined;
   readonly collation?: string | undefined;
+  readonly archived?: boolean | 'only' | undefined;
 }
 
 export function definition(
   fields: string | readonly string[],
   multi = false,
   collation?: string,
+  where?: Fields,
 ): IndexDefinition {
   const list = typeof fields === 'string' ? [fields] : fields;
-  const name = `${list.join()}${multi ? '[]' : ''}${collation ? ` (${collation})` : ''}`;
-  return { name, fields: list, unique: false, multi, collation };
+  const part = where ? ` where ${JSON.stringify(where)}` : '';
+  const name = `${list.join()}${multi ? '[]' : ''}${collation ? ` (${collation})` : ''}${part}`;
+  return { name, fields: list, unique: false, multi, collation, where };
 }
 
 /** Indexed documents, queried by plan and, as the oracle, by a scan. */
@@ -80,10 +83,14 @@ export class IndexedWorld {
     for (const index of this.indexes.values()) index.remove(entry, index.read(entry.document));
   }
 
-  plan({ criteria, sort, skip = 0, limit, collation }: Query): Plan {
+  plan({ criteria, sort, skip = 0, limit, collation, archived }: Query): Plan {
     const order = sort && compileSort(sort, collation);
     const wanted = limit === undefined ? undefined : skip + limit;
-    return planQuery({ criteria, order, collation, indexes: this.indexes, limit: wanted });
+    return planQuery({
+      ...{ criteria, order, collation, archived },
+      indexes: this.indexes,
+      limit: wanted,
+    });
   }
 
   /** The candidates of a plan, before tests and sort. */

@@ -33,6 +33,18 @@ const collation = fc.constantFrom<(string | undefined)[]>(
   'sv 2',
   'de 1 numeric',
 );
+const constant = fc.constantFrom<unknown[]>(null, 0, 1, 2, 5, '', 'a', 'A', 'ab', 'b', true);
+const part: fc.Arbitrary<Fields> = fc.dictionary(
+  path,
+  fc.oneof(
+    constant,
+    fc
+      .tuple(fc.constantFrom('$eq', '$gt', '$gte', '$lt', '$lte'), constant)
+      .map(([name, operand]) => ({ [name]: operand })),
+    fc.array(constant, { maxLength: 3 }).map(($in) => ({ $in })),
+  ),
+  { minKeys: 1, maxKeys: 2, noNullPrototype: true },
+);
 const index = fc
   .tuple(
     fc.oneof(
@@ -41,8 +53,11 @@ const index = fc
     ),
     fc.boolean(),
     collation,
+    fc.oneof(fc.constant(undefined), fc.constant(undefined), part),
   )
-  .map(([fields, multi, order]) => definition(fields, multi && fields.length === 1, order));
+  .map(([fields, multi, order, where]) =>
+    definition(fields, multi && fields.length === 1, order, where),
+  );
 const pattern = fc.constantFrom(
   /^a/,
   /^ab/,
