@@ -16,7 +16,14 @@ interface Item {
 const options = {
   name: 'items',
   type: 'DOCUMENT_BASED',
-  indexes: ['a', { fields: ['b', 'a'] }, { fields: ['tags'], multi: true }],
+  indexes: [
+    'a',
+    { fields: ['b', 'a'] },
+    { fields: ['tags'], multi: true },
+    { fields: 'b', where: { a: { $gte: 1 } } },
+    { fields: 'b', where: { _archived: false } },
+    { fields: 'tags', multi: true, collation: { locale: 'sv', strength: 2 } },
+  ],
   save_timeout: 3600,
 } as const;
 
@@ -89,7 +96,7 @@ function criteria() {
     fc.record({
       b: fc.record({ $in: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }) }),
     }),
-    fc.record({ tags: fc.constantFrom('s', 't', 'u') }),
+    fc.record({ tags: fc.constantFrom('s', 't', 'u', 'T') }),
     fc.record({ $or: fc.tuple(fc.record({ a: value }), fc.record({ tags: fc.constant('t') })) }),
     fc.record({ _id: fc.record({ $in: fc.array(id, { maxLength: 4 }) }) }),
   );
@@ -100,6 +107,7 @@ const read = fc.record({
   archived: fc.constantFrom(false, true, 'only' as const),
   sort: fc.constantFrom(undefined, { b: 1 as const }, { a: -1 as const }),
   limit: fc.constantFrom(undefined, 1, 3),
+  collation: fc.constantFrom(undefined, { locale: 'sv', strength: 2 as const }),
 });
 
 /** A driver, and whether its collection has a checkpoint. */
