@@ -35,6 +35,7 @@ import type { LiveReader } from './live/live-reader.ts';
 import { parts } from './parts.ts';
 import type { ExpiryRules } from './records/record-store.ts';
 import { RecordStore } from './records/record-store.ts';
+import type { ReplayOrder } from './replay-order.ts';
 import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
 import {
   abandonParts,
@@ -42,7 +43,6 @@ import {
   executeOnce,
   giveUp,
   type HandleDeclaration,
-  type ReplayOrder,
   RequestTurns,
 } from './request-turns.ts';
 import { SaveSchedule } from './save-schedule.ts';
@@ -322,7 +322,7 @@ export class HostedCollection implements Executor {
   ): Result<unknown> {
     const { needs } = request;
     const perform = () => this.#perform(request, reader, key, transaction);
-    return needs ? after(parts.need(needs), perform) : perform();
+    return needs ? after(parts.needAll(needs), perform) : perform();
   }
 
   #perform(

@@ -1,6 +1,7 @@
 import { runSync } from '../async/coroutine.ts';
 import { notInMemory } from '../errors/errors.ts';
 import { isRead } from '../protocol/operations.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type {
   BatchReply,
   FirstSequenceNumbers,
@@ -109,10 +110,19 @@ function executeNow(
   transaction?: EngineTransaction,
 ): unknown {
   checkAtHand(collection, request.op, declaration, key);
+  for (const part of request.needs ?? []) checkLoaded(part, collection.settings.name);
   return collection.context.aborts.atOnce(() => {
     const result = collection.perform(request, undefined, key, transaction);
     return runSync(result, collection.settings.name);
   });
+}
+
+/** @throws {CollectionError} `sync_unavailable` while the code is not there; it loads then. */
+function checkLoaded(part: PartName, collection: string): void {
+  if (parts.has(part)) return;
+  // The next call that needs it says why it does not load.
+  parts.load(part).catch(() => undefined);
+  throw notInMemory(collection, `its part "${part}" is loading; name it in the option parts`);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { PartName } from '../protocol/parts.ts';
  */
 const CODE = {
   backups: () => import('./backups/part.ts'),
+  expressions: () => import('../query/expressions/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
   updates: () => import('./update/part.ts'),
@@ -50,6 +51,10 @@ class Parts {
   /** The code of a part, which has to be waited for where it is not there. */
   *need<Name extends PartName>(name: Name): Coroutine<PartCode[Name]> {
     return this.#code[name] ?? (yield* wait(this.load(name)));
+  }
+
+  *needAll(names: readonly PartName[]): Coroutine<void> {
+    for (const name of names) yield* this.need(name);
   }
 
   /**

@@ -13,7 +13,7 @@ import { EPOCH_SPAN } from '../storage/log/manifest.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
-import { ReplayOrder } from './request-turns.ts';
+import { ReplayOrder } from './replay-order.ts';
 
 /** A session that replays changes. */
 export interface RecoverySession {
@@ -266,7 +266,7 @@ export class Recovery {
 
 function partsOf(change: Request): readonly PartName[] {
   if (change.op === 'commit') return ['transactions', ...change.changes.flatMap(partsOf)];
-  return change.needs ? [change.needs] : [];
+  return change.needs ?? [];
 }
 
 /** Numbers the batches of all leaders, so that a replay keeps their order. */

@@ -1,6 +1,6 @@
-import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { after, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
-import { asCairnError, isPassing } from '../errors/errors.ts';
+import { asCairnError } from '../errors/errors.ts';
 import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
 import {
   isCompared,
@@ -93,7 +93,7 @@ export class RequestTurns {
           if (!mustRest) return perform();
           const rest = () => atRest(storage, perform);
           // Code comes before writes are held: it may take long.
-          return request.needs ? after(parts.need(request.needs), rest) : rest();
+          return request.needs ? after(parts.needAll(request.needs), rest) : rest();
         },
       );
     return enter();
@@ -102,28 +102,7 @@ export class RequestTurns {
 
 /** Whether it waits for code, and what follows waits for it. */
 function lacksCode({ needs }: Request): boolean {
-  return needs !== undefined && !parts.has(needs);
-}
-
-/**
- * Keeps the order of changes that are applied together. One that fails for now is applied later, so
- * what follows it in its collections, and may have been made on top, waits as well.
- */
-export class ReplayOrder {
-  readonly #failures = new Map<object, unknown>();
-
-  /** Applies a change in its turn. @param to The collections that it changes. */
-  *perform<T>(to: readonly object[], start: () => Result<T>): Coroutine<T> {
-    for (const collection of to)
-      if (this.#failures.has(collection)) throw this.#failures.get(collection);
-    try {
-      const result = start();
-      return isCoroutine(result) ? yield* result : result;
-    } catch (error) {
-      if (isPassing(error)) for (const collection of to) this.#failures.set(collection, error);
-      throw error;
-    }
-  }
+  return needs?.some((part) => !parts.has(part)) === true;
 }
 
 /** Whether a later read may find something else. */

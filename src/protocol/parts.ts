@@ -1,5 +1,12 @@
 /** Parts of the engine that load when a call first needs them; `status.parts` lists those there. */
-export const PART_NAMES = ['backups', 'replication', 'transactions', 'updates', 'upkeep'] as const;
+export const PART_NAMES = [
+  'backups',
+  'expressions',
+  'replication',
+  'transactions',
+  'updates',
+  'upkeep',
+] as const;
 
 export type PartName = (typeof PART_NAMES)[number];
 

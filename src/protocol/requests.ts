@@ -84,6 +84,7 @@ export interface Selection {
   /** Number by which the call can be aborted. */
   readonly call?: number | undefined;
   readonly mayHang?: RequestFlags['mayHang'];
+  readonly needs?: RequestFlags['needs'];
   /** Requests documents as versions. Not with `select`. */
   readonly shared?: SharedAsk | undefined;
 }
@@ -93,7 +94,7 @@ export interface RequestFlags {
   /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
   readonly mayHang?: true | undefined;
   /** The code that it needs beside its operation's. */
-  readonly needs?: PartName | undefined;
+  readonly needs?: readonly PartName[] | undefined;
   /** It belongs to a running call, and never queues behind later ones. */
   readonly urgent?: true | undefined;
   /** It replaces or removes data, and is never retried: others may have stored data since. */

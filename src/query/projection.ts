@@ -1,123 +1,52 @@
-import { isManaged } from '../protocol/managed.ts';
 import { checkPath } from './path/own-property.ts';
 import type { FieldPath, Opaque } from './path/path-types.ts';
-import { selectInvalid, unexpectedValue } from './query-errors.ts';
+import { unexpectedValue } from './query-errors.ts';
 import { isFields } from './value/value-type.ts';
 
 /** What becomes of a field: it is kept, left out, changed, or looked into. */
-type Rule = boolean | Change | Rules;
+export type Rule = boolean | Reshape | Rules;
 
-type Rules = Map<string, Rule>;
+export type Rules = Map<string, Rule>;
 
 /** @returns the value to show, `GONE` for none. */
-type Change = (value: unknown) => unknown;
+export type Reshape = (value: unknown) => unknown;
 
-const GONE = Symbol('gone');
-
-/** Compiles the criteria of `$elemMatch`. */
-type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
+export const GONE = Symbol('gone');
 
 /** A compiled `select`. */
-interface Projection {
+export interface Projection {
   readonly rules: Rules;
   /** Whether fields without a rule are left out. */
   readonly keeps: boolean;
 }
 
 /**
- * Compiles `select` to a projection, with MongoDB's semantics: a list of dotted paths to keep, or
- * an object that keeps fields, leaves them out, or takes items of arrays (`$slice`, `$elemMatch`).
- * A path reaches into objects and objects in arrays; where fields are kept, other values on the way
- * are left out. The document's order stays. Values kept whole are shared, not copied.
+ * Compiles a list of dotted paths to a projection: it keeps these fields and `_id`, in the
+ * document's own order. As in MongoDB's inclusion, a path reaches into objects and objects in
+ * arrays; other values on the way are left out. Values kept whole are shared, not copied.
  *
- * @param compileItems Where `$elemMatch` is possible.
- * @throws {CriteriaError} `select_invalid`, naming the place, such as `select[1]` or
- *   `select.address.city`.
- *
- * @example
- * ```ts
- * compileSelect(['name'])({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
- * compileSelect({ age: 0 })({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
- * ```
+ * @throws {CriteriaError} `select_invalid`, naming the place, such as `select[1]`.
  */
-export function compileSelect(
-  select: unknown,
-  compileItems?: CompileItems,
-): (document: object) => object {
-  const { rules, keeps } = Array.isArray(select)
-    ? fromList(select)
-    : fromObject(select, compileItems);
-  return (document) => project(document as Record<string, unknown>, rules, keeps);
-}
-
-function fromList(paths: readonly unknown[]): Projection {
+export function compileSelect(paths: unknown): (document: object) => object {
+  if (!Array.isArray(paths))
+    throw unexpectedValue(
+      'select_invalid',
+      'select',
+      'a list of paths; an object does not go with a function',
+      paths,
+    );
   const rules: Rules = new Map([['_id', true]]);
   for (const [index, path] of paths.entries())
     addRule(rules, checkPath(path, 'select_invalid', `select[${index}]`), true);
-  return { rules, keeps: true };
+  return projecting({ rules, keeps: true });
 }
 
-function fromObject(select: unknown, compileItems: CompileItems | undefined): Projection {
-  if (!isFields(select))
-    throw unexpectedValue('select_invalid', 'select', 'a list of paths, or an object', select);
-  const rules: Rules = new Map();
-  /** Whether it keeps fields, or leaves them out; managed ones decide where no other does. */
-  let [own, managed]: (boolean | undefined)[] = [];
-  for (const [path, value] of Object.entries(select)) {
-    const place = `select.${path}`;
-    const rule = ruleOf(value, place, compileItems);
-    if (!addRule(rules, checkPath(path, 'select_invalid', place), rule))
-      throw selectInvalid(place, 'is inside of another path, or around one');
-    const keeps = typeof rule === 'boolean' ? rule : '$elemMatch' in (value as object) || undefined;
-    if (keeps === undefined) continue;
-    if (isManaged(path)) {
-      if (path !== '_id' || keeps) managed ??= keeps;
-      continue;
-    }
-    own ??= keeps;
-    if (own !== keeps)
-      throw selectInvalid(place, 'keeps a field where others are left out, or the reverse');
-  }
-  const keeps = own ?? managed ?? false;
-  if (keeps && !rules.has('_id')) rules.set('_id', true);
-  return { rules, keeps };
-}
-
-function ruleOf(value: unknown, place: string, compileItems: CompileItems | undefined): Rule {
-  if (value === 1 || value === 0 || typeof value === 'boolean') return Boolean(value);
-  const [name, ...others] = isFields(value) ? Object.keys(value) : [];
-  const operand = isFields(value) ? value[name as string] : undefined;
-  if (name === '$slice' && others.length === 0) return slice(operand, `${place}.$slice`);
-  if (name === '$elemMatch' && others.length === 0) {
-    if (!compileItems)
-      throw selectInvalid(place, 'takes items by criteria, which a function cannot go with');
-    if (!isFields(operand))
-      throw unexpectedValue('select_invalid', `${place}.$elemMatch`, 'criteria', operand);
-    const matches = compileItems(operand);
-    return (items) => {
-      const index = Array.isArray(items) ? items.findIndex(matches) : -1;
-      return index < 0 ? GONE : [(items as unknown[])[index]];
-    };
-  }
-  throw unexpectedValue('select_invalid', place, '1, 0, { $slice } or { $elemMatch }', value);
-}
-
-function slice(operand: unknown, place: string): Change {
-  const isRange = Array.isArray(operand);
-  const [first, count, ...more] = (isRange ? operand : [operand]) as [number, number?];
-  const isCount = isRange ? (count as number) > 0 && Number.isSafeInteger(count) : true;
-  if (!Number.isSafeInteger(first) || !isCount || more.length > 0)
-    throw unexpectedValue('select_invalid', place, 'a whole number, or [skip, limit]', operand);
-  return (items) => {
-    if (!Array.isArray(items)) return items;
-    if (count === undefined) return first < 0 ? items.slice(first) : items.slice(0, first);
-    const from = first < 0 ? Math.max(0, items.length + first) : first;
-    return items.slice(from, from + count);
-  };
+export function projecting({ rules, keeps }: Projection): (document: object) => object {
+  return (document) => project(document as Record<string, unknown>, rules, keeps);
 }
 
 /** @returns whether it meets no rule of a path around it, or inside it. */
-function addRule(rules: Rules, [key, ...rest]: readonly string[], rule: Rule): boolean {
+export function addRule(rules: Rules, [key, ...rest]: readonly string[], rule: Rule): boolean {
   const there = rules.get(key as string);
   if (rest.length === 0) {
     rules.set(key as string, rule);

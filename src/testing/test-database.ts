@@ -10,6 +10,7 @@ import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';
 import { runTransactionSync } from '../page/transactions/run-transaction-sync.ts';
+import * as expressions from '../query/expressions/part.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 import { closeAfterTest, forgetDatabase } from './close-after-test.ts';
@@ -63,6 +64,7 @@ const CHECKS: Record<string, Check> = {
 const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
 // The time of a test does not pass while code loads.
 parts.add('backups', backups);
+parts.add('expressions', expressions);
 parts.add('replication', replication);
 parts.add('updates', updates);
 parts.add('upkeep', upkeep);

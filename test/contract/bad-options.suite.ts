@@ -58,14 +58,18 @@ const MATCHES = OPTIONS.filter(
 /** Options that choose paths: only for methods that deliver documents. */
 const SELECTS: [unknown, string, string, string][] = [
   [{ select: 'n' }, 'CriteriaError', 'select_invalid', 'select'],
-  [{ select: { n: 2 } }, 'CriteriaError', 'select_invalid', 'select.n'],
-  [{ select: { n: 1, a: 0 } }, 'CriteriaError', 'select_invalid', 'select.a'],
   [{ select: null }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: '' }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: ['n', 5] }, 'CriteriaError', 'select_invalid', 'select[1]'],
   [{ select: ['n', 'a..b'] }, 'CriteriaError', 'select_invalid', 'select[1]'],
   [{ select: ['__proto__'] }, 'CriteriaError', 'select_invalid', 'select[0]'],
   [{ select: cyclic }, 'CriteriaError', 'select_invalid', 'select'],
+];
+
+/** The same for criteria alone. */
+const CHOICES: [unknown, string, string, string][] = [
+  [{ select: { n: 2 } }, 'CriteriaError', 'select_invalid', 'select.n'],
+  [{ select: { n: 1, a: 0 } }, 'CriteriaError', 'select_invalid', 'select.a'],
 ];
 
 const CRITERIA: [unknown, string, string][] = [
@@ -130,6 +134,7 @@ export function badOptionsSuite(fixture: ClientFixture): void {
           [OPTIONS, FINDS],
           [MATCHES, ['deleteMany']],
           [SELECTS, DELIVERS],
+          [typeof params === 'object' ? CHOICES : [], DELIVERS],
         ] as const) {
           for (const [options, name, code, place] of rows) {
             const errors = await Promise.all(methods.map((method) => errorOf(method, options)));

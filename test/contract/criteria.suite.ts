@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DocumentCollection, Params } from '../../src/index.ts';
 import type { ClientFixture } from './client-fixture.ts';
+import { LiveLog } from './live-log.ts';
 import { idsOf, rejection } from './outcomes.ts';
 
 const PEOPLE = [
@@ -271,6 +272,84 @@ export function criteriaSuite(fixture: ClientFixture): void {
         }
       }
       expect(await things.count()).toBe(1);
+    });
+
+    test('$expr compares fields with each other, everywhere', async () => {
+      const things = fixture.documents<any>({ indexes: ['spent'] });
+      await things.insertMany([
+        { _id: 'a', spent: 5, budget: 3, tags: ['x'] },
+        { _id: 'b', spent: 2, budget: 3, tags: [] },
+        { _id: 'c', spent: 9, budget: 9 },
+      ]);
+      const over = { $expr: { $gt: ['$spent', '$budget'] } };
+      const ids = async (criteria: object) =>
+        (await things.filter(criteria)).map(({ _id }: { _id: string }) => _id).join('');
+      expect(await ids(over)).toBe('a');
+      expect(await ids({ $nor: [over] })).toBe('bc');
+      expect(await ids({ $or: [over, { spent: 9 }], $comment: 'why' })).toBe('ac');
+      expect(await ids({ spent: { $lt: 9 }, $expr: { $eq: [{ $size: '$tags' }, 0] } })).toBe('b');
+      expect(await ids({ $expr: { $eq: ['$_id', 'c'] } })).toBe('c');
+      expect(await ids({ $expr: { $eq: [{ $type: '$$ROOT' }, 'object'] } })).toBe('abc');
+      expect(await things.count(over)).toBe(1);
+      expect(await things.has(over)).toBe(true);
+      expect((await things.explain({ spent: 5, ...over })).returned).toBe(1);
+      const log = new LiveLog(things.live(over));
+      await log.until((data) => data.length === 1);
+      expect(await things.patchMany(over, { $inc: { budget: 1 } })).toBe(1);
+      expect(
+        await things.patchOne({ $expr: { $eq: ['$spent', '$budget'] } }, { $inc: { spent: 1 } }),
+      ).toMatchObject({ _id: 'c', spent: 10 });
+      await log.until((data) => data.length === 2);
+      log.stop();
+      const moved = await fixture.db.transaction(async (tx) => {
+        const found = await tx(things).filter(over);
+        await tx(things).deleteMany(over);
+        return found.length;
+      });
+      expect(moved).toBe(2);
+      expect(await ids({})).toBe('b');
+    });
+
+    test('$expr says where it is wrong, and where it may not stand', async () => {
+      const things = fixture.documents<any>();
+      await things.insert({ a: 'x', list: [{ n: 1 }] });
+      const rows: [object, string, string][] = [
+        [{ $expr: { $ad: ['$a', 1] } }, 'operator_unknown', '$expr.$ad'],
+        [{ $or: [{ $expr: { $gt: [1] } }] }, 'operand_invalid', '$or[0].$expr.$gt'],
+        [{ $expr: { $add: ['$a', 1] } }, 'operand_invalid', '$expr.$add'],
+        [{ list: { $elemMatch: { $expr: true } } }, 'operator_unknown', 'list.$elemMatch.$expr'],
+      ];
+      for (const [criteria, code, place] of rows)
+        expect(await rejection(things.filter(criteria))).toMatchObject({ code, place });
+      const pulling = things.patchMany({}, { $pull: { list: { $expr: true } } } as never);
+      expect(await rejection(pulling)).toMatchObject({ code: 'operator_unknown' });
+    });
+
+    test('$bitsAllSet and its kin test bits', async () => {
+      const things = fixture.documents<any>();
+      await things.insertMany([
+        { _id: 'a', v: 0b1010 },
+        { _id: 'b', v: 0b0110n },
+        { _id: 'c', v: new Uint8Array([0b1000, 0b1]) },
+        { _id: 'd', v: -1 },
+        { _id: 'e', v: 1.5 },
+        { _id: 'f', v: 'text' },
+        { _id: 'g' },
+      ]);
+      const ids = async (v: object) =>
+        (await things.filter({ v })).map(({ _id }: { _id: string }) => _id).join('');
+      expect(await ids({ $bitsAllSet: 0b1010 })).toBe('ad');
+      expect(await ids({ $bitsAllSet: [1, 2] })).toBe('bd');
+      expect(await ids({ $bitsAnySet: 0b1100 })).toBe('abcd');
+      expect(await ids({ $bitsAllSet: [8] })).toBe('cd');
+      expect(await ids({ $bitsAllClear: [0, 2] })).toBe('ac');
+      expect(await ids({ $bitsAnyClear: new Uint8Array([0b0110]) })).toBe('ac');
+      expect(await ids({ $bitsAllSet: [200] })).toBe('d');
+      expect(await ids({ $not: { $bitsAnySet: 1 } })).toBe('abcefg');
+      for (const wrong of [-1, 1.5, 'x', [1, -1], null])
+        expect(await rejection(things.filter({ v: { $bitsAllSet: wrong } }))).toMatchObject({
+          ...{ code: 'operand_invalid', place: 'v.$bitsAllSet' },
+        });
     });
   });
 }

@@ -207,7 +207,8 @@ export function optionsSuite(fixture: ClientFixture): void {
       const { connect } = fixture.lib;
       const messageOf = (options: object) =>
         thrown(() => connect({ name: 'a', ...options } as never)).message;
-      const parts = "'backups' or 'replication' or 'transactions' or 'updates' or 'upkeep'";
+      const parts =
+        "'backups' or 'expressions' or 'replication' or 'transactions' or 'updates' or 'upkeep'";
       expect(messageOf({ parts: ['backup'] })).toBe(
         `"parts" must be an array of ${parts}, not this array.`,
       );

@@ -89,8 +89,8 @@ describe('after a failover', () => {
 
   test.each<[string, () => Request | Promise<Request>]>([
     ['a transaction', () => stage(increase('x', 5))],
-    ['an update', () => ({ ...increase('x', 5), needs: 'updates' })],
-    ['a transaction with one', () => stage({ ...increase('x', 5), needs: 'updates' })],
+    ['an update', () => ({ ...increase('x', 5), needs: ['updates'] })],
+    ['a transaction with one', () => stage({ ...increase('x', 5), needs: ['updates'] })],
   ])(
     '%s whose code does not load stays with its client, and no change overtakes it',
     async (_, make) => {

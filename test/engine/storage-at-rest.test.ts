@@ -181,7 +181,7 @@ test('a save does not wait for the code of an update with a pattern', async () =
   } as typeof parts.need);
   const changes = '{"$pull":{"tags":{"$regex":"a+"}}}';
   const update = { op: 'patchMany', handle: HANDLE, criteria: {}, changes } as const;
-  const updated = ask(one, { ...update, needs: 'updates', mayHang: true } as Request);
+  const updated = ask(one, { ...update, needs: ['updates'], mayHang: true } as Request);
   await settled();
   await ask(two, { op: 'insert', handle: OTHER, id: 'x', body: '{}' });
   await ask(two, { op: 'save', handle: OTHER });

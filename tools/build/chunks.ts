@@ -62,6 +62,7 @@ export const chunks: Group[] = [
     'thread-parts',
     70,
     'engine/backups/part',
+    'query/expressions/part',
     'engine/first-reads/checkpoint-work',
     'engine/replication/replica-requests',
   ),

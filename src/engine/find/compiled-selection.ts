@@ -4,10 +4,11 @@ import { ARCHIVED, documentBuilder, isManaged } from '../../protocol/managed.ts'
 import type { ArchivedFilter, Selection } from '../../protocol/requests.ts';
 import {
   type CompiledCriteria,
+  type CompileExpression,
   type CriteriaPart,
   compileCriteria,
-  compileItemCriteria,
 } from '../../query/criteria/compile-criteria.ts';
+import { lateOperators } from '../../query/criteria/late-operators.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -50,7 +51,7 @@ export function compileSelection(
 }
 
 function compile(
-  { settings, records }: OperationContext,
+  { settings, records, clock }: OperationContext,
   { criteria = {}, archived = false, sort, select, collation }: Partial<Selection>,
 ): CompiledSelection {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding
@@ -60,13 +61,23 @@ function compile(
   const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;
   const wholeOf = (record: StoredRecord, body: Body) =>
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
+  const late = lateOperators;
+  const expressions: CompileExpression | undefined =
+    late && ((expression, place) => late.expression(expression, place, clock.now()));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
     !compiled || ![...compiled.roots].some(isManaged);
   const matching =
-    Object.keys(criteria).length > 0 ? compileCriteria(criteria, collation) : undefined;
+    Object.keys(criteria).length > 0
+      ? compileCriteria(criteria, collation, expressions)
+      : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort === undefined ? undefined : compileSort(sort, collation);
-  const project = select === undefined ? undefined : compileSelect(select, compileItemCriteria);
+  const project =
+    select === undefined
+      ? undefined
+      : late && !Array.isArray(select)
+        ? late.select(select)
+        : compileSelect(select);
   return {
     criteria,
     collation,

@@ -4,7 +4,7 @@ import { TransactionError } from '../../errors/errors.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { Executor } from '../executor.ts';
 import { type PartCode, parts } from '../parts.ts';
-import type { ReplayOrder } from '../request-turns.ts';
+import type { ReplayOrder } from '../replay-order.ts';
 
 type Loaded = PartCode['transactions']['SessionTransactions'];
 

@@ -7,7 +7,7 @@ import type { CommitReply, IdempotencyKey, Request } from '../../protocol/reques
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
-import type { ReplayOrder } from '../request-turns.ts';
+import type { ReplayOrder } from '../replay-order.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
 

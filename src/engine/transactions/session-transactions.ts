@@ -4,7 +4,7 @@ import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
-import type { ReplayOrder } from '../request-turns.ts';
+import type { ReplayOrder } from '../replay-order.ts';
 import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
 import { EngineTransaction } from './transaction.ts';
 

@@ -3,6 +3,7 @@ import { type Captured, capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
 import { isManaged } from '../../protocol/managed.ts';
+import type { PartName } from '../../protocol/parts.ts';
 import type { RequestedChanges } from '../../protocol/requests.ts';
 import { isPositional } from '../../query/path/key-path.ts';
 import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path/update-paths.ts';
@@ -12,7 +13,7 @@ import { checkCriteria, holdsPattern } from '../find/find-query.ts';
 export interface EncodedChanges extends RequestedChanges {
   readonly mayHang: true | undefined;
   /** Operators are code that loads with the first. */
-  readonly needs: 'updates' | undefined;
+  readonly needs: readonly PartName[] | undefined;
 }
 
 /**
@@ -38,9 +39,11 @@ export function encodeChanges(changes: unknown, filters?: readonly unknown[]): E
     changes: encodeCaptured({ copy, json: captured.json }),
     filters: copies,
     mayHang: holdsPattern(copy.$pull) || holdsPattern(copies) || undefined,
-    needs: copies || isOperator(Object.keys(copy)[0]) ? 'updates' : undefined,
+    needs: copies || isOperator(Object.keys(copy)[0]) ? OPERATORS_PART : undefined,
   };
 }
+
+export const OPERATORS_PART: readonly PartName[] = ['updates'];
 
 type Changes = Readonly<Record<string, unknown>>;
 

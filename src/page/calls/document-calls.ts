@@ -9,7 +9,7 @@ import {
   expiryCheck,
   type ManagedColumns,
 } from '../../protocol/managed.ts';
-import type { Explained } from '../../protocol/requests.ts';
+import type { Explained, RequestFlags } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CallOrder } from '../connection/call-order.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
@@ -27,7 +27,7 @@ import {
   type Sender,
 } from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
-import { type EncodedChanges, encodeChanges } from './check-update.ts';
+import { type EncodedChanges, encodeChanges, OPERATORS_PART } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
@@ -143,7 +143,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       op: 'patchMany',
       ...found,
       ...encoded,
-      mayHang: mayHang(query, encoded),
+      ...flagsOf(query, encoded),
     } as const;
     return (yield* request(sender, ask)).count;
   }
@@ -160,8 +160,13 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     if (upsert && query.test) throw upsertUnclear();
     const encoded = encodeChanges(changes, filtersIn(query.given));
     // The document of an upsert is computed by the code of operators.
-    const needs = upsert ? 'updates' : encoded.needs;
-    const ask = { ...query.selection, ...encoded, needs, upsert, mayHang: mayHang(query, encoded) };
+    const needs = upsert ? OPERATORS_PART : encoded.needs;
+    const ask = {
+      ...query.selection,
+      ...encoded,
+      upsert,
+      ...flagsOf(query, { ...encoded, needs }),
+    };
     if (query.test || this.schema) {
       const patchFirst = function* (this: DocumentCalls<T, S>, atomic: Sender) {
         const [id] = yield* this.#idsOf(atomic, query);
@@ -400,8 +405,16 @@ function filtersIn(given: Readonly<Record<string, unknown>>): readonly unknown[]
   return given.array_filters as readonly unknown[] | undefined;
 }
 
-function mayHang({ selection }: FindQuery, encoded: EncodedChanges): true | undefined {
-  return selection.mayHang ?? encoded.mayHang;
+/** How to send changes of what a query finds. */
+function flagsOf(
+  { selection }: FindQuery,
+  { mayHang, needs }: EncodedChanges,
+): Pick<RequestFlags, 'mayHang' | 'needs'> {
+  const both = [...(selection.needs ?? []), ...(needs ?? [])];
+  return {
+    mayHang: selection.mayHang ?? mayHang,
+    needs: both.length > 0 ? both : undefined,
+  };
 }
 
 function upsertUnclear(): OptionError {

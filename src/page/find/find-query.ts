@@ -2,6 +2,7 @@ import type { Check } from '../../api/options/option-checks.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
+import type { PartName } from '../../protocol/parts.ts';
 import type { After, ArchivedFilter, Selection } from '../../protocol/requests.ts';
 import { criteriaInvalid, operandInvalid, placeBelow } from '../../query/query-errors.ts';
 import type { Search } from '../sending/observed-call.ts';
@@ -60,6 +61,8 @@ export function parseMatchQuery(
 /** Deepest nesting of criteria: what compiles and tests them recurses. */
 const MAX_CRITERIA_DEPTH = 100;
 
+const EXPRESSIONS_PART: readonly PartName[] = ['expressions'];
+
 /** Literal characters behind `^`: without alternatives and quantifiers, nothing backtracks. */
 const LITERAL_PREFIX = /^\^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*$/;
 
@@ -78,6 +81,7 @@ export function findQuery(
   const selection: Selection = {
     criteria,
     mayHang: holdsPattern(criteria) || holdsPattern(select) || undefined,
+    needs: isPlainObject(select) || holdsLate(criteria) ? EXPRESSIONS_PART : undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     collation,
@@ -190,6 +194,15 @@ function checkPattern(source: string, flags: unknown, place: string): void {
   throw operandInvalid(place || 'params', expected, new RegExp(source));
 }
 
+/** Whether criteria have operators whose code is a part. */
+function holdsLate(criteria: unknown): boolean {
+  if (Array.isArray(criteria)) return criteria.some(holdsLate);
+  if (!isPlainObject(criteria)) return false;
+  return Object.entries(criteria).some(
+    ([key, value]) => key === '$expr' || key.startsWith('$bits') || holdsLate(value),
+  );
+}
+
 /**
  * Whether copied criteria may contain a pattern that hangs. A literal prefix such as `/^abc/`
  * cannot.
@@ -199,7 +212,7 @@ export function holdsPattern(criteria: unknown): boolean {
   if (criteria instanceof RegExp) return !LITERAL_PREFIX.test(criteria.source);
   if (!isPlainObject(criteria)) return false;
   return Object.entries(criteria).some(([key, value]) =>
-    key === '$regex' && typeof value === 'string'
+    (key === '$regex' || key === 'regex') && typeof value === 'string'
       ? !LITERAL_PREFIX.test(value)
       : holdsPattern(value),
   );

@@ -84,7 +84,8 @@ export class LiveFeed {
       });
     });
     this.#live = live;
-    this.#send({ op: 'live', live, spec: this.#spec(), throttle, mayHang: this.#mayHang }, () => {
+    const flags = { mayHang: this.#mayHang, needs: this.#find?.selection.needs };
+    this.#send({ op: 'live', live, spec: this.#spec(), throttle, ...flags }, () => {
       this.#begun = true;
     });
   }

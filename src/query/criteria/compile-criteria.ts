@@ -8,6 +8,7 @@ import {
   asksPresence,
   type Condition,
   costOf,
+  EXPENSIVE,
   singleTest,
   type ValueTest,
 } from './condition.ts';
@@ -48,6 +49,7 @@ export interface CompiledCriteria {
  *
  * @param criteria A copy of the caller's, of plain data alone, at most 100 levels deep.
  * @param collation The order of strings, as `parseCollation` writes it.
+ * @param expressions Compiles `$expr`, where it may stand.
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test
  *   throws `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some
  *   millions of characters.
@@ -58,13 +60,18 @@ export interface CompiledCriteria {
  * test({ age: 36, address: { city: 'Oslo' } }); // true
  * ```
  */
-export function compileCriteria(criteria: unknown, collation?: string): CompiledCriteria {
+export function compileCriteria(
+  criteria: unknown,
+  collation?: string,
+  expressions?: CompileExpression,
+): CompiledCriteria {
   if (!isFields(criteria)) throw criteriaInvalid('', 'must be an object of field criteria.');
   const roots = new Set<string>();
   const { test, parts = [] } = compileObject(criteria, '', {
     root: 'document',
     roots,
     collated: collation === undefined ? undefined : orderIn(collation),
+    expressions,
   });
   return { test, parts, roots };
 }
@@ -85,8 +92,15 @@ export function compileItemCriteria(criteria: unknown): (item: unknown) => boole
   return (item) => test(item, true);
 }
 
+/** Compiles the expression of `$expr`. */
+export type CompileExpression = (
+  expression: unknown,
+  place: string,
+) => { readonly test: DocumentTest; readonly roots: ReadonlySet<string> };
+
 interface Scope {
   readonly root: Root;
+  readonly expressions?: CompileExpression | undefined;
   /** Collects the first segment of every path. */
   readonly roots: Set<string>;
   readonly collated?: Compare | undefined;
@@ -135,11 +149,19 @@ const logic: ReadonlyMap<string, (parts: readonly Part[]) => Part> = new Map([
 ]);
 
 function compileLogic(name: string, operand: unknown, place: string, scope: Scope): Part {
+  if (name === '$comment') return every([]);
+  if (name === '$expr' && scope.expressions) {
+    const { test, roots } = scope.expressions(operand, place);
+    for (const root of roots) scope.roots.add(root);
+    return { test, cost: EXPENSIVE };
+  }
   const combine = logic.get(name);
   if (!combine) {
     const elsewhere = fieldOperators.has(name)
       ? 'it belongs inside the criteria of a field.'
-      : undefined;
+      : name === '$expr'
+        ? 'it belongs at the top of the criteria of a query, or within its $and, $or and $nor.'
+        : undefined;
     throw operatorUnknown(place, name, [...logic.keys()], elsewhere);
   }
   if (!Array.isArray(operand) || operand.length === 0) {

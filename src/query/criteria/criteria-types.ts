@@ -62,6 +62,14 @@ interface LogicalCriteria<T> {
   $or?: readonly Criteria<T>[];
   /** None matches. */
   $nor?: readonly Criteria<T>[];
+  /**
+   * An expression of MongoDB's aggregation language that holds, such as
+   * `{ $gt: ['$spent', '$budget'] }`. No index helps it. Its code is a part, which loads with the
+   * first.
+   */
+  $expr?: unknown;
+  /** A note for readers of the query; it matches everything. */
+  $comment?: string;
 }
 
 /** The criteria of a field of type `V`: a value, a pattern, or operators. */
@@ -77,6 +85,7 @@ type Literal<V> = Operand<V> | IfHolds<Item<V>, string, RegExp>;
 type FieldOperators<V> = ValueOperators<V> &
   IfHolds<Item<V>, string, PatternOperators, unknown> &
   IfHolds<Item<V>, number | bigint, NumberOperators, unknown> &
+  IfHolds<Item<V>, number | bigint | ArrayBuffer | ArrayBufferView, BitOperators, unknown> &
   IfHolds<V, readonly unknown[], ArrayOperators<V>, unknown>;
 
 interface ValueOperators<V> {
@@ -120,6 +129,16 @@ interface NumberOperators {
   /** `[divisor, remainder]`. */
   $mod?: readonly [divisor: number | bigint, remainder: number | bigint];
 }
+
+/** Bits, by a mask, a list of positions, or bytes. Whole numbers and binary values have bits. */
+interface BitOperators {
+  $bitsAllSet?: BitMask;
+  $bitsAnySet?: BitMask;
+  $bitsAllClear?: BitMask;
+  $bitsAnyClear?: BitMask;
+}
+
+type BitMask = number | bigint | readonly number[] | ArrayBuffer | ArrayBufferView;
 
 interface ArrayOperators<V> {
   /** The length of the array. */

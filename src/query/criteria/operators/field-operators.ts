@@ -39,7 +39,7 @@ const $all: Operator = (operand, context) => {
 };
 
 /** Every operator allowed in the criteria of a field. */
-export const fieldOperators: ReadonlyMap<string, Operator> = new Map(
+export const fieldOperators: Map<string, Operator> = new Map(
   Object.entries({
     $eq,
     $ne,

@@ -1,0 +1,80 @@
+import { checkPath } from './path/own-property.ts';
+import { addRule, GONE, projecting, type Reshape, type Rule, type Rules } from './projection.ts';
+import { selectInvalid, unexpectedValue } from './query-errors.ts';
+import { isFields } from './value/value-type.ts';
+
+/** Compiles the criteria of `$elemMatch`. */
+type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
+
+const MANAGED = /^_(id|updated|archived|(created|updated|archived|unarchived)_(at|timestamp))$/;
+
+/**
+ * Compiles an object of choices to a projection, with MongoDB's semantics: it keeps fields, leaves
+ * them out, or takes items of arrays (`$slice`, `$elemMatch`).
+ *
+ * @throws {CriteriaError} `select_invalid`, naming the place, such as `select.address.city`.
+ *
+ * @example
+ * ```ts
+ * compileChoices({ age: 0 })({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
+ * ```
+ */
+export function compileChoices(
+  select: unknown,
+  compileItems: CompileItems,
+): (document: object) => object {
+  if (!isFields(select))
+    throw unexpectedValue('select_invalid', 'select', 'a list of paths, or an object', select);
+  const rules: Rules = new Map();
+  /** Whether it keeps fields, or leaves them out; managed ones decide where no other does. */
+  let [own, managed]: (boolean | undefined)[] = [];
+  for (const [path, value] of Object.entries(select)) {
+    const place = `select.${path}`;
+    const rule = ruleOf(value, place, compileItems);
+    if (!addRule(rules, checkPath(path, 'select_invalid', place), rule))
+      throw selectInvalid(place, 'is inside of another path, or around one');
+    const keeps = typeof rule === 'boolean' ? rule : '$elemMatch' in (value as object) || undefined;
+    if (keeps === undefined) continue;
+    if (MANAGED.test(path)) {
+      if (path !== '_id' || keeps) managed ??= keeps;
+      continue;
+    }
+    own ??= keeps;
+    if (own !== keeps)
+      throw selectInvalid(place, 'keeps a field where others are left out, or the reverse');
+  }
+  const keeps = own ?? managed ?? false;
+  if (keeps && !rules.has('_id')) rules.set('_id', true);
+  return projecting({ rules, keeps });
+}
+
+function ruleOf(value: unknown, place: string, compileItems: CompileItems): Rule {
+  if (value === 1 || value === 0 || typeof value === 'boolean') return Boolean(value);
+  const [name, ...others] = isFields(value) ? Object.keys(value) : [];
+  const operand = isFields(value) ? value[name as string] : undefined;
+  if (name === '$slice' && others.length === 0) return slice(operand, `${place}.$slice`);
+  if (name === '$elemMatch' && others.length === 0) {
+    if (!isFields(operand))
+      throw unexpectedValue('select_invalid', `${place}.$elemMatch`, 'criteria', operand);
+    const matches = compileItems(operand);
+    return (items) => {
+      const index = Array.isArray(items) ? items.findIndex(matches) : -1;
+      return index < 0 ? GONE : [(items as unknown[])[index]];
+    };
+  }
+  throw unexpectedValue('select_invalid', place, '1, 0, { $slice } or { $elemMatch }', value);
+}
+
+function slice(operand: unknown, place: string): Reshape {
+  const isRange = Array.isArray(operand);
+  const [first, count, ...more] = (isRange ? operand : [operand]) as [number, number?];
+  const isCount = isRange ? (count as number) > 0 && Number.isSafeInteger(count) : true;
+  if (!Number.isSafeInteger(first) || !isCount || more.length > 0)
+    throw unexpectedValue('select_invalid', place, 'a whole number, or [skip, limit]', operand);
+  return (items) => {
+    if (!Array.isArray(items)) return items;
+    if (count === undefined) return first < 0 ? items.slice(first) : items.slice(0, first);
+    const from = first < 0 ? Math.max(0, items.length + first) : first;
+    return items.slice(from, from + count);
+  };
+}

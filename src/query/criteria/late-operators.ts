@@ -1,0 +1,23 @@
+import type { CompileExpression } from './compile-criteria.ts';
+import { fieldOperators } from './operators/field-operators.ts';
+import type { Operator } from './operators/operator.ts';
+
+/** What few queries use, and loads with the first: a part. */
+interface LateOperators {
+  /** Compiles `$expr`. @param now The time of the query. */
+  readonly expression: (
+    ...given: [...Parameters<CompileExpression>, now: number]
+  ) => ReturnType<CompileExpression>;
+  /** Compiles an object of `select`. @throws {CriteriaError} `select_invalid` */
+  readonly select: (choices: object) => (document: object) => object;
+  readonly fields: Readonly<Record<string, Operator>>;
+}
+
+/** Of a request that has waited for their part. */
+export let lateOperators: LateOperators | undefined;
+
+/** To be called by the part once it has loaded. */
+export function provideOperators(given: LateOperators): void {
+  lateOperators = given;
+  for (const [name, operator] of Object.entries(given.fields)) fieldOperators.set(name, operator);
+}

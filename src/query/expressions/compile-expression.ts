@@ -1,0 +1,204 @@
+import { CriteriaError } from '../../errors/errors.ts';
+import { operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
+import { isFields } from '../value/value-type.ts';
+import type { Evaluate, ExpressionOperator, Scope } from './operator.ts';
+import { arithmetic } from './operators/arithmetic.ts';
+import { arrays } from './operators/arrays.ts';
+import { comparisons } from './operators/comparisons.ts';
+import { objects } from './operators/objects.ts';
+import { strings } from './operators/strings.ts';
+import { types } from './operators/types.ts';
+
+/** A compiled expression. */
+export interface CompiledExpression {
+  readonly evaluate: Evaluate;
+  /** First segments of the paths that it reads; `_id` where it reads the whole document. */
+  readonly roots: ReadonlySet<string>;
+}
+
+const operators: ReadonlyMap<string, ExpressionOperator> = new Map(
+  Object.entries({
+    ...arithmetic,
+    ...comparisons,
+    ...strings,
+    ...arrays,
+    ...objects,
+    ...types,
+    $literal: (operand) => () => operand,
+    $let: bind,
+  } satisfies Record<string, ExpressionOperator>),
+);
+
+/** Deepest nesting: compiling and evaluating recurse. */
+const MAX_DEPTH = 100;
+
+/**
+ * Compiles an expression of MongoDB's aggregation language to closures. A missing field is
+ * `undefined`, as is a stored one.
+ *
+ * https://www.mongodb.com/docs/manual/reference/operator/aggregation/
+ *
+ * @param expression A copy of the caller's, of plain data.
+ * @param place Where it stands, such as `$expr`.
+ * @param now The time that `$$NOW` stands for.
+ * @throws {CriteriaError} naming the place; the closure throws `operand_invalid` for a value of a
+ *   wrong kind.
+ *
+ * @example
+ * ```ts
+ * const { evaluate } = compileExpression({ $gt: ['$spent', '$budget'] }, '$expr', 0);
+ * evaluate({ spent: 5, budget: 3 }); // true
+ * ```
+ */
+export function compileExpression(
+  expression: unknown,
+  place: string,
+  now: number,
+): CompiledExpression {
+  const roots = new Set<string>();
+  const root = { value: undefined as unknown };
+  const scope: Scope = {
+    depth: 0,
+    variables: new Map<string, { value: unknown }>([
+      ['ROOT', root],
+      ['CURRENT', root],
+      ['NOW', { value: new Date(now) }],
+      ['REMOVE', { value: undefined }],
+    ]),
+    roots,
+    compile,
+  };
+  const evaluate = compile(expression, place, scope);
+  if (!roots.has('$$')) return { evaluate, roots };
+  roots.add('_id');
+  return {
+    evaluate: (document) => {
+      root.value = document;
+      return evaluate(document);
+    },
+    roots,
+  };
+}
+
+function compile(expression: unknown, place: string, scope: Scope): Evaluate {
+  if (scope.depth > MAX_DEPTH)
+    throw operandInvalid(place.slice(0, 200), `nested at most ${MAX_DEPTH} levels`, expression);
+  const below: Scope = { ...scope, depth: scope.depth + 1 };
+  if (typeof expression === 'string' && expression.startsWith('$'))
+    return compilePath(expression, place, scope);
+  if (Array.isArray(expression)) {
+    const items = expression.map((item, index) => compile(item, placeBelow(place, index), below));
+    return (document) => items.map((item) => item(document) ?? null);
+  }
+  if (!isFields(expression)) return () => expression;
+  const entries = Object.entries(expression);
+  const [first] = entries;
+  if (entries.length === 1 && first?.[0].startsWith('$')) {
+    const [name, operand] = first;
+    const at = placeBelow(place, name);
+    const operator = operators.get(name);
+    if (!operator) throw operatorUnknown(at, name, [...operators.keys()], undefined);
+    return operator(operand, at, below);
+  }
+  const mixed = entries.find(([key]) => key.startsWith('$') || key.includes('.'));
+  if (mixed)
+    throw operandInvalid(
+      placeBelow(place, mixed[0]),
+      'one operator alone, or plain fields',
+      mixed[1],
+    );
+  return compileObject(entries, place, below);
+}
+
+function compileObject(
+  entries: readonly (readonly [string, unknown])[],
+  place: string,
+  scope: Scope,
+): Evaluate {
+  const fields = entries.map(([key, value]) => {
+    return [key, compile(value, placeBelow(place, key), scope)] as const;
+  });
+  return (document) => {
+    const made: Record<string, unknown> = {};
+    for (const [key, evaluate] of fields) {
+      const value = evaluate(document);
+      if (value !== undefined) made[key] = value;
+    }
+    return made;
+  };
+}
+
+function compilePath(path: string, place: string, { variables, roots }: Scope): Evaluate {
+  const [head = '', ...rest] = path.slice(1).split('.');
+  const isVariable = head.startsWith('$');
+  const segments = isVariable ? rest : [head, ...rest];
+  if (segments.some((one) => one === '' || one === '__proto__'))
+    throw operandInvalid(place, 'a path such as "$name" or "$$this.name"', path);
+  if (!isVariable) {
+    roots.add(head);
+    return readPath(segments);
+  }
+  const name = head.slice(1);
+  const variable = variables.get(name);
+  if (!variable)
+    throw new CriteriaError(
+      'operand_invalid',
+      `'${place}' uses the variable "$$${name}", which is not defined; there are ${[...variables.keys()].map((known) => `$$${known}`).join(', ')}.`,
+      { place },
+    );
+  if (name === 'ROOT' || name === 'CURRENT') roots.add('$$');
+  if (segments.length === 0) return () => variable.value;
+  const read = readPath(segments);
+  return () => read(variable.value);
+}
+
+/** `$let`: names values for an expression. */
+function bind(operand: unknown, place: string, scope: Scope): Evaluate {
+  if (!isFields(operand) || !isFields(operand.vars) || !('in' in operand))
+    throw operandInvalid(place, '{ vars, in }', operand);
+  const bound = Object.entries(operand.vars).map(([name, value]) => {
+    const at = `${place}.vars.${name}`;
+    if (!/^[a-z]\w*$/.test(name)) throw operandInvalid(at, 'named by a small letter', name);
+    const cell: { value: unknown } = { value: undefined };
+    return { name, cell, evaluate: scope.compile(value, at, scope) };
+  });
+  const variables = new Map(scope.variables);
+  for (const { name, cell } of bound) variables.set(name, cell);
+  const body = scope.compile(operand.in, `${place}.in`, { ...scope, variables });
+  return (document) => {
+    // All of them first: one does not see another.
+    const values = bound.map(({ evaluate }) => evaluate(document));
+    for (const [index, { cell }] of bound.entries()) cell.value = values[index];
+    return body(document);
+  };
+}
+
+/**
+ * Reads a dotted path. An array on the way gives the values in its objects, without those that are
+ * missing; a position in an array is no segment.
+ */
+function readPath(segments: readonly string[]): Evaluate {
+  const [first, ...rest] = segments;
+  if (first === undefined) return (value) => value;
+  if (rest.length === 0)
+    return (value) => (isFields(value) ? own(value, first) : read(value, segments, 0));
+  return (value) => read(value, segments, 0);
+}
+
+function read(value: unknown, segments: readonly string[], at: number): unknown {
+  const segment = segments[at];
+  if (segment === undefined) return value;
+  if (Array.isArray(value)) {
+    const found: unknown[] = [];
+    for (const item of value) {
+      const inside = isFields(item) || Array.isArray(item) ? read(item, segments, at) : undefined;
+      if (inside !== undefined) found.push(inside);
+    }
+    return found;
+  }
+  return isFields(value) ? read(own(value, segment), segments, at + 1) : undefined;
+}
+
+function own(fields: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}

@@ -1,0 +1,126 @@
+import { CriteriaError } from '../../errors/errors.ts';
+import { operandInvalid, placeBelow } from '../query-errors.ts';
+import { isFields, isRegExp } from '../value/value-type.ts';
+
+/** The value of an expression for a document; `undefined` where it is missing. */
+export type Evaluate = (document: unknown) => unknown;
+
+/** What an expression may refer to. */
+export interface Scope {
+  readonly depth: number;
+  /** Variables by name: an expression is evaluated for one document at a time. */
+  readonly variables: ReadonlyMap<string, { value: unknown }>;
+  /** Collects the first segments of paths, `$$` where the whole document is read. */
+  readonly roots: Set<string>;
+  readonly compile: (expression: unknown, place: string, scope: Scope) => Evaluate;
+}
+
+/** Compiles an operator with its operand. */
+export type ExpressionOperator = (operand: unknown, place: string, scope: Scope) => Evaluate;
+
+/** A function of evaluated arguments. */
+type OfArguments = (...values: never[]) => unknown;
+
+/**
+ * An operator over a list of arguments; a single one may stand by itself.
+ *
+ * @param make Makes the function, which knows its place for errors.
+ */
+export function ofArguments(
+  least: number,
+  most: number,
+  make: (place: string) => OfArguments,
+): ExpressionOperator {
+  return (operand, place, scope) => {
+    const given: readonly unknown[] = Array.isArray(operand) ? operand : [operand];
+    if (given.length < least || given.length > most) {
+      const count = least === most ? `${least}` : `${least} to ${most}`;
+      const expected = most > 9 ? `at least ${least} arguments` : `${count} arguments`;
+      throw operandInvalid(place, `a list of ${expected}`, operand);
+    }
+    const args = given.map((one, index) =>
+      scope.compile(one, Array.isArray(operand) ? placeBelow(place, index) : place, scope),
+    );
+    const apply = make(place) as (...values: unknown[]) => unknown;
+    const [first, second, third] = args;
+    if (args.length === 1 && first) return (document) => apply(first(document));
+    if (args.length === 2 && first && second)
+      return (document) => apply(first(document), second(document));
+    if (args.length === 3 && first && second && third)
+      return (document) => apply(first(document), second(document), third(document));
+    return (document) => apply(...args.map((one) => one(document)));
+  };
+}
+
+/** Evaluated named arguments. */
+type Named<Name extends string> = Readonly<Record<Name, unknown>>;
+
+/** An operator over named arguments, such as `{ input, find }`. */
+export function ofNamed<Name extends string>(
+  required: readonly Name[],
+  optional: readonly Name[],
+  make: (place: string) => (values: Named<Name>) => unknown,
+): ExpressionOperator {
+  const names = [...required, ...optional];
+  return (operand, place, scope) => {
+    const given = namedOperands(operand, place, required, optional);
+    const args = names.flatMap((name) =>
+      name in given ? [[name, scope.compile(given[name], `${place}.${name}`, scope)] as const] : [],
+    );
+    const apply = make(place);
+    return (document) => {
+      const values = {} as Record<Name, unknown>;
+      for (const [name, evaluate] of args) values[name] = evaluate(document);
+      return apply(values);
+    };
+  };
+}
+
+/** @throws {CriteriaError} `operand_invalid` unless the operand has these names. */
+export function namedOperands(
+  operand: unknown,
+  place: string,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): Record<string, unknown> {
+  const names = [...required, ...optional];
+  const isValid =
+    isFields(operand) &&
+    required.every((name) => name in operand) &&
+    Object.keys(operand).every((name) => names.includes(name));
+  if (isValid) return operand;
+  const shown = [...required, ...optional.map((name) => `${name}?`)].join(', ');
+  throw operandInvalid(place, `{ ${shown} }`, operand);
+}
+
+/** Whether a value is null or missing. */
+export function isNullish(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+/** The error for a value of the wrong kind. */
+export function wrongKind(place: string, wanted: string, value: unknown): CriteriaError {
+  const kind = isNullish(value)
+    ? 'null'
+    : Array.isArray(value)
+      ? 'an array'
+      : isRegExp(value)
+        ? 'a pattern'
+        : value instanceof Date
+          ? 'a date'
+          : `a value of type ${typeof value}`;
+  return new CriteriaError('operand_invalid', `'${place}' needs ${wanted}, and got ${kind}.`, {
+    place,
+  });
+}
+
+/** @throws {CriteriaError} `operand_invalid` unless it is an array. */
+export function itemsIn(value: unknown, place: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw wrongKind(place, 'an array', value);
+  return value;
+}
+
+/** Truth as expressions see it: all but false, null, 0 and a missing value. */
+export function isTrue(value: unknown): boolean {
+  return !(value === false || isNullish(value) || value === 0 || value === 0n);
+}

@@ -1,0 +1,89 @@
+import { operandInvalid } from '../../query-errors.ts';
+import { compareValues } from '../../value/compare-values.ts';
+import {
+  type Evaluate,
+  type ExpressionOperator,
+  isNullish,
+  isTrue,
+  namedOperands,
+  ofArguments,
+  type Scope,
+  wrongKind,
+} from '../operator.ts';
+
+/** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
+const compared = (test: (order: number) => unknown): ExpressionOperator =>
+  ofArguments(2, 2, () => (a: unknown, b: unknown) => test(Math.sign(compareValues(a, b))));
+
+export const comparisons = {
+  $eq: compared((order) => order === 0),
+  $ne: compared((order) => order !== 0),
+  $gt: compared((order) => order > 0),
+  $gte: compared((order) => order >= 0),
+  $lt: compared((order) => order < 0),
+  $lte: compared((order) => order <= 0),
+  $cmp: compared((order) => order),
+  $and: (operand, place, scope) => {
+    const all = listOf(operand, place, scope);
+    return (document) => all.every((one) => isTrue(one(document)));
+  },
+  $or: (operand, place, scope) => {
+    const all = listOf(operand, place, scope);
+    return (document) => all.some((one) => isTrue(one(document)));
+  },
+  $not: ofArguments(1, 1, () => (value: unknown) => !isTrue(value)),
+  $cond: (operand, place, scope) => {
+    if (Array.isArray(operand) && operand.length !== 3)
+      throw operandInvalid(place, '[if, then, else]', operand);
+    const names = ['if', 'then', 'else'];
+    const given: readonly unknown[] = Array.isArray(operand)
+      ? operand
+      : names.map((name) => namedOperands(operand, place, names)[name]);
+    const [test, then, other] = names.map((name, index) =>
+      scope.compile(given[index], `${place}.${name}`, scope),
+    ) as [Evaluate, Evaluate, Evaluate];
+    return (document) => (isTrue(test(document)) ? then(document) : other(document));
+  },
+  $ifNull: (operand, place, scope) => {
+    const all = listOf(operand, place, scope);
+    const last = all.pop();
+    if (!last || all.length === 0) throw operandInvalid(place, 'a list of at least two', operand);
+    return (document) => {
+      for (const one of all) {
+        const value = one(document);
+        if (!isNullish(value)) return value;
+      }
+      return last(document);
+    };
+  },
+  $switch: (operand, place, scope) => {
+    const { branches, default: fallback } = namedOperands(
+      operand,
+      place,
+      ['branches'],
+      ['default'],
+    );
+    if (!Array.isArray(branches) || branches.length === 0)
+      throw operandInvalid(`${place}.branches`, 'a list of { case, then }', branches);
+    const cases = branches.map((branch, index) => {
+      const at = `${place}.branches[${index}]`;
+      const given = namedOperands(branch, at, ['case', 'then']);
+      return [
+        scope.compile(given.case, `${at}.case`, scope),
+        scope.compile(given.then, `${at}.then`, scope),
+      ] as const;
+    });
+    const hasDefault = 'default' in (operand as object);
+    const other = scope.compile(fallback, `${place}.default`, scope);
+    return (document) => {
+      for (const [test, then] of cases) if (isTrue(test(document))) return then(document);
+      if (!hasDefault) throw wrongKind(place, 'a branch that holds, or a default', undefined);
+      return other(document);
+    };
+  },
+} satisfies Record<string, ExpressionOperator>;
+
+function listOf(operand: unknown, place: string, scope: Scope): Evaluate[] {
+  const given: readonly unknown[] = Array.isArray(operand) ? operand : [operand];
+  return given.map((one, index) => scope.compile(one, `${place}[${index}]`, scope));
+}
