@@ -89,7 +89,7 @@ export default [
   {
     name: 'page, with the first call',
     path: 'dist/page.js',
-    limit: '45.2 kB',
+    limit: '45 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },
