@@ -15,15 +15,29 @@ export interface QueryCost {
   readonly runs?: number | undefined;
   /** The fields of each index that the collection has. @default none */
   readonly indexes?: readonly (readonly string[])[] | undefined;
+  /** Equal values that all runs had, and the share of documents that have them. @default none */
+  readonly constant?: ConstantValues | undefined;
   /** Paths that hold arrays in some document: they need a `multi` index. @default none */
   readonly arrays?: ReadonlySet<string> | undefined;
+}
+
+/** Values that a query always asks for, such as `{ state: 'open' }`. */
+export interface ConstantValues {
+  readonly where: Readonly<Record<string, unknown>>;
+  /** From 0 to 1. */
+  readonly share: number;
 }
 
 /** An index to declare, and why. */
 export interface IndexAdvice {
   readonly collection: string;
   /** For the option `indexes` of the collection. */
-  readonly index: { readonly fields: string | readonly string[]; readonly multi?: true };
+  readonly index: {
+    readonly fields: string | readonly string[];
+    readonly multi?: true;
+    /** Of a partial index: most documents would not be in it. */
+    readonly where?: ConstantValues['where'];
+  };
   /** Such as "14,000 documents examined for 20: declare { fields: ['region', 'age'] }". */
   readonly message: string;
   /** Of all runs of its queries. */
@@ -35,11 +49,14 @@ export interface IndexAdvice {
 const FEW = 200;
 /** Documents examined for each one returned that are worth an index. */
 const WASTEFUL = 5;
+/** The share of documents up to which an index of them alone is advised. */
+const MINOR = 0.5;
 
 interface Draft {
   readonly collection: string;
   readonly fields: readonly string[];
   readonly multi: boolean;
+  readonly constant: ConstantValues | undefined;
   readonly documents_examined: number;
   readonly returned: number;
   /** Of its most expensive query. */
@@ -64,20 +81,41 @@ export function adviseIndexes(costs: readonly QueryCost[]): IndexAdvice[] {
   const drafts = merged(costs.filter(isWasteful).flatMap(draftsOf));
   return drafts
     .sort((a, b) => b.documents_examined - a.documents_examined)
-    .map(({ collection, fields, multi, documents_examined, returned, worst }) => {
-      const one = fields.length === 1 ? (fields[0] as string) : fields;
-      const index = multi ? ({ fields: one, multi: true } as const) : { fields: one };
+    .map(({ collection, documents_examined, returned, worst, ...draft }) => {
+      const index = indexOf(draft);
       const [examined, found] = worst.map((count) => count.toLocaleString('en'));
-      const message = `${examined} documents examined for ${found}: declare ${declarationOf(index)}`;
+      const declare = `${examined} documents examined for ${found}: declare ${declarationOf(index)}`;
+      const percent = Math.ceil((draft.constant?.share ?? 1) * 100);
+      const message = index.where ? `${declare}, which has ${percent} % of the documents` : declare;
       return { collection, index, message, documents_examined, returned };
     });
 }
 
+function indexOf({ fields, multi, constant }: Pick<Draft, 'fields' | 'multi' | 'constant'>) {
+  const where = multi ? undefined : constant?.where;
+  const varying = fields.filter((field) => !(where && Object.hasOwn(where, field)));
+  const kept = varying.length > 0 ? varying : fields;
+  return {
+    fields: kept.length === 1 ? (kept[0] as string) : kept,
+    ...(multi && ({ multi: true } as const)),
+    ...(where && { where }),
+  };
+}
+
 /** An index as it is written in the option `indexes`. */
-function declarationOf({ fields, multi }: IndexAdvice['index']): string {
-  const quoted = [fields].flat().map((field) => `'${field.replaceAll(/[\\']/g, '\\$&')}'`);
+function declarationOf({ fields, multi, where }: IndexAdvice['index']): string {
+  const quoted = [fields].flat().map(quote);
   const list = typeof fields === 'string' ? quoted[0] : `[${quoted.join(', ')}]`;
-  return `{ fields: ${list}${multi ? ', multi: true' : ''} }`;
+  const given = Object.entries(where ?? {}).map(([path, value]) => {
+    const key = /^\w+$/.test(path) ? path : quote(path);
+    return `${key}: ${typeof value === 'string' ? quote(value) : String(value)}`;
+  });
+  const partial = where ? `, where: { ${given.join(', ')} }` : '';
+  return `{ fields: ${list}${multi ? ', multi: true' : ''}${partial} }`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 }
 
 function isWasteful({ documents_examined: examined, returned }: QueryCost): boolean {
@@ -96,8 +134,10 @@ function draftsOf(cost: QueryCost): Draft[] {
       (own) => own.length >= fields.length && fields.every((field, index) => own[index] === field),
     );
     if (exists) return [];
+    const isMinor = cost.constant && cost.constant.share <= MINOR;
     return {
       ...{ collection, fields, multi, returned: returned * runs },
+      constant: isMinor ? cost.constant : undefined,
       documents_examined: examined * runs,
       worst: [examined, returned] as const,
     };
@@ -146,6 +186,7 @@ function isServedBy(draft: Draft, other: Draft): boolean {
   return (
     draft.collection === other.collection &&
     draft.multi === other.multi &&
+    JSON.stringify(draft.constant?.where) === JSON.stringify(other.constant?.where) &&
     draft.fields.every((field, index) => other.fields[index] === field)
   );
 }

@@ -166,6 +166,20 @@ test('live queries, queries with advice, events, backups and storage have their 
   live.close();
 });
 
+test('a partial index is advised for what all runs of a query ask for', async () => {
+  const jobs = new db.Collection<any>({ name: 'jobs', type: 'DOCUMENT_BASED' });
+  await jobs.insertMany(
+    Array.from({ length: 300 }, (_, n) => ({ state: n < 9 ? 'open' : 'done', owner: `o${n % 3}` })),
+  );
+  unmount = mountDevtools(db, { open: true });
+  await until(() => press('Live'));
+  for (const owner of ['o0', 'o1', 'o2', 'o0']) await jobs.filter({ state: 'open', owner });
+  press('Queries');
+  const advice =
+    "jobs: 300 documents examined for 3: declare { fields: 'owner', where: { state: 'open' } }, which has 3 % of the documents";
+  await until(() => expect(texts('.advice-list li')).toEqual([advice]));
+});
+
 test('neither options nor indexes change, nor does the app see the queries of the devtools', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const loud = new Database({ name: `own ${Math.random()}`, storage: 'memory', slow_query_ms: 0 });

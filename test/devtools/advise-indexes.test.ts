@@ -98,3 +98,19 @@ test('the advised index is used, and examines what it returns', async () => {
   expect(after.documents_examined).toBeLessThanOrEqual(20);
   await db.close();
 });
+
+test('a partial index is advised where all runs ask for what few documents have', () => {
+  const params = { state: 'open', owner: 'ada' };
+  const where = { state: 'open' };
+  const [advice] = adviseIndexes([cost(params, { constant: { where, share: 0.03 } })]);
+  expect(advice?.index).toEqual({ fields: 'owner', where });
+  expect(advice?.message).toBe(
+    "14,000 documents examined for 20: declare { fields: 'owner', where: { state: 'open' } }, which has 3 % of the documents",
+  );
+  const most = { where, share: 0.8 };
+  expect(declared(cost(params, { constant: most }))).toEqual([{ fields: ['state', 'owner'] }]);
+  const all = { where: { state: 'open', 'a.b': true }, share: 0.01 };
+  expect(declared(cost({ state: 'open', 'a.b': true }, { constant: all }))).toEqual([
+    { fields: ['state', 'a.b'], where: all.where },
+  ]);
+});

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Inspection } from '../../page/inspection/inspection.ts';
 import type { ObservedCall } from '../../page/sending/observed-call.ts';
-import { adviseIndexes, type IndexAdvice } from '../advise-indexes.ts';
+import { adviseIndexes, type ConstantValues, type IndexAdvice } from '../advise-indexes.ts';
 import { printShort } from '../values/print-value.ts';
 
 /** Queries of the page that are alike: same collection, method, paths and operators. */
@@ -19,6 +19,9 @@ export interface QueryRecord {
   explanation: Explanation | undefined;
   /** Paths of the collection that hold arrays. */
   arrays: ReadonlySet<string>;
+  /** Equal values that all runs so far had. */
+  constants: Record<string, unknown>;
+  constant: ConstantValues | undefined;
 }
 
 /** The position of the options among the arguments of each method that finds documents. */
@@ -29,9 +32,13 @@ const METHODS: Readonly<Record<string, number>> = {
   count: 1,
   live: 1,
   deleteMany: 1,
+  deleteOne: 1,
   patchMany: 2,
+  patchOne: 2,
 };
 const MOST = 100;
+/** Runs from which on a value that they all had counts as a constant. */
+const CONSTANT = 3;
 /** Documents that are looked at for arrays. */
 const SAMPLE = 20;
 
@@ -68,13 +75,13 @@ export class QueryLog {
   get advice(): readonly IndexAdvice[] {
     return adviseIndexes(
       [...this.#records.values()].flatMap((record) => {
-        const { collection, params, options, explanation, runs, arrays } = record;
+        const { collection, params, options, explanation, runs, arrays, constant } = record;
         if (!explanation) return [];
         const { plan, documents_examined, returned } = explanation;
         const indexes = this.#inspected.indexesOf(collection);
         const sort = options?.sort as object | undefined;
         const cost = { collection, params, sort, plan, documents_examined, returned };
-        return { ...cost, runs, indexes, arrays };
+        return { ...cost, runs, indexes, arrays, constant };
       }),
     );
   }
@@ -106,13 +113,16 @@ export class QueryLog {
     if (!record) {
       record = {
         ...{ collection, method, params, options, runs: 0, total_ms: 0, slowest_ms: 0 },
-        ...{ explanation: undefined, arrays: new Set() },
+        ...{ explanation: undefined, arrays: new Set(), constant: undefined },
+        constants: equalValues(params),
       };
       this.#records.set(key, record);
       const [oldest] = this.#records.keys();
       if (this.#records.size > MOST && oldest !== undefined) this.#records.delete(oldest);
     }
     record.runs++;
+    for (const [path, value] of Object.entries(equalValues(params)))
+      if (record.constants[path] !== value) delete record.constants[path];
     record.total_ms += duration_ms;
     if (duration_ms < record.slowest_ms) return;
     record.slowest_ms = duration_ms;
@@ -124,7 +134,7 @@ export class QueryLog {
     for (const record of this.#records.values()) {
       if (record.explanation) continue;
       const collection = this.#inspected.documents(record.collection);
-      const { throttle, signal, ...options } = record.options ?? {};
+      const { throttle, signal, upsert, array_filters, ...options } = record.options ?? {};
       const limit = record.method === 'find' || record.method === 'has' ? { limit: 1 } : {};
       try {
         const params = record.params as object;
@@ -132,11 +142,28 @@ export class QueryLog {
         const sample =
           (await collection?.filter({}, this.#inspected.hide({ limit: SAMPLE }))) ?? [];
         record.arrays = arrayPathsIn(sample);
+        const where = record.constants;
+        if (record.runs >= CONSTANT && collection && Object.keys(where).length > 0) {
+          const hide = () => this.#inspected.hide({});
+          const counts = [collection.count(where, hide()), collection.count({}, hide())];
+          const [having = 0, all = 0] = await Promise.all(counts);
+          record.constant = { where, share: all > 0 ? having / all : 1 };
+        }
       } catch {
         // Dropped or closed: the record stays without a plan.
       }
     }
   }
+}
+
+/** The values that criteria ask to be equal, of the kinds that a partial index can name. */
+function equalValues(params: unknown): Record<string, unknown> {
+  if (!isPlainObject(params)) return {};
+  const isNamed = (value: unknown) =>
+    value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
+  return Object.fromEntries(
+    Object.entries(params).filter(([path, value]) => !/^(\$|_id$)/.test(path) && isNamed(value)),
+  );
 }
 
 /** The paths and operators of criteria, without values. */

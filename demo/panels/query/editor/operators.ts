@@ -15,6 +15,10 @@ export const FIELD_OPERATORS: Readonly<Record<string, string>> = {
   $all: 'an array with all of these',
   $elemMatch: 'an item that matches all of this',
   $mod: 'a remainder: [divisor, remainder]',
+  $bitsAllSet: 'all of these bits are 1',
+  $bitsAnySet: 'one of these bits is 1',
+  $bitsAllClear: 'all of these bits are 0',
+  $bitsAnyClear: 'one of these bits is 0',
   $not: 'no match for these operators',
 };
 
@@ -22,4 +26,6 @@ export const LOGIC_OPERATORS: Readonly<Record<string, string>> = {
   $and: 'all of these criteria',
   $or: 'any of these criteria',
   $nor: 'none of these criteria',
+  $expr: 'an expression that holds: { $gt: ["$spent", "$budget"] }',
+  $comment: 'a note; it matches everything',
 };
