@@ -89,12 +89,14 @@ test('another script may have added a number to Object.prototype', async () => {
 test.each([
   ['a backup', 'part-backups.js', 'backUp', { backups: 1, parts: ['backups'] }],
   ['a transaction', 'part-transactions.js', 'transfer', { n: 2, parts: ['transactions'] }],
+  ['an update', 'part-updates.js', 'increase', { n: 2, parts: ['updates'] }],
+  ['an expression', 'part-expressions.js', 'compare', { n: 1, parts: ['expressions'] }],
 ] as const)(
   '%s whose part does not load rejects, changes nothing, and succeeds later',
   async (_, file, call, result) => {
     const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
     await withPage({ instead }, async (page) => {
-      const perform: () => Promise<object> = { backUp, transfer }[call];
+      const perform: () => Promise<object> = { backUp, transfer, increase, compare }[call];
       await page.evaluate(insert, undefined);
       await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
       expect(await page.evaluate(countAndInsert)).toEqual({ n: 1, count: 2 });
@@ -150,12 +152,33 @@ async function transfer() {
   try {
     await db.transaction(async (tx: any) => {
       const { n } = await tx(orders).get('a');
-      await tx(orders).patch('a', { $set: { n: n + 1 } });
+      await tx(orders).patch('a', { n: n + 1 });
     });
   } catch (error) {
     throw new Error((error as { code: string }).code);
   }
   return { n: (await orders.get('a')).n, parts: db.status.parts };
+}
+
+async function increase() {
+  const { db, orders } = globalThis as any;
+  try {
+    await orders.patch('a', { $inc: { n: 1 } });
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+  return { n: (await orders.get('a')).n, parts: db.status.parts };
+}
+
+async function compare() {
+  const { db, orders } = globalThis as any;
+  try {
+    const n = await orders.count({ $expr: { $eq: ['$n', 1] } });
+    await orders.get('a');
+    return { n, parts: db.status.parts };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
 }
 
 async function encryptFiles() {
