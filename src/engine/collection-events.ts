@@ -52,6 +52,10 @@ export class CollectionEvents {
     this.#engine.noteChange(this.#name, { id, kind });
   }
 
+  sendStatus(): void {
+    this.#engine.sendStatus();
+  }
+
   /** Sends the changes of what was no batch of a client. */
   sendChanges(): void {
     this.#engine.sendChanges();

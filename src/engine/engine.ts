@@ -74,7 +74,6 @@ export class Engine {
   readonly #collections: OpenCollections;
   readonly #records: RecoveryRecords;
   readonly #sessions: SessionContext;
-  readonly #sendStatus = (): void => this.#events.sendStatus();
 
   constructor(options: EngineOptions) {
     const { storage, durability, clock, newId, succession } = options;
@@ -121,7 +120,6 @@ export class Engine {
     this.recovery = new Recovery(recovering, begun, succession?.expected);
     const database = new DatabaseExecutor(environment, this.#collections);
     const { snapshots } = environment;
-    parts.watchers.add(this.#sendStatus);
     this.#sessions = { ...common, recovery: this.recovery, database, snapshots, databaseId };
   }
 
@@ -156,6 +154,10 @@ export class Engine {
     void this.recovery.recover();
   }
 
+  sendStatus(): void {
+    this.#events.sendStatus();
+  }
+
   reportError(error: CairnError): void {
     this.#events.reportError(error);
   }
@@ -185,7 +187,6 @@ export class Engine {
 
   /** Ends everything. Unsaved changes are lost: save first. */
   async stop(): Promise<void> {
-    parts.watchers.delete(this.#sendStatus);
     await this.#collections.stop();
     await this.#storage.close();
   }

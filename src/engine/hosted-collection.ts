@@ -7,6 +7,7 @@ import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
 import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
@@ -313,6 +314,12 @@ export class HostedCollection implements Executor {
     return this.#lifecycle.stop();
   }
 
+  *#load(needs: readonly PartName[]): Coroutine<void> {
+    const isThere = needs.every((part) => parts.has(part));
+    yield* parts.needAll(needs);
+    if (!isThere) this.context.events.sendStatus();
+  }
+
   /** Executes a request on the open collection, without regard for those that wait. */
   perform(
     request: Request,
@@ -322,7 +329,7 @@ export class HostedCollection implements Executor {
   ): Result<unknown> {
     const { needs } = request;
     const perform = () => this.#perform(request, reader, key, transaction);
-    return needs ? after(parts.needAll(needs), perform) : perform();
+    return needs ? after(this.#load(needs), perform) : perform();
   }
 
   #perform(

@@ -33,14 +33,10 @@ class Parts {
   /** The names of those that are there. */
   loaded: readonly PartName[] = [];
 
-  /** Called when that changes, for each engine of the thread. */
-  readonly watchers = new Set<() => void>();
-
   /** Makes a part known that was loaded with this thread's other code. */
   add<Name extends PartName>(name: Name, code: PartCode[Name]): void {
     this.#code[name] = code;
     this.loaded = Object.keys(this.#code) as PartName[];
-    for (const watcher of this.watchers) watcher();
   }
 
   has(name: PartName): boolean {

@@ -68,7 +68,10 @@ export async function hostEngine(
   });
   report = (error) => engine.reportError(error);
   for (const part of settings.parts ?? [])
-    parts.load(part).catch((error: CairnError) => report(error));
+    parts.load(part).then(
+      () => engine.sendStatus(),
+      (error: CairnError) => report(error),
+    );
   const { broadcast } = platform;
   const server =
     broadcast && locked && shared
