@@ -382,3 +382,22 @@ test('$expr agrees with mingo', () => {
     runs(3000),
   );
 });
+
+describe('a result that doubles with each step', () => {
+  const doubling = (initialValue: unknown, step: unknown) => ({
+    $reduce: { input: { $range: [0, 40] }, initialValue, in: step },
+  });
+
+  test.each([
+    ['$concat', doubling('ab', { $concat: ['$$value', '$$value'] })],
+    ['$concatArrays', doubling([1, 2], { $concatArrays: ['$$value', '$$value'] })],
+    [
+      '$replaceAll',
+      doubling('a', { $replaceAll: { input: '$$value', find: 'a', replacement: 'aaaa' } }),
+    ],
+  ])('is refused of %s, with its place', (name, expression) => {
+    const { evaluate } = compileExpression(expression, '$expr', NOW);
+    const refusal = { code: 'operand_invalid', place: `$expr.$reduce.in.${name}` };
+    expect(() => evaluate(document)).toThrow(expect.objectContaining(refusal));
+  });
+});

@@ -114,6 +114,17 @@ export function wrongKind(place: string, wanted: string, value: unknown): Criter
   });
 }
 
+/**
+ * A result that doubles with each step of `$reduce` would block the engine and exhaust its memory.
+ *
+ * @throws {CriteriaError} `operand_invalid`
+ */
+export function checkLength(length: number, most: number, place: string): void {
+  if (length <= most) return;
+  const message = `'${place}' makes ${length} items or characters; there may be ${most}.`;
+  throw new CriteriaError('operand_invalid', message, { place });
+}
+
 /** @throws {CriteriaError} `operand_invalid` unless it is an array. */
 export function itemsIn(value: unknown, place: string): readonly unknown[] {
   if (!Array.isArray(value)) throw wrongKind(place, 'an array', value);

@@ -1,6 +1,7 @@
 import { operandInvalid } from '../../query-errors.ts';
 import { compareValues, equalValues } from '../../value/compare-values.ts';
 import {
+  checkLength,
   type Evaluate,
   type ExpressionOperator,
   isNullish,
@@ -13,8 +14,8 @@ import {
 } from '../operator.ts';
 
 const MANY = 1000;
-/** A range of more is a mistake that would exhaust the memory. */
-const LONGEST_RANGE = 1_000_000;
+/** An array of more is a mistake that would exhaust the memory. */
+const MOST_ITEMS = 1_000_000;
 
 /** A function of an array; null and missing give null. */
 const ofItems = (compute: (items: readonly unknown[]) => unknown): ExpressionOperator =>
@@ -60,7 +61,10 @@ export const arrays = {
   ),
   $concatArrays: ofArguments(0, MANY, (place) => (...values: unknown[]) => {
     if (values.some(isNullish)) return null;
-    return values.flatMap((value) => itemsIn(value, place));
+    const arrays = values.map((value) => itemsIn(value, place));
+    const length = arrays.reduce((sum, items) => sum + items.length, 0);
+    checkLength(length, MOST_ITEMS, place);
+    return arrays.flat();
   }),
   $slice: ofArguments(2, 3, (place) => (value: unknown, first: unknown, count: unknown) => {
     if (isNullish(value) || first === null || count === null) return null;
@@ -79,7 +83,7 @@ export const arrays = {
       throw wrongKind(place, 'whole numbers, and a step other than 0', step === 0 ? step : start);
     const [from, by] = [start as number, step as number];
     const length = Math.max(0, Math.ceil(((end as number) - from) / by));
-    if (length > LONGEST_RANGE) throw wrongKind(place, `at most ${LONGEST_RANGE} numbers`, length);
+    checkLength(length, MOST_ITEMS, place);
     return Array.from({ length }, (_, index) => from + index * by);
   }),
   $max: extreme(1),

@@ -1,12 +1,16 @@
 import { operandInvalid } from '../../query-errors.ts';
 import { isRegExp } from '../../value/value-type.ts';
 import {
+  checkLength,
   type ExpressionOperator,
   isNullish,
   ofArguments,
   ofNamed,
   wrongKind,
 } from '../operator.ts';
+
+/** The longest text that is made, as on the server. */
+const MOST_CHARACTERS = 2 ** 24;
 
 /** Characters that `$trim` removes: white space and NUL, as on the server. */
 const WHITE =
@@ -28,7 +32,17 @@ const replacing = (
 ): ExpressionOperator =>
   ofNamed(['input', 'find', 'replacement'], [], (place) => ({ input, find, replacement }) => {
     if (isNullish(input) || isNullish(find) || isNullish(replacement)) return null;
-    return replace(textIn(input, place), textIn(find, place), textIn(replacement, place));
+    const [text, wanted, by] = [input, find, replacement].map((one) => textIn(one, place)) as [
+      string,
+      string,
+      string,
+    ];
+    if (text.length * by.length > MOST_CHARACTERS) {
+      const found = text.split(wanted).length - 1;
+      const length = text.length + found * (by.length - wanted.length);
+      checkLength(length, MOST_CHARACTERS, place);
+    }
+    return replace(text, wanted, by);
   });
 
 export const strings = {
@@ -37,6 +51,7 @@ export const strings = {
     for (const value of values) {
       if (isNullish(value)) return null;
       text += textIn(value, place);
+      checkLength(text.length, MOST_CHARACTERS, place);
     }
     return text;
   }),
