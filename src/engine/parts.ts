@@ -45,7 +45,7 @@ class Parts {
 
   /** Whether a part is there, or on its way. */
   isWanted(name: PartName): boolean {
-    return this.has(name) || this.#loading.has(name);
+    return name in this.#code || this.#loading.has(name);
   }
 
   /** The code of a part, which has to be waited for where it is not there. */
