@@ -37,6 +37,7 @@ const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
   ['$regex', { a: { $regex: 'x' } }],
   ['$not', { a: { $not: /x/ } }],
   ['$in', { a: { $in: ['x', /x/] } }],
+  ['$regexMatch', { $expr: { $regexMatch: { input: '$a', regex: '(x+)+' } } }],
   ['$elemMatch in $or', { $or: [{ b: 1 }, { a: { $elemMatch: { b: /x/ } } }] }],
 ];
 
@@ -44,6 +45,7 @@ const withPrefix: readonly (readonly [shows: string, criteria: object])[] = [
   ['a RegExp', { a: /^x y/ }],
   ['escaped signs', { a: /^x\.\*\|/i }],
   ['$regex', { a: { $regex: '^x', $options: 'i' } }],
+  ['a field of that name', { regex: '(x+)+' }],
   ['$and', { $and: [{ a: { $regex: /^x/ } }, { a: { $in: ['x', /^y/] } }] }],
 ];
 

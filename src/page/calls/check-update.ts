@@ -7,7 +7,7 @@ import type { PartName } from '../../protocol/parts.ts';
 import type { RequestedChanges } from '../../protocol/requests.ts';
 import { isPositional } from '../../query/path/key-path.ts';
 import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path/update-paths.ts';
-import { checkCriteria, holdsPattern } from '../find/find-query.ts';
+import { checkCriteria } from '../find/find-query.ts';
 
 /** The changes of a patch in a request. */
 export interface EncodedChanges extends RequestedChanges {
@@ -33,12 +33,12 @@ export function encodeChanges(changes: unknown, filters?: readonly unknown[]): E
   // Of a copy: a getter may give another value each time.
   const captured = captureChanges(changes);
   const copy = checkChanges(captured.copy as Changes);
-  checkCriteria(copy.$pull, 'changes.$pull');
+  const pulled = checkCriteria(copy.$pull, 'changes.$pull');
   const copies = filters?.map(copyFilter);
   return {
     changes: encodeCaptured({ copy, json: captured.json }),
-    filters: copies,
-    mayHang: holdsPattern(copy.$pull) || holdsPattern(copies) || undefined,
+    filters: copies?.map((one) => one.filter),
+    mayHang: pulled.mayHang ?? copies?.find((one) => one.mayHang)?.mayHang,
     needs: copies || isOperator(Object.keys(copy)[0]) ? OPERATORS_PART : undefined,
   };
 }
@@ -86,13 +86,12 @@ function checkFields(fields: Changes): Changes {
 }
 
 /** @throws {ValueError} `update_invalid`; {CriteriaError} */
-function copyFilter(filter: unknown, index: number): object {
+function copyFilter(given: unknown, index: number) {
   const place = `array_filters[${index}]`;
-  if (!isPlainObject(filter))
+  if (!isPlainObject(given))
     throw updateInvalid(place, "must be criteria for items, such as { 'item.done': false }");
-  const copy = capture(filter, place, true).copy as object;
-  checkCriteria(copy, place);
-  return copy;
+  const filter = capture(given, place, true).copy as object;
+  return { filter, ...checkCriteria(filter, place) };
 }
 
 /** What is compared with items and not stored may be of a subclass, as in criteria. */

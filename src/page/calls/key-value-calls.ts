@@ -6,7 +6,7 @@ import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
 import type { CallOrder } from '../connection/call-order.ts';
-import { checkCriteria, holdsPattern, passesPredicate } from '../find/find-query.ts';
+import { checkCriteria, passesPredicate } from '../find/find-query.ts';
 import { copyCriteria } from '../find/search.ts';
 import type { ValueSchema } from '../schemas.ts';
 import { checkKey } from '../sending/call-arguments.ts';
@@ -186,7 +186,5 @@ function recordOf(key: Key): string {
 
 function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {
   const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params', true);
-  const copied = peek(criteria);
-  checkCriteria(copied, '');
-  return { criteria, mayHang: holdsPattern(copied) || undefined };
+  return { criteria, mayHang: checkCriteria(peek(criteria), '').mayHang };
 }

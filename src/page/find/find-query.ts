@@ -76,12 +76,12 @@ export function findQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
-  checkCriteria(criteria, '');
-  checkCriteria(select, 'select');
+  const matched = checkCriteria(criteria, '');
+  const selected = checkCriteria(select, 'select');
   const selection: Selection = {
     criteria,
-    mayHang: holdsPattern(criteria) || holdsPattern(select) || undefined,
-    needs: isPlainObject(select) || holdsLate(criteria) ? EXPRESSIONS_PART : undefined,
+    mayHang: matched.mayHang ?? selected.mayHang,
+    needs: isPlainObject(select) || matched.isLate ? EXPRESSIONS_PART : undefined,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     collation,
@@ -155,6 +155,14 @@ export function passesPredicate<T>(predicate: (item: T) => unknown, item: T): bo
  */
 const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
+/** What criteria have in them. */
+interface CriteriaTraits {
+  /** A pattern that may hang. A literal prefix such as `/^abc/` cannot. */
+  mayHang?: true;
+  /** An operator whose code is a part. */
+  isLate?: true;
+}
+
 /**
  * Refuses criteria that are nested too deeply or have holes, and patterns in the syntax of PCRE,
  * which MongoDB's are.
@@ -162,7 +170,19 @@ const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
  * @param criteria Copied criteria.
  * @throws {CriteriaError} `criteria_invalid`, `operand_invalid`
  */
-export function checkCriteria(criteria: unknown, place: string, depth = 0, isValue = false): void {
+export function checkCriteria(criteria: unknown, place: string): Readonly<CriteriaTraits> {
+  const traits: CriteriaTraits = {};
+  visitCriteria(criteria, place, traits, 0, false);
+  return traits;
+}
+
+function visitCriteria(
+  criteria: unknown,
+  place: string,
+  traits: CriteriaTraits,
+  depth: number,
+  isValue: boolean,
+): void {
   if (depth > MAX_CRITERIA_DEPTH) {
     const problem = `are nested over ${MAX_CRITERIA_DEPTH} levels.`;
     throw criteriaInvalid(`${place.slice(0, 200)}…`, problem);
@@ -172,19 +192,27 @@ export function checkCriteria(criteria: unknown, place: string, depth = 0, isVal
     for (let at = 0; at < criteria.length; at++) {
       const below = placeBelow(place, at);
       if (!(at in criteria)) throw criteriaInvalid(below, 'are a hole in an array; use null.');
-      checkCriteria(criteria[at], below, depth + 1, isValue);
+      visitCriteria(criteria[at], below, traits, depth + 1, isValue);
     }
   } else if (criteria instanceof RegExp) {
+    notePattern(criteria.source, traits);
     if (!isValue) checkPattern(criteria.source, criteria.flags, place);
   } else if (isPlainObject(criteria)) {
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);
+      if (key === '$expr' || key.startsWith('$bits')) traits.isLate = true;
+      const isPattern = key === '$regex' || (key === 'regex' && place.endsWith('.$regexMatch'));
+      if (isPattern && typeof value === 'string') notePattern(value, traits);
       if (key === '$regex' && typeof value === 'string' && !isValue)
         checkPattern(value, criteria.$options, at);
       // It compares with a RegExp that is stored.
-      else checkCriteria(value, at, depth + 1, isValue || key === '$eq');
+      else visitCriteria(value, at, traits, depth + 1, isValue || key === '$eq');
     }
   }
+}
+
+function notePattern(source: string, traits: CriteriaTraits): void {
+  if (!LITERAL_PREFIX.test(source)) traits.mayHang = true;
 }
 
 function checkPattern(source: string, flags: unknown, place: string): void {
@@ -192,28 +220,4 @@ function checkPattern(source: string, flags: unknown, place: string): void {
   if (!foreign || /[uv]/.test(String(flags ?? ''))) return;
   const expected = `a pattern of JavaScript ("${foreign}" is PCRE's; \\p{…} and \\u{…} need the flag u)`;
   throw operandInvalid(place || 'params', expected, new RegExp(source));
-}
-
-/** Whether criteria have operators whose code is a part. */
-function holdsLate(criteria: unknown): boolean {
-  if (Array.isArray(criteria)) return criteria.some(holdsLate);
-  if (!isPlainObject(criteria)) return false;
-  return Object.entries(criteria).some(
-    ([key, value]) => key === '$expr' || key.startsWith('$bits') || holdsLate(value),
-  );
-}
-
-/**
- * Whether copied criteria may contain a pattern that hangs. A literal prefix such as `/^abc/`
- * cannot.
- */
-export function holdsPattern(criteria: unknown): boolean {
-  if (Array.isArray(criteria)) return criteria.some(holdsPattern);
-  if (criteria instanceof RegExp) return !LITERAL_PREFIX.test(criteria.source);
-  if (!isPlainObject(criteria)) return false;
-  return Object.entries(criteria).some(([key, value]) =>
-    (key === '$regex' || key === 'regex') && typeof value === 'string'
-      ? !LITERAL_PREFIX.test(value)
-      : holdsPattern(value),
-  );
 }
