@@ -129,15 +129,10 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const query = parseMatchQuery(params, options, false, changeChecks);
     const encoded = encodeChanges(changes, filtersIn(query.given));
     const { schema } = this;
-    if (schema) {
-      const patchAll = function* (this: DocumentCalls<T, S>, atomic: Sender) {
-        const ids = yield* this.#idsOf(atomic, query);
-        const { criteria, collation } = query.selection;
-        const ask = { ...encoded, criteria, collation };
-        return yield* schema.patchAll(atomic, ids, ask, this.#build as never, this.#encode);
-      };
-      return yield* this.#atomically(sender, patchAll.bind(this));
-    }
+    if (schema)
+      return yield* this.#atomically(sender, (atomic) =>
+        this.#patchAll(atomic, schema, query, encoded),
+      );
     const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
     const ask = {
       op: 'patchMany',
@@ -167,22 +162,34 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       upsert,
       ...flagsOf(query, { ...encoded, needs }),
     };
-    if (query.test || this.schema) {
-      const patchFirst = function* (this: DocumentCalls<T, S>, atomic: Sender) {
-        const [id] = yield* this.#idsOf(atomic, query);
-        if (id === undefined && !upsert) return undefined;
-        return yield* this.#patchFirst(atomic, { ...ask, id });
-      };
-      return yield* this.#atomically(sender, patchFirst.bind(this));
-    }
-    const reply = yield* request(sender, { op: 'patchOne', ...ask });
-    return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
+    return query.test || this.schema
+      ? yield* this.#atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
+      : yield* this.#patchFirst(sender, ask);
   }
 
-  *#patchFirst(
+  *#patchAll(
     sender: Sender,
-    ask: Omit<HandleRequest<'patchOne'>, 'op'>,
+    schema: DocumentSchema,
+    query: FindQuery,
+    encoded: EncodedChanges,
+  ): Coroutine<number> {
+    const ids = yield* this.#idsOf(sender, query);
+    const { criteria, collation } = query.selection;
+    const ask = { ...encoded, criteria, collation };
+    return yield* schema.patchAll(sender, ids, ask, this.#build as never, this.#encode);
+  }
+
+  *#patchFound(
+    sender: Sender,
+    query: FindQuery,
+    ask: PatchFirst,
   ): Coroutine<Stored<T, S> | undefined> {
+    const [id] = yield* this.#idsOf(sender, query);
+    if (id === undefined && !ask.upsert) return undefined;
+    return yield* this.#patchFirst(sender, { ...ask, id });
+  }
+
+  *#patchFirst(sender: Sender, ask: PatchFirst): Coroutine<Stored<T, S> | undefined> {
     if (!this.schema) {
       const reply = yield* request(sender, { op: 'patchOne', ...ask });
       return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
@@ -293,16 +300,16 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     options?: unknown,
   ): Coroutine<Stored<T, S> | undefined> {
     const query = parseMatchQuery(params, options, true);
-    if (query.test) {
-      const deleteFirst = function* (this: DocumentCalls<T, S>, atomic: Sender) {
-        const [found] = yield* this.#collect(atomic, query);
-        if (found) yield* request(atomic, { op: 'delete', id: found._id });
-        return found;
-      };
-      return yield* this.#atomically(sender, deleteFirst.bind(this));
-    }
+    if (query.test)
+      return yield* this.#atomically(sender, (atomic) => this.#deleteFound(atomic, query));
     const reply = yield* request(sender, { op: 'deleteOne', ...query.selection });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
+  }
+
+  *#deleteFound(sender: Sender, query: FindQuery): Coroutine<Stored<T, S> | undefined> {
+    const [found] = yield* this.#collect(sender, query);
+    if (found) yield* request(sender, { op: 'delete', id: found._id });
+    return found;
   }
 
   get(sender: Sender, id: unknown): Result<Stored<T, S> | undefined> {
@@ -394,6 +401,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     }
   }
 }
+
+type PatchFirst = Omit<HandleRequest<'patchOne'>, 'op'>;
 
 const changeChecks: Readonly<Record<string, Check>> = {
   array_filters: { allowed: 'an array of criteria for items', test: isList },
