@@ -6,22 +6,23 @@ import { isFields } from './value/value-type.ts';
 /** Compiles the criteria of `$elemMatch`. */
 type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
 
-const MANAGED = /^_(id|updated|archived|(created|updated|archived|unarchived)_(at|timestamp))$/;
-
 /**
  * Compiles an object of choices to a projection, with MongoDB's semantics: it keeps fields, leaves
  * them out, or takes items of arrays (`$slice`, `$elemMatch`).
  *
+ * @param isManaged Whether a path may be kept where others are left out, or the reverse.
  * @throws {CriteriaError} `select_invalid`, naming the place, such as `select.address.city`.
  *
  * @example
  * ```ts
- * compileChoices({ age: 0 })({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
+ * const choose = compileChoices({ age: 0 }, compileItemCriteria, isManaged);
+ * choose({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
  * ```
  */
 export function compileChoices(
   select: unknown,
   compileItems: CompileItems,
+  isManaged: (path: string) => boolean,
 ): (document: object) => object {
   if (!isFields(select))
     throw unexpectedValue('select_invalid', 'select', 'a list of paths, or an object', select);
@@ -35,7 +36,7 @@ export function compileChoices(
       throw selectInvalid(place, 'is inside of another path, or around one');
     const keeps = typeof rule === 'boolean' ? rule : '$elemMatch' in (value as object) || undefined;
     if (keeps === undefined) continue;
-    if (MANAGED.test(path)) {
+    if (isManaged(path)) {
       if (path !== '_id' || keeps) managed ??= keeps;
       continue;
     }

@@ -76,7 +76,7 @@ function compile(
     select === undefined
       ? undefined
       : late && !Array.isArray(select)
-        ? late.select(select)
+        ? late.select(select, isManaged)
         : compileSelect(select);
   return {
     criteria,

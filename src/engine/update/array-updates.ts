@@ -3,7 +3,7 @@ import { CriteriaError } from '../../errors/errors.ts';
 import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
 import { isForValues } from '../../query/criteria/operators/array.ts';
 import { getAt, mismatch } from '../../query/path/value-path.ts';
-import { compareValues, equalValues } from '../../query/value/compare-values.ts';
+import { compareValues, equalValues, isAmong } from '../../query/value/compare-values.ts';
 import { isRegExp } from '../../query/value/value-type.ts';
 import { replacing, UNCHANGED, type UpdatedPath, type UpdateStep } from './update-operator.ts';
 
@@ -140,19 +140,7 @@ class ValueSet {
     // Sorting pays from the second lookup on.
     if (this.#lookups === 1) return this.#others.some((other) => equalValues(other, value));
     if (this.#lookups === 2) this.#others.sort(compareValues);
-    return this.#findSorted(value);
-  }
-
-  #findSorted(value: unknown): boolean {
-    let [from, to] = [0, this.#others.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      const order = compareValues(this.#others[middle], value);
-      if (order === 0) return true;
-      if (order < 0) from = middle + 1;
-      else to = middle;
-    }
-    return false;
+    return isAmong(this.#others, value, compareValues);
   }
 }
 

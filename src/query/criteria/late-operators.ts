@@ -9,7 +9,10 @@ interface LateOperators {
     ...given: [...Parameters<CompileExpression>, now: number]
   ) => ReturnType<CompileExpression>;
   /** Compiles an object of `select`. @throws {CriteriaError} `select_invalid` */
-  readonly select: (choices: object) => (document: object) => object;
+  readonly select: (
+    choices: object,
+    isManaged: (path: string) => boolean,
+  ) => (document: object) => object;
   readonly fields: Readonly<Record<string, Operator>>;
 }
 

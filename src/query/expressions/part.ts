@@ -13,6 +13,6 @@ export function compileExpressionTest(expression: unknown, place: string, now: n
 
 provideOperators({
   expression: compileExpressionTest,
-  select: (choices) => compileChoices(choices, compileItemCriteria),
+  select: (choices, isManaged) => compileChoices(choices, compileItemCriteria, isManaged),
   fields: bitOperators,
 });

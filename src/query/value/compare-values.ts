@@ -210,3 +210,16 @@ function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : new Uint8Array(value);
 }
+
+/** Whether a value equals one of a list that is sorted by the same order. */
+export function isAmong(sorted: readonly unknown[], value: unknown, compare: Compare): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compare(sorted[middle], value);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}

@@ -1,6 +1,7 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
+import { isManaged } from '../../../src/protocol/managed.ts';
 import { compileChoices } from '../../../src/query/choices.ts';
 import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../../src/query/projection.ts';
@@ -146,7 +147,7 @@ describe('an object of choices', () => {
     ],
   ])('%j', (select, expected) => {
     const before = structuredClone(document);
-    const selected = compileChoices(select, compileItemCriteria)(document);
+    const selected = compileChoices(select, compileItemCriteria, isManaged)(document);
     expect(selected).toEqual(expected);
     expect(Object.keys(selected)).toEqual(Object.keys(expected));
     expect(document).toEqual(before);
@@ -175,7 +176,7 @@ describe('an object of choices', () => {
     [{ 'a.__proto__': 1 }, 'select.a.__proto__'],
     [new Map(), 'select'],
   ])('refuses %j', (select, place) => {
-    expect(() => compileChoices(select, compileItemCriteria)).toThrow(
+    expect(() => compileChoices(select, compileItemCriteria, isManaged)).toThrow(
       expect.objectContaining({ code: 'select_invalid', place }),
     );
   });
@@ -223,7 +224,7 @@ describe('an object of choices', () => {
     fc.assert(
       fc.property(documents, choices, (given, select) => {
         const [theirs] = find([structuredClone(given)], {}, select as never).all();
-        const ours = compileChoices(select, compileItemCriteria)(given);
+        const ours = compileChoices(select, compileItemCriteria, isManaged)(given);
         expect(ours, JSON.stringify([given, select])).toEqual(theirs);
       }),
       runs(3000),

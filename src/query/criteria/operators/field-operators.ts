@@ -1,5 +1,5 @@
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
-import type { Compare } from '../../value/compare-values.ts';
+import { isAmong } from '../../value/compare-values.ts';
 import { isFields, isRegExp } from '../../value/value-type.ts';
 import { all, type Condition, EXPENSIVE, each, not, type ValueTest } from '../condition.ts';
 import { $elemMatch, $size } from './array.ts';
@@ -83,6 +83,7 @@ function oneOf(operand: unknown, { place, collated }: OperatorContext): Conditio
   const tests: ValueTest[] = [];
   if (primitives.size > 0)
     tests.push((value) => primitives.has(value) || hasAmount(primitives, value));
+  // A collator has no keys to look up.
   if (collated && strings.length > 0)
     tests.push((value) => typeof value === 'string' && isAmong(strings, value, collated));
   if (items.some((item) => item === null || item === undefined)) tests.push(equalTo(null));
@@ -98,20 +99,6 @@ function oneOf(operand: unknown, { place, collated }: OperatorContext): Conditio
   const cost = tests.length > cheap ? EXPENSIVE : 2;
   if (tests.length === 1 && only) return each(only, cost);
   return each((value, present) => tests.some((test) => test(value, present)), cost + tests.length);
-}
-
-/** By halves: a collator has no keys to look up. */
-function isAmong(sorted: readonly string[], value: string, compare: Compare): boolean {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compare(sorted[middle], value);
-    if (order === 0) return true;
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return false;
 }
 
 function hasAmount(primitives: ReadonlySet<unknown>, value: unknown): boolean {
