@@ -1,3 +1,4 @@
+import { operandChecks } from '../../../src/engine/update/part.ts';
 import { MANAGED_FIELDS } from '../../../src/storage/segments/stored-record.ts';
 import { type RefusalRow, refusalTable, updateTable } from './cases.ts';
 
@@ -31,6 +32,13 @@ refusalTable('operators as values of fields', [
   [{ a: 1, tags: { $push: 'x' } }, 'update_invalid', 'changes.tags', '{ $push: { tags: … } }'],
   [{ n: { $min: 1, $max: 2 } }, 'update_invalid', 'changes.n', '$min'],
 ]);
+
+refusalTable(
+  'every operator as the value of a field',
+  [...operandChecks.keys()].map(
+    (name): RefusalRow => [{ n: { [name]: 1 } }, 'update_invalid', 'changes.n', name],
+  ),
+);
 
 updateTable('values that are no operators', [
   ['no keys', { n: 1 }, { n: {} }, { n: {} }],
