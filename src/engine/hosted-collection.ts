@@ -7,7 +7,6 @@ import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
 import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
-import type { PartName } from '../protocol/parts.ts';
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
@@ -44,6 +43,7 @@ import {
   executeOnce,
   giveUp,
   type HandleDeclaration,
+  needParts,
   RequestTurns,
 } from './request-turns.ts';
 import { SaveSchedule } from './save-schedule.ts';
@@ -314,12 +314,6 @@ export class HostedCollection implements Executor {
     return this.#lifecycle.stop();
   }
 
-  *#load(needs: readonly PartName[]): Coroutine<void> {
-    const isThere = needs.every((part) => parts.has(part));
-    yield* parts.needAll(needs);
-    if (!isThere) this.context.events.sendStatus();
-  }
-
   /** Executes a request on the open collection, without regard for those that wait. */
   perform(
     request: Request,
@@ -329,7 +323,7 @@ export class HostedCollection implements Executor {
   ): Result<unknown> {
     const { needs } = request;
     const perform = () => this.#perform(request, reader, key, transaction);
-    return needs ? after(this.#load(needs), perform) : perform();
+    return needs ? after(needParts(this.context, needs), perform) : perform();
   }
 
   #perform(

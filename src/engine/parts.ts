@@ -53,10 +53,6 @@ class Parts {
     return this.#code[name] ?? (yield* wait(this.load(name)));
   }
 
-  *needAll(names: readonly PartName[]): Coroutine<void> {
-    for (const name of names) yield* this.need(name);
-  }
-
   /**
    * Loads a part, once. Requests share a load; one that fails is not kept, so that the next tries
    * again.

@@ -1,4 +1,4 @@
-import { type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../async/coroutine.ts';
 import { isPassing } from '../errors/errors.ts';
 
 /**
@@ -13,8 +13,7 @@ export class ReplayOrder {
     for (const collection of to)
       if (this.#failures.has(collection)) throw this.#failures.get(collection);
     try {
-      const result = start();
-      return isCoroutine(result) ? yield* result : result;
+      return yield* outcome(start());
     } catch (error) {
       if (isPassing(error)) for (const collection of to) this.#failures.set(collection, error);
       throw error;

@@ -1,4 +1,4 @@
-import { after, isCoroutine, type Result } from '../async/coroutine.ts';
+import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError } from '../errors/errors.ts';
 import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
@@ -9,6 +9,7 @@ import {
   isExclusive,
   isOfAnyVersion,
 } from '../protocol/operations.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
@@ -93,7 +94,7 @@ export class RequestTurns {
           if (!mustRest) return perform();
           const rest = () => atRest(storage, perform);
           // Code comes before writes are held: it may take long.
-          return request.needs ? after(parts.needAll(request.needs), rest) : rest();
+          return request.needs ? after(needParts(this.#context, request.needs), rest) : rest();
         },
       );
     return enter();
@@ -103,6 +104,16 @@ export class RequestTurns {
 /** Whether it waits for code, and what follows waits for it. */
 function lacksCode({ needs }: Request): boolean {
   return needs?.some((part) => !parts.has(part)) === true;
+}
+
+/** Waits for the code that a request needs. @throws {CairnError} `load_failed` */
+export function* needParts(
+  { events }: CollectionContext,
+  needs: readonly PartName[],
+): Coroutine<void> {
+  const isThere = needs.every((part) => parts.has(part));
+  for (const part of needs) yield* parts.need(part);
+  if (!isThere) events.sendStatus();
 }
 
 /** Whether a later read may find something else. */
