@@ -1,8 +1,8 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
-import { CriteriaError } from '../../src/errors/errors.ts';
 import { compileExpression } from '../../src/query/expressions/compile-expression.ts';
 import { fc, runs } from '../setup/properties.ts';
+import { failureOf } from './failure-of.ts';
 
 const NOW = Date.UTC(2024, 1, 29, 12);
 const at = new Date(Date.UTC(2020, 5, 1));
@@ -164,6 +164,7 @@ const rows: [unknown, unknown][] = [
   [{ $max: ['$n', 9, '$none'] }, 9],
   [{ $sum: '$numbers' }, 6],
   [{ $sum: ['$n', 2, 'x'] }, 7],
+  [{ $sum: ['$n', '$big'] }, 2n ** 60n + 5n],
   [{ $sum: '$nothing' }, 0],
   [{ $avg: '$numbers' }, 2],
   [{ $avg: '$tags' }, null],
@@ -267,7 +268,7 @@ describe('expressions', () => {
     [{ $let: { vars: { A: 1 }, in: 1 } }, '$expr.$let.vars.A', 'small letter'],
     [{ $getField: '__proto__' }, '$expr.$getField', 'field'],
   ])('refuses %j', (expression, place, named) => {
-    const error = failure(() => compileExpression(expression, '$expr', 0));
+    const error = failureOf(() => compileExpression(expression, '$expr', 0));
     expect(error).toMatchObject({ place });
     expect(error.message).toContain(named);
   });
@@ -287,25 +288,15 @@ describe('expressions', () => {
     [{ $mergeObjects: ['$n'] }, '$expr.$mergeObjects'],
     [{ $switch: { branches: [branch(false, 1)] } }, '$expr.$switch'],
   ])('%j meets a value of the wrong kind', (expression, place) => {
-    expect(failure(() => of(expression))).toMatchObject({ code: 'operand_invalid', place });
+    expect(failureOf(() => of(expression))).toMatchObject({ code: 'operand_invalid', place });
   });
 
   test('nests at most 100 levels', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 150; level++) deep = { $abs: deep };
-    expect(failure(() => of(deep))).toMatchObject({ code: 'operand_invalid' });
+    expect(failureOf(() => of(deep))).toMatchObject({ code: 'operand_invalid' });
   });
 });
-
-function failure(run: () => unknown): CriteriaError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof CriteriaError) return error;
-    throw error;
-  }
-  throw new Error('It was accepted.');
-}
 
 const n = fc.integer({ min: -3, max: 3 });
 const documents = fc.record(

@@ -1,7 +1,7 @@
 import { CriteriaError } from '../../errors/errors.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
-import type { Evaluate, ExpressionOperator, Scope } from './operator.ts';
+import type { Evaluate, ExpressionOperator, Scope, Variables } from './operator.ts';
 import { arithmetic } from './operators/arithmetic.ts';
 import { arrays } from './operators/arrays.ts';
 import { comparisons } from './operators/comparisons.ts';
@@ -41,6 +41,7 @@ const MAX_DEPTH = 100;
  * @param expression A copy of the caller's, of plain data.
  * @param place Where it stands, such as `$expr`.
  * @param now The time that `$$NOW` stands for.
+ * @param variables Further ones, such as those of `let` of `$lookup`; their values may change.
  * @throws {CriteriaError} naming the place; the closure throws `operand_invalid` for a value of a
  *   wrong kind.
  *
@@ -54,6 +55,7 @@ export function compileExpression(
   expression: unknown,
   place: string,
   now: number,
+  variables?: Variables,
 ): CompiledExpression {
   const roots = new Set<string>();
   const root = { value: undefined as unknown };
@@ -64,6 +66,7 @@ export function compileExpression(
       ['CURRENT', root],
       ['NOW', { value: new Date(now) }],
       ['REMOVE', { value: undefined }],
+      ...(variables ?? []),
     ]),
     roots,
     compile,

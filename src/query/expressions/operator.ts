@@ -5,11 +5,13 @@ import { isFields, isRegExp } from '../value/value-type.ts';
 /** The value of an expression for a document; `undefined` where it is missing. */
 export type Evaluate = (document: unknown) => unknown;
 
+/** Variables by name: an expression is evaluated for one document at a time. */
+export type Variables = ReadonlyMap<string, { value: unknown }>;
+
 /** What an expression may refer to. */
 export interface Scope {
   readonly depth: number;
-  /** Variables by name: an expression is evaluated for one document at a time. */
-  readonly variables: ReadonlyMap<string, { value: unknown }>;
+  readonly variables: Variables;
   /** Collects the first segments of paths, `$$` where the whole document is read. */
   readonly roots: Set<string>;
   readonly compile: (expression: unknown, place: string, scope: Scope) => Evaluate;

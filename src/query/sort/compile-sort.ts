@@ -33,15 +33,16 @@ export interface SortOrder {
  * compared by one item together.
  *
  * @param collation The order of strings, as `parseCollation` writes it.
+ * @param at The place of the sort.
  * @throws {CriteriaError} `sort_invalid`, naming the place, such as `sort.age`.
  */
-export function compileSort(sort: unknown, collation?: string): SortOrder {
+export function compileSort(sort: unknown, collation?: string, at = 'sort'): SortOrder {
   const entries = isFields(sort) ? Object.entries(sort) : [];
   if (entries.length === 0) {
-    throw unexpectedValue('sort_invalid', 'sort', 'an object such as { age: 1, name: -1 }', sort);
+    throw unexpectedValue('sort_invalid', at, 'an object such as { age: 1, name: -1 }', sort);
   }
   const fields = entries.map(([path, direction]): SortField => {
-    const place = `sort.${path}`;
+    const place = `${at}.${path}`;
     checkPath(path, 'sort_invalid', place);
     if (direction !== 1 && direction !== -1) {
       throw unexpectedValue('sort_invalid', place, '1 or -1 (paths are dotted)', direction);

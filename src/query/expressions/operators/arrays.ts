@@ -1,5 +1,6 @@
 import { operandInvalid } from '../../query-errors.ts';
 import { compareValues, equalValues } from '../../value/compare-values.ts';
+import { ExactSum } from '../accumulators/exact-sum.ts';
 import {
   checkLength,
   type Evaluate,
@@ -88,12 +89,10 @@ export const arrays = {
   }),
   $max: extreme(1),
   $min: extreme(-1),
-  $sum: ofValues((values) => values.filter(isNumber).reduce((sum, value) => sum + value, 0)),
+  $sum: ofValues((values) => sumOf(values).result()),
   $avg: ofValues((values) => {
-    const numbers = values.filter(isNumber);
-    return numbers.length === 0
-      ? null
-      : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    const sum = sumOf(values);
+    return sum.count === 0 ? null : Number(sum.result()) / sum.count;
   }),
   $map: (operand, place, scope) => {
     const given = namedOperands(operand, place, ['input', 'in'], ['as']);
@@ -149,9 +148,10 @@ export const arrays = {
   },
 } satisfies Record<string, ExpressionOperator>;
 
-/** A bigint is added as a number. */
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
+function sumOf(values: readonly unknown[]): ExactSum {
+  const sum = new ExactSum();
+  for (const value of values) sum.add(value);
+  return sum;
 }
 
 /** The parts of an operator that evaluates an expression for each item of an array. */

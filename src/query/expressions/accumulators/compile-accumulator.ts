@@ -1,0 +1,185 @@
+import { operandInvalid, operatorUnknown, placeBelow } from '../../query-errors.ts';
+import { compileSort } from '../../sort/compile-sort.ts';
+import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import { isFields } from '../../value/value-type.ts';
+import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
+import { type Evaluate, namedOperands, type Variables } from '../operator.ts';
+import {
+  type Accumulator,
+  Average,
+  Count,
+  Deviation,
+  Distinct,
+  Extreme,
+  First,
+  Last,
+  Merged,
+  Pushed,
+  Ranking,
+  Sum,
+} from './states.ts';
+
+/**
+ * A compiled accumulator. For each document of a group, `state.add(input(document), rank)`.
+ *
+ * @example
+ * ```ts
+ * const { input, make } = compileAccumulator({ $sum: '$n' }, 'pipeline[0].$group.total', 0);
+ * const state = make();
+ * for (const document of group) state.add(input(document));
+ * state.result();
+ * ```
+ */
+export interface CompiledAccumulator {
+  /** The value of a document. */
+  readonly input: Evaluate;
+  /** First segments of the paths that `input` reads, as of an expression. */
+  readonly roots: ReadonlySet<string>;
+  /** Whether a state keeps values of many documents: its memory has to be bounded. */
+  readonly grows: boolean;
+  /**
+   * The state of a new group.
+   *
+   * @param key The `_id` of the group, which `n` of `$topN` and its kin may depend on.
+   * @throws {CriteriaError} `operand_invalid`
+   */
+  readonly make: (key?: unknown) => Accumulator;
+  /**
+   * The same for groups that documents leave too; its results equal those of `make` bit by bit.
+   * `undefined` where the accumulator has none.
+   */
+  readonly makeInvertible: ((key?: unknown) => InvertibleAccumulator) | undefined;
+}
+
+/** A state that documents leave again. */
+interface InvertibleAccumulator extends Accumulator {
+  add(value: unknown, rank: number): void;
+  /** @param value What was added with this rank. */
+  remove(value: unknown, rank: number): void;
+}
+
+/** Compiles the operand of an accumulator. */
+type Compiler = (operand: unknown, place: string, compile: Compile) => Compiled;
+
+type Compiled = Pick<CompiledAccumulator, 'make'> &
+  Partial<CompiledAccumulator> & { readonly input: Evaluate };
+
+type Compile = (expression: unknown, place: string) => CompiledExpression;
+
+const ONE = () => 1;
+
+const of =
+  (make: (place: string) => Accumulator, rest: Partial<CompiledAccumulator> = {}): Compiler =>
+  (operand, place, compile) => ({
+    ...rest,
+    input: compile(operand, place).evaluate,
+    make: () => make(place),
+  });
+
+const accumulators: Readonly<Record<string, Compiler>> = {
+  $sum: of(() => new Sum()),
+  $avg: of(() => new Average()),
+  $min: of(() => new Extreme(-1)),
+  $max: of(() => new Extreme(1)),
+  $first: of(() => new First()),
+  $last: of(() => new Last()),
+  $push: of(() => new Pushed(), { grows: true }),
+  $addToSet: of(() => new Distinct(), { grows: true }),
+  $mergeObjects: of((place) => new Merged(place), { grows: true }),
+  $stdDevPop: of(() => new Deviation(0)),
+  $stdDevSamp: of(() => new Deviation(1)),
+  $count: (operand, place) => {
+    if (!isFields(operand) || Object.keys(operand).length > 0)
+      throw operandInvalid(place, '{}', operand);
+    return { input: ONE, make: () => new Count() };
+  },
+  $firstN: ofInput(undefined, false),
+  $lastN: ofInput(undefined, true),
+  $minN: ofInput(compareScalars, false),
+  $maxN: ofInput((a, b) => compareScalars(b, a), false),
+  $top: ofOutput(false, false),
+  $bottom: ofOutput(true, false),
+  $topN: ofOutput(false, true),
+  $bottomN: ofOutput(true, true),
+};
+
+/**
+ * Compiles an accumulator of `$group` and its kin, such as `{ $sum: '$price' }`.
+ *
+ * https://www.mongodb.com/docs/manual/reference/operator/aggregation/#accumulators---group---bucket---bucketauto---setwindowfields-
+ *
+ * @param place Where it stands, such as `pipeline[2].$group.total`.
+ * @param now The time that `$$NOW` stands for.
+ * @throws {CriteriaError} naming the place
+ */
+export function compileAccumulator(
+  accumulator: unknown,
+  place: string,
+  now: number,
+  variables?: Variables,
+): CompiledAccumulator {
+  const [entry, ...more] = isFields(accumulator) ? Object.entries(accumulator) : [];
+  if (!entry || more.length > 0)
+    throw operandInvalid(place, 'one accumulator, such as { $sum: "$price" }', accumulator);
+  const [name, operand] = entry;
+  const at = placeBelow(place, name);
+  const compiler = Object.hasOwn(accumulators, name) ? accumulators[name] : undefined;
+  if (!compiler) throw operatorUnknown(at, name, Object.keys(accumulators), undefined);
+  const roots = new Set<string>();
+  const compiled = compiler(operand, at, (expression, where) => {
+    const one = compileExpression(expression, where, now, variables);
+    for (const root of one.roots) roots.add(root);
+    return one;
+  });
+  return { roots, grows: false, makeInvertible: undefined, ...compiled };
+}
+
+/** `$firstN` and its kin: of `minN` and `maxN` null and missing values are left out. */
+function ofInput(compare: Compare | undefined, atEnd: boolean): Compiler {
+  return (operand, place, compile) => {
+    const given = namedOperands(operand, place, ['input', 'n']);
+    const { evaluate } = compile(given.input, `${place}.input`);
+    const count = countOf(given.n, `${place}.n`, compile);
+    const input: Evaluate = (document) => evaluate(document) ?? null;
+    const make = (key: unknown) => new Ranking(count(key), compare, atEnd, compare !== undefined);
+    return { input, make, grows: true };
+  };
+}
+
+/** `$top` and its kin: the values of documents in an order of their own. */
+function ofOutput(atEnd: boolean, isMany: boolean): Compiler {
+  return (operand, place, compile) => {
+    const given = namedOperands(operand, place, ['sortBy', 'output', ...(isMany ? ['n'] : [])]);
+    const { keyOf, roots, compare } = compileSort(given.sortBy, undefined, `${place}.sortBy`);
+    const { evaluate } = compile(given.output, `${place}.output`);
+    for (const root of roots) compile(`$${root}`, place);
+    const count = isMany ? countOf(given.n, `${place}.n`, compile) : ONE;
+    const input: Evaluate = (document): Sorted => ({
+      key: keyOf(document as object),
+      value: evaluate(document) ?? null,
+    });
+    const byKey: Compare = (a, b) => compare((a as Sorted).key, (b as Sorted).key);
+    const make = (key: unknown): Accumulator => {
+      const ranking = new Ranking(count(key), byKey, atEnd, false);
+      const values = () => (ranking.result() as Sorted[]).map(({ value }) => value);
+      const result = isMany ? values : () => values()[0] ?? null;
+      return { add: (value) => ranking.add(value), result };
+    };
+    return { input, make, grows: isMany };
+  };
+}
+
+interface Sorted {
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+/** How many values a group keeps, by its key. */
+function countOf(n: unknown, place: string, compile: Compile): (key: unknown) => number {
+  const { evaluate } = compile(n, place);
+  return (key) => {
+    const count = evaluate(isFields(key) ? key : {});
+    if (Number.isSafeInteger(count) && (count as number) > 0) return count as number;
+    throw operandInvalid(place, 'a whole number from 1', count);
+  };
+}

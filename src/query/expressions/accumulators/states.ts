@@ -1,0 +1,191 @@
+import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import { valueKey } from '../../value/value-key.ts';
+import { isFields } from '../../value/value-type.ts';
+import { isNullish, wrongKind } from '../operator.ts';
+import { ExactSum } from './exact-sum.ts';
+
+/** What an accumulator has seen of a group. */
+export interface Accumulator {
+  /**
+   * @param value What `input` gives for a document; `undefined` where it is missing.
+   * @param rank The place of the document in the order of the group; only invertible ones need it.
+   */
+  add(value: unknown, rank?: number): void;
+  /** Never `undefined`. The state lives on, and shares its value with nobody. */
+  result(): unknown;
+}
+
+export class Count implements Accumulator {
+  #count = 0;
+  add(): void {
+    this.#count++;
+  }
+  result(): number {
+    return this.#count;
+  }
+}
+
+export class Sum implements Accumulator {
+  readonly #sum = new ExactSum();
+  add(value: unknown): void {
+    this.#sum.add(value);
+  }
+  result(): unknown {
+    return this.#sum.result();
+  }
+}
+
+export class Average implements Accumulator {
+  readonly #sum = new ExactSum();
+  add(value: unknown): void {
+    this.#sum.add(value);
+  }
+  result(): number | null {
+    const { count } = this.#sum;
+    return count === 0 ? null : Number(this.#sum.result()) / count;
+  }
+}
+
+/** By Welford's method. */
+export class Deviation implements Accumulator {
+  readonly #spare: 0 | 1;
+  #count = 0;
+  #mean = 0;
+  #squares = 0;
+  /** @param spare 1 for a sample, 0 for a population. */
+  constructor(spare: 0 | 1) {
+    this.#spare = spare;
+  }
+  add(value: unknown): void {
+    if (typeof value !== 'number' && typeof value !== 'bigint') return;
+    const number = Number(value);
+    const distance = number - this.#mean;
+    this.#mean += distance / ++this.#count;
+    this.#squares += distance * (number - this.#mean);
+  }
+  result(): number | null {
+    const count = this.#count - this.#spare;
+    return count <= 0 ? null : Math.sqrt(this.#squares / count);
+  }
+}
+
+export class Extreme implements Accumulator {
+  readonly #sign: 1 | -1;
+  #value: unknown = null;
+  constructor(sign: 1 | -1) {
+    this.#sign = sign;
+  }
+  add(value: unknown): void {
+    if (isNullish(value)) return;
+    if (this.#value === null || this.#sign * compareScalars(value, this.#value) > 0)
+      this.#value = value;
+  }
+  result(): unknown {
+    return this.#value;
+  }
+}
+
+export class First implements Accumulator {
+  #value: unknown;
+  #isSet = false;
+  add(value: unknown): void {
+    if (this.#isSet) return;
+    this.#isSet = true;
+    this.#value = value;
+  }
+  result(): unknown {
+    return this.#value ?? null;
+  }
+}
+
+export class Last implements Accumulator {
+  #value: unknown;
+  add(value: unknown): void {
+    this.#value = value;
+  }
+  result(): unknown {
+    return this.#value ?? null;
+  }
+}
+
+export class Pushed implements Accumulator {
+  readonly #values: unknown[] = [];
+  add(value: unknown): void {
+    if (value !== undefined) this.#values.push(value);
+  }
+  result(): unknown[] {
+    return this.#values.slice();
+  }
+}
+
+/** In the order of values: a set has none of its own. */
+export class Distinct implements Accumulator {
+  readonly #values = new Map<unknown, unknown>();
+  add(value: unknown): void {
+    const key = valueKey(value);
+    if (value !== undefined && !this.#values.has(key)) this.#values.set(key, value);
+  }
+  result(): unknown[] {
+    return [...this.#values.values()].sort(compareScalars);
+  }
+}
+
+export class Merged implements Accumulator {
+  readonly #place: string;
+  readonly #fields: Record<string, unknown> = {};
+  /** @param place Where the accumulator stands. */
+  constructor(place: string) {
+    this.#place = place;
+  }
+  /** @throws {CriteriaError} `operand_invalid` */
+  add(value: unknown): void {
+    if (isNullish(value)) return;
+    if (!isFields(value)) throw wrongKind(this.#place, 'an object', value);
+    Object.assign(this.#fields, value);
+  }
+  result(): unknown {
+    return { ...this.#fields };
+  }
+}
+
+/** The first or last values, in an order, of those that came. */
+export class Ranking implements Accumulator {
+  readonly #count: number;
+  readonly #compare: Compare | undefined;
+  readonly #atEnd: boolean;
+  readonly #skipsNull: boolean;
+  #values: unknown[] = [];
+
+  /**
+   * @param compare The order; the order of coming without. Equal values keep that.
+   * @param atEnd Whether the last ones are kept.
+   * @param skipsNull Whether null is left out.
+   */
+  constructor(count: number, compare: Compare | undefined, atEnd: boolean, skipsNull: boolean) {
+    this.#count = count;
+    this.#compare = compare;
+    this.#atEnd = atEnd;
+    this.#skipsNull = skipsNull;
+  }
+
+  add(value: unknown): void {
+    const values = this.#values;
+    if (this.#skipsNull && value === null) return;
+    if (!this.#compare && !this.#atEnd && values.length === this.#count) return;
+    // Sorted once in a while: twice as many cost a sort of both halves for each half.
+    if (values.push(value) >= 2 * this.#count + 64) this.#cut();
+  }
+
+  result(): unknown[] {
+    this.#cut();
+    return this.#values.slice();
+  }
+
+  #cut(): void {
+    if (this.#compare) this.#values.sort(this.#compare);
+    if (this.#values.length <= this.#count) return;
+    this.#values = this.#atEnd
+      ? this.#values.slice(-this.#count)
+      : this.#values.slice(0, this.#count);
+  }
+}
