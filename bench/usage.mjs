@@ -9,7 +9,7 @@ npm run bench -- --only dexie             single databases; repeatable
 npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio; also of limits
 npm run bench -- limits [workload …]      Cairn against its limits
 npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed
-npm run bench -- first-visit              from navigation to the first answer, by cache and latency: --size 10000, --rounds 7
+npm run bench -- first-visit              from navigation to the first answer, by cache and latency: --size 10000, --rounds 7, --http2
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
 npm run bench -- tabs                     calls in a follower, and failover
 npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows

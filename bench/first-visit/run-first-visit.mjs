@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
@@ -8,6 +6,7 @@ import { ROOT } from '../../tools/setup.mjs';
 import { summarize } from '../page/statistics.mjs';
 import { buildIfStale } from '../shared/build.mjs';
 import { wholeNumber } from '../shared/whole-number.mjs';
+import { serveApps } from './app-server.mjs';
 
 const FOLDER = `${ROOT}node_modules/.cache/cairn-bench/first-visit`;
 const PAGES = fileURLToPath(new URL('page', import.meta.url));
@@ -15,12 +14,7 @@ const PAGES = fileURLToPath(new URL('page', import.meta.url));
 const BASE = 'dexie';
 const APPS = ['cairn-worker', 'cairn-thread', BASE, 'rxdb', 'tanstack', 'sqlite'];
 
-/**
- * How a visit loads: milliseconds before each answer of the server, whether the browser may keep
- * files, and how many times slower the processor of the page is.
- *
- * @typedef {{ title: string, latency: number, cached: boolean, slower: number }} Circumstances
- */
+/** @typedef {import('./app-server.mjs').Circumstances} Circumstances */
 
 /**
  * Those without a cache come first: what a browser has kept it goes on using. @type {readonly
@@ -65,43 +59,6 @@ async function buildApps() {
   }
 }
 
-/** @type {Record<string, string>} */
-const TYPES = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.wasm': 'application/wasm',
-};
-
-/** Serves the apps by HTTP/1.1. The circumstances of the answers can be exchanged. */
-async function serveApps() {
-  /** @type {Circumstances} */
-  let current = { title: '', latency: 0, cached: false, slower: 1 };
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    const type = TYPES[extname(pathname)];
-    const send = () => {
-      if (!type) return response.writeHead(404).end();
-      const keep = current.cached && type !== 'text/html' ? 'max-age=3600, immutable' : 'no-store';
-      response.writeHead(200, { 'content-type': type, 'cache-control': keep });
-      return response.end(readFileSync(join(FOLDER, pathname)));
-    };
-    if (current.latency > 0) setTimeout(send, current.latency);
-    else send();
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return {
-    url: (/** @type {string} */ app) => `http://127.0.0.1:${port}/${app}/index.html`,
-    use: (/** @type {Circumstances} */ next) => {
-      current = next;
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
 /**
  * One visit in a new page.
  *
@@ -132,7 +89,7 @@ async function visit(chromium, url, slower, stay = 0) {
   }
 }
 
-/** @param {string[]} args `--rounds N`, `--size N` */
+/** @param {string[]} args `--rounds N`, `--size N`, `--http2` */
 export async function runFirstVisit(args) {
   const option = (/** @type {string} */ name, /** @type {number} */ otherwise) => {
     const at = args.indexOf(`--${name}`);
@@ -142,12 +99,13 @@ export async function runFirstVisit(args) {
   const size = option('size', 10_000);
   buildIfStale();
   await buildApps();
-  const server = await serveApps();
-  const chromium = await launchChromium();
+  const http2 = args.includes('--http2');
+  const server = await serveApps(FOLDER, http2);
+  const chromium = await launchChromium({ args: server.flags });
   try {
     for (const app of APPS) await visit(chromium, `${server.url(app)}?fill=${size}`, 1);
     console.log(
-      `First answer, ${size} documents, ms from navigation (from the script), medians of ${rounds}\n`,
+      `First answer, ${http2 ? 'HTTP/2' : 'HTTP/1.1'}, ${size} documents, ms from navigation (from the script), medians of ${rounds}\n`,
     );
     console.log(`| | ${APPS.map((app) => `${app} | / ${BASE}`).join(' | ')} |`);
     console.log(`|---|${APPS.map(() => '--:|--:').join('|')}|`);
