@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { ROOT } from '../../tools/setup.mjs';
 
@@ -32,9 +32,16 @@ export function buildCommit(name) {
     run(`${ROOT}node_modules/.bin/tsdown`, [], source);
     mkdirSync(BUILDS, { recursive: true });
     run('cp', ['-r', `${source}/dist`, `${folder}.part`], ROOT);
+    nameEntry(`${folder}.part`);
     renameSync(`${folder}.part`, folder);
   } finally {
     removeFolder(source);
   }
   return { commit, folder };
+}
+
+/** Gives the entry of earlier builds, `index.js`, the name that pages ask for. @param {string} folder */
+function nameEntry(folder) {
+  const entry = `${folder}/cairndb.js`;
+  if (!existsSync(entry)) writeFileSync(entry, "export * from './index.js';\n");
 }
