@@ -58,7 +58,8 @@ export class LiveQueries {
     this.#touched = new Set();
     const looks = [...this.#readers.values()].includes(true);
     if (looks) this.#decode(keys);
-    for (const reader of [...this.#readers.keys()]) reader.changed(keys);
+    const areResident = this.#areResident(keys);
+    for (const reader of [...this.#readers.keys()]) reader.changed(keys, areResident);
     if (looks && !this.#context.settings.caching) this.#forget(keys);
   }
 
@@ -71,6 +72,15 @@ export class LiveQueries {
   /** Ends all readers: the collection was dropped. */
   fail(error: unknown): void {
     for (const reader of [...this.#readers.keys()]) reader.fail(error);
+  }
+
+  #areResident(keys: ReadonlySet<string>): boolean {
+    const { table } = this.#context.records;
+    for (const key of keys) {
+      const record = table.get(key);
+      if (record && record.body === undefined) return false;
+    }
+    return true;
   }
 
   /** Decodes changed documents once for all readers. */

@@ -71,11 +71,28 @@ export class LiveReader {
     else this.#start(undefined);
   }
 
-  /** Must be called when the records of these keys have changed. */
-  changed(keys: ReadonlySet<string>): void {
+  /**
+   * Must be called when the records of these keys have changed.
+   *
+   * @param areResident Whether their bodies are in memory. Most changes concern few of the readers;
+   *   the others then answer without a coroutine.
+   */
+  changed(keys: ReadonlySet<string>, areResident: boolean): void {
     const isIdle = this.#state.is === 'idle';
     if (!isIdle || this.#reading?.mayHang) for (const key of keys) this.#touched.add(key);
-    if (isIdle) this.#start(this.#reading?.mayHang ? this.#touched : keys);
+    if (!isIdle) return;
+    if (this.#reading?.mayHang) this.#start(this.#touched);
+    else if (!areResident) this.#start(keys);
+    else if (this.#updates(keys)) this.#start(undefined);
+  }
+
+  #updates(keys: ReadonlySet<string>): boolean {
+    try {
+      return (this.#reading as Reading).result.update(keys, (one) => one.body as Body);
+    } catch (error) {
+      this.fail(error);
+      return false;
+    }
   }
 
   /** Must be called when all records were replaced. */
