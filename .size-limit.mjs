@@ -80,7 +80,7 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   part('backups', '13.6 kB'),
-  part('expressions', '7 kB'),
+  part('expressions', '14.9 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.3 kB'),
   part('updates', '4.6 kB'),

@@ -201,7 +201,7 @@ function visitCriteria(
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);
       if (key === '$expr' || key.startsWith('$bits')) traits.isLate = true;
-      const isPattern = key === '$regex' || (key === 'regex' && place.endsWith('.$regexMatch'));
+      const isPattern = key === '$regex' || (key === 'regex' && /\.\$regex\w+$/.test(place));
       if (isPattern && typeof value === 'string') notePattern(value, traits);
       if (key === '$regex' && typeof value === 'string' && !isValue)
         checkPattern(value, criteria.$options, at);

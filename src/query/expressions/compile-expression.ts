@@ -1,11 +1,21 @@
 import { CriteriaError } from '../../errors/errors.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
-import type { Evaluate, ExpressionOperator, Scope, Variables } from './operator.ts';
+import {
+  constant,
+  type Evaluate,
+  type ExpressionOperator,
+  isConstant,
+  type Scope,
+  type Variable,
+  type Variables,
+} from './operator.ts';
 import { arithmetic } from './operators/arithmetic.ts';
 import { arrays } from './operators/arrays.ts';
 import { comparisons } from './operators/comparisons.ts';
+import { dates } from './operators/dates.ts';
 import { objects } from './operators/objects.ts';
+import { sets } from './operators/sets.ts';
 import { strings } from './operators/strings.ts';
 import { types } from './operators/types.ts';
 
@@ -24,7 +34,9 @@ const operators: ReadonlyMap<string, ExpressionOperator> = new Map(
     ...arrays,
     ...objects,
     ...types,
-    $literal: (operand) => () => operand,
+    ...sets,
+    ...dates,
+    $literal: constant,
     $let: bind,
   } satisfies Record<string, ExpressionOperator>),
 );
@@ -61,14 +73,15 @@ export function compileExpression(
   const root = { value: undefined as unknown };
   const scope: Scope = {
     depth: 0,
-    variables: new Map<string, { value: unknown }>([
+    variables: new Map<string, Variable>([
       ['ROOT', root],
       ['CURRENT', root],
-      ['NOW', { value: new Date(now) }],
-      ['REMOVE', { value: undefined }],
+      ['NOW', { value: new Date(now), isConstant: true }],
+      ['REMOVE', { value: undefined, isConstant: true }],
       ...(variables ?? []),
     ]),
     roots,
+    reads: { count: 0 },
     compile,
   };
   const evaluate = compile(expression, place, scope);
@@ -83,7 +96,22 @@ export function compileExpression(
   };
 }
 
+/** Compiles an expression; where it reads nothing of the document, to its value. */
 function compile(expression: unknown, place: string, scope: Scope): Evaluate {
+  const { count } = scope.reads;
+  const evaluate = compileOne(expression, place, scope);
+  if (scope.reads.count > count || isConstant(evaluate)) return evaluate;
+  try {
+    return constant(evaluate(undefined));
+  } catch (error) {
+    // An error is that of a document, as the expression may never be evaluated.
+    if (!(error instanceof CriteriaError)) throw error;
+    scope.reads.count++;
+    return evaluate;
+  }
+}
+
+function compileOne(expression: unknown, place: string, scope: Scope): Evaluate {
   if (scope.depth > MAX_DEPTH)
     throw operandInvalid(place.slice(0, 200), `nested at most ${MAX_DEPTH} levels`, expression);
   const below: Scope = { ...scope, depth: scope.depth + 1 };
@@ -93,7 +121,7 @@ function compile(expression: unknown, place: string, scope: Scope): Evaluate {
     const items = expression.map((item, index) => compile(item, placeBelow(place, index), below));
     return (document) => items.map((item) => item(document) ?? null);
   }
-  if (!isFields(expression)) return () => expression;
+  if (!isFields(expression)) return constant(expression);
   const entries = Object.entries(expression);
   const [first] = entries;
   if (entries.length === 1 && first?.[0].startsWith('$')) {
@@ -131,13 +159,14 @@ function compileObject(
   };
 }
 
-function compilePath(path: string, place: string, { variables, roots }: Scope): Evaluate {
+function compilePath(path: string, place: string, { variables, roots, reads }: Scope): Evaluate {
   const [head = '', ...rest] = path.slice(1).split('.');
   const isVariable = head.startsWith('$');
   const segments = isVariable ? rest : [head, ...rest];
   if (segments.some((one) => one === '' || one === '__proto__'))
     throw operandInvalid(place, 'a path such as "$name" or "$$this.name"', path);
   if (!isVariable) {
+    reads.count++;
     roots.add(head);
     return readPath(segments);
   }
@@ -149,10 +178,11 @@ function compilePath(path: string, place: string, { variables, roots }: Scope): 
       `'${place}' uses the variable "$$${name}", which is not defined; there are ${[...variables.keys()].map((known) => `$$${known}`).join(', ')}.`,
       { place },
     );
-  if (name === 'ROOT' || name === 'CURRENT') roots.add('$$');
-  if (segments.length === 0) return () => variable.value;
   const read = readPath(segments);
-  return () => read(variable.value);
+  if (variable.isConstant) return constant(read(variable.value));
+  reads.count++;
+  if (name === 'ROOT' || name === 'CURRENT') roots.add('$$');
+  return segments.length === 0 ? () => variable.value : () => read(variable.value);
 }
 
 /** `$let`: names values for an expression. */

@@ -5,16 +5,37 @@ import { isFields, isRegExp } from '../value/value-type.ts';
 /** The value of an expression for a document; `undefined` where it is missing. */
 export type Evaluate = (document: unknown) => unknown;
 
-/** Variables by name: an expression is evaluated for one document at a time. */
-export type Variables = ReadonlyMap<string, { value: unknown }>;
+/** The value of a variable: an expression is evaluated for one document at a time. */
+export interface Variable {
+  value: unknown;
+  readonly isConstant?: boolean;
+}
+
+export type Variables = ReadonlyMap<string, Variable>;
 
 /** What an expression may refer to. */
 export interface Scope {
   readonly depth: number;
+  /** Counts paths and variables, by which constant expressions have none. */
+  readonly reads: { count: number };
   readonly variables: Variables;
   /** Collects the first segments of paths, `$$` where the whole document is read. */
   readonly roots: Set<string>;
   readonly compile: (expression: unknown, place: string, scope: Scope) => Evaluate;
+}
+
+const constants = new WeakSet<Evaluate>();
+
+/** The evaluation of a value that is the same for all documents. */
+export function constant(value: unknown): Evaluate {
+  const evaluate = () => value;
+  constants.add(evaluate);
+  return evaluate;
+}
+
+/** Whether an expression has one value for all documents. */
+export function isConstant(evaluate: Evaluate): boolean {
+  return constants.has(evaluate);
 }
 
 /** Compiles an operator with its operand. */
@@ -78,6 +99,58 @@ export function ofNamed<Name extends string>(
   };
 }
 
+/** Named arguments that are given. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/**
+ * An operator over inputs that differ by document, with settings that seldom do: constant ones are
+ * prepared once, and refused when they are compiled. Null among the inputs gives `onNull`, or null
+ * as it does among the settings.
+ *
+ * @param inputs Names of at most two arguments.
+ * @param fallbacks Of `onNull` and `onError` those that there are.
+ */
+export function ofSettings(
+  inputs: readonly string[],
+  required: readonly string[],
+  optional: readonly string[],
+  prepare: (settings: Settings, place: string) => (first: unknown, second: unknown) => unknown,
+  fallbacks: readonly string[] = [],
+): ExpressionOperator {
+  return (operand, place, scope) => {
+    const all = [...inputs, ...required];
+    const given = namedOperands(operand, place, all, [...optional, ...fallbacks]);
+    const compiled = (name: string) => scope.compile(given[name], `${place}.${name}`, scope);
+    const names = [...required, ...optional].filter((name) => name in given);
+    const settings = names.map(compiled);
+    const [first = NULL, second] = inputs.map(compiled);
+    const onNull = 'onNull' in given ? compiled('onNull') : NULL;
+    const onError = 'onError' in given ? compiled('onError') : undefined;
+    const prepared = (document: unknown) => {
+      const values = settings.map((one) => one(document));
+      if (values.some(isNullish)) return NULL;
+      return prepare(Object.fromEntries(names.map((name, at) => [name, values[at]])), place);
+    };
+    const once = settings.every(isConstant) ? prepared(undefined) : undefined;
+    return (document) => {
+      const one = first(document);
+      const two = second?.(document);
+      if ((isNullish(one) && inputs.length > 0) || (second && isNullish(two)))
+        return onNull(document);
+      const apply = once ?? prepared(document);
+      if (!onError) return apply(one, two);
+      try {
+        return apply(one, two);
+      } catch (error) {
+        if (error instanceof CriteriaError) return onError(document);
+        throw error;
+      }
+    };
+  };
+}
+
+const NULL = () => null;
+
 /** @throws {CriteriaError} `operand_invalid` unless the operand has these names. */
 export function namedOperands(
   operand: unknown,
@@ -136,4 +209,10 @@ export function itemsIn(value: unknown, place: string): readonly unknown[] {
 /** Truth as expressions see it: all but false, null, 0 and a missing value. */
 export function isTrue(value: unknown): boolean {
   return !(value === false || isNullish(value) || value === 0 || value === 0n);
+}
+
+/** @throws {CriteriaError} `operand_invalid` unless it is a position in a list. */
+export function indexIn(value: unknown, place: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw wrongKind(place, 'a whole number from 0', value);
 }

@@ -4,12 +4,25 @@ type Numeric = number | bigint;
 
 const MANY = 1000;
 
-/** A function of one number; null and missing give null. */
+/** A function of one number; null and missing give null. What has no result is refused. */
 const ofNumber = (compute: (value: number) => number): ExpressionOperator =>
   ofArguments(1, 1, (place) => (value: unknown) => {
     if (isNullish(value)) return null;
-    return compute(Number(numericIn(value, place)));
+    const number = Number(numericIn(value, place));
+    const result = compute(number);
+    if (Number.isNaN(result) && !Number.isNaN(number))
+      throw wrongKind(place, 'a number for which it is defined', value);
+    return result;
   });
+
+/** A function of the bits of whole numbers; a bigint where there is one. */
+function ofBits(start: bigint, compute: (a: bigint, b: bigint) => bigint): ExpressionOperator {
+  return ofArguments(0, MANY, (place) => (...values: unknown[]) => {
+    if (values.some(isNullish)) return null;
+    const result = values.map((value) => wholeIn(value, place)).reduce(compute, start);
+    return values.some((value) => typeof value === 'bigint') ? result : Number(result);
+  });
+}
 
 /** A function of one number that keeps a bigint. */
 const ofNumeric = (
@@ -23,13 +36,37 @@ const ofNumeric = (
   });
 
 /** A function of two numbers. A number and a bigint are computed as numbers, as the server does. */
-const ofTwo = (compute: (a: number, b: number) => number): ExpressionOperator =>
+const ofTwo = (
+  compute: (a: number, b: number) => number,
+  isDefined: (a: number, b: number) => boolean = () => true,
+): ExpressionOperator =>
   ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
     if (isNullish(a) || isNullish(b)) return null;
-    return compute(Number(numericIn(a, place)), Number(numericIn(b, place)));
+    const [one, other] = [Number(numericIn(a, place)), Number(numericIn(b, place))];
+    if (!isDefined(one, other)) throw wrongKind(place, 'numbers for which it is defined', a);
+    return compute(one, other);
   });
 
+/** Not of 0, whose logarithm is infinite. */
+function logarithm(compute: (value: number) => number): (value: number) => number {
+  return (value) => (value === 0 ? Number.NaN : compute(value));
+}
+
+/** Functions of one number. */
+const functions = {
+  ...{ $sqrt: Math.sqrt, $exp: Math.exp, $ln: logarithm(Math.log), $log10: logarithm(Math.log10) },
+  ...{ $sin: Math.sin, $cos: Math.cos, $tan: Math.tan },
+  ...{ $asin: Math.asin, $acos: Math.acos, $atan: Math.atan },
+  ...{ $sinh: Math.sinh, $cosh: Math.cosh, $tanh: Math.tanh },
+  ...{ $asinh: Math.asinh, $acosh: Math.acosh, $atanh: Math.atanh },
+  $degreesToRadians: (value: number) => (value * Math.PI) / 180,
+  $radiansToDegrees: (value: number) => (value * 180) / Math.PI,
+};
+
 export const arithmetic = {
+  ...(Object.fromEntries(
+    Object.entries(functions).map(([name, compute]) => [name, ofNumber(compute)]),
+  ) as Record<keyof typeof functions, ExpressionOperator>),
   $add: ofArguments(
     0,
     MANY,
@@ -93,12 +130,22 @@ export const arithmetic = {
     2,
     (place) => (value: unknown, digits: unknown) => toDigits(value, digits, place, Math.trunc),
   ),
-  $sqrt: ofNumber(Math.sqrt),
-  $exp: ofNumber(Math.exp),
-  $ln: ofNumber(Math.log),
-  $log10: ofNumber(Math.log10),
-  $log: ofTwo((value, base) => Math.log(value) / Math.log(base)),
-  $pow: ofTwo((base, exponent) => base ** exponent),
+  $log: ofTwo(
+    (value, base) => Math.log(value) / Math.log(base),
+    (value, base) => !(value <= 0 || base <= 0 || base === 1),
+  ),
+  $pow: ofTwo(
+    (base, exponent) => base ** exponent,
+    (base, exponent) => !(base === 0 && exponent < 0),
+  ),
+  $atan2: ofTwo(Math.atan2),
+  $bitAnd: ofBits(-1n, (a, b) => a & b),
+  $bitOr: ofBits(0n, (a, b) => a | b),
+  $bitXor: ofBits(0n, (a, b) => a ^ b),
+  $bitNot: ofArguments(1, 1, (place) => (value: unknown) => {
+    if (isNullish(value)) return null;
+    return typeof value === 'bigint' ? ~value : -1 - Number(wholeIn(value, place));
+  }),
 } satisfies Record<string, ExpressionOperator>;
 
 /** The sum of numbers, or a date and numbers of milliseconds. */
@@ -137,6 +184,13 @@ function combine(
 function exact(value: Numeric): bigint | undefined {
   if (typeof value === 'bigint') return value;
   return Number.isInteger(value) ? BigInt(value) : undefined;
+}
+
+/** @throws {CriteriaError} `operand_invalid` */
+function wholeIn(value: unknown, place: string): bigint {
+  if (typeof value === 'bigint') return value;
+  if (Number.isSafeInteger(value)) return BigInt(value as number);
+  throw wrongKind(place, 'a whole number', value);
 }
 
 /** @throws {CriteriaError} `operand_invalid` */

@@ -1,15 +1,20 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { compareValues, equalValues } from '../../value/compare-values.ts';
+import { compileSort } from '../../sort/compile-sort.ts';
+import { type Compare, compareValues, equalValues } from '../../value/compare-values.ts';
+import { isFields } from '../../value/value-type.ts';
 import { ExactSum } from '../accumulators/exact-sum.ts';
+import { Deviation } from '../accumulators/states.ts';
 import {
   checkLength,
   type Evaluate,
   type ExpressionOperator,
+  indexIn,
   isNullish,
   isTrue,
   itemsIn,
   namedOperands,
   ofArguments,
+  ofNamed,
   type Scope,
   wrongKind,
 } from '../operator.ts';
@@ -32,6 +37,15 @@ const ofValues = (compute: (values: readonly unknown[]) => unknown): ExpressionO
     const [only] = values;
     return compute(values.length === 1 && Array.isArray(only) ? only : values);
   });
+
+/** `$firstN` and its kin. */
+function ofFew(compute: (items: readonly unknown[], count: number) => unknown): ExpressionOperator {
+  return ofNamed(['n', 'input'], [], (place) => ({ n, input }) => {
+    if (!Number.isSafeInteger(n) || (n as number) < 1)
+      throw wrongKind(`${place}.n`, 'a whole number from 1', n);
+    return compute(itemsIn(input, `${place}.input`), n as number);
+  });
+}
 
 const extreme = (sign: 1 | -1): ExpressionOperator =>
   ofValues((values) => {
@@ -87,6 +101,45 @@ export const arrays = {
     checkLength(length, MOST_ITEMS, place);
     return Array.from({ length }, (_, index) => from + index * by);
   }),
+  $indexOfArray: ofArguments(
+    2,
+    4,
+    (place) => (value: unknown, wanted: unknown, start: unknown, end: unknown) => {
+      if (isNullish(value)) return null;
+      const items = itemsIn(value, place);
+      const from = start === undefined ? 0 : indexIn(start, place);
+      const to = end === undefined ? items.length : Math.min(indexIn(end, place), items.length);
+      for (let at = from; at < to; at++) if (equalValues(items[at], wanted)) return at;
+      return -1;
+    },
+  ),
+  $sortArray: (operand, place, scope) => {
+    const given = namedOperands(operand, place, ['input', 'sortBy']);
+    const compare = orderOf(given.sortBy, `${place}.sortBy`);
+    const input = scope.compile(given.input, `${place}.input`, scope);
+    return (document) => {
+      const items = input(document);
+      return isNullish(items) ? null : itemsIn(items, place).toSorted(compare);
+    };
+  },
+  $zip: ofNamed(['inputs'], ['useLongestLength', 'defaults'], (place) => (given) => {
+    const { inputs, useLongestLength: isLongest = false, defaults = [] } = given;
+    const lists = itemsIn(inputs, `${place}.inputs`);
+    if (lists.some(isNullish)) return null;
+    const items = lists.map((list) => itemsIn(list, `${place}.inputs`));
+    const fill = isNullish(defaults) ? [] : itemsIn(defaults, `${place}.defaults`);
+    if (fill.length > 0 && (isLongest !== true || fill.length !== items.length))
+      throw wrongKind(place, 'a default for each input, with useLongestLength', defaults);
+    const lengths = items.map((list) => list.length);
+    const length = lengths.length === 0 ? 0 : Math[isLongest ? 'max' : 'min'](...lengths);
+    return Array.from({ length }, (_, at) =>
+      items.map((list, number) => (at < list.length ? list[at] : (fill[number] ?? null))),
+    );
+  }),
+  $firstN: ofFew((items, count) => items.slice(0, count)),
+  $lastN: ofFew((items, count) => items.slice(-count)),
+  $minN: ofFew((items, count) => ranked(items, 1).slice(0, count)),
+  $maxN: ofFew((items, count) => ranked(items, -1).slice(0, count)),
   $max: extreme(1),
   $min: extreme(-1),
   $sum: ofValues((values) => sumOf(values).result()),
@@ -94,6 +147,8 @@ export const arrays = {
     const sum = sumOf(values);
     return sum.count === 0 ? null : Number(sum.result()) / sum.count;
   }),
+  $stdDevPop: ofValues((values) => deviationOf(values, 0)),
+  $stdDevSamp: ofValues((values) => deviationOf(values, 1)),
   $map: (operand, place, scope) => {
     const given = namedOperands(operand, place, ['input', 'in'], ['as']);
     const { input, cell, body } = overItems(given, 'in', place, scope);
@@ -147,6 +202,26 @@ export const arrays = {
     };
   },
 } satisfies Record<string, ExpressionOperator>;
+
+/** The items that are there, in order. */
+function ranked(items: readonly unknown[], sign: 1 | -1): unknown[] {
+  return items.filter((item) => !isNullish(item)).sort((a, b) => sign * compareValues(a, b));
+}
+
+/** The order of `sortBy`: of the items themselves, or by their fields. */
+function orderOf(sortBy: unknown, place: string): Compare {
+  if (sortBy === 1) return compareValues;
+  if (sortBy === -1) return (a, b) => compareValues(b, a);
+  const { keyOf, compare } = compileSort(sortBy, undefined, place);
+  const keyIn = (item: unknown) => keyOf(isFields(item) ? item : {});
+  return (a, b) => compare(keyIn(a), keyIn(b));
+}
+
+function deviationOf(values: readonly unknown[], spare: 0 | 1): number | null {
+  const deviation = new Deviation(spare);
+  for (const value of values) deviation.add(value);
+  return deviation.result();
+}
 
 function sumOf(values: readonly unknown[]): ExactSum {
   const sum = new ExactSum();

@@ -1,9 +1,10 @@
-import { operandInvalid } from '../../query-errors.ts';
 import { isFields } from '../../value/value-type.ts';
 import {
   type ExpressionOperator,
+  isConstant,
   isNullish,
   itemsIn,
+  namedOperands,
   ofArguments,
   ofNamed,
   wrongKind,
@@ -20,17 +21,18 @@ export const objects = {
     return merged;
   }),
   $getField: (operand, place, scope) => {
-    const given = typeof operand === 'string' ? { field: operand } : operand;
-    const { field, input = '$$CURRENT' } = (isFields(given) ? given : {}) as Record<
-      string,
-      unknown
-    >;
-    if (typeof field !== 'string' || field === '__proto__')
-      throw operandInvalid(place, 'the name of a field, or { field, input }', operand);
+    const isNamed = isFields(operand) && 'field' in operand;
+    const given = isNamed
+      ? namedOperands(operand, place, ['field'], ['input'])
+      : { field: operand };
+    const { field, input = '$$CURRENT' } = given as Record<string, unknown>;
+    const name = scope.compile(field, isNamed ? `${place}.field` : place, scope);
+    if (isConstant(name)) nameIn(name(undefined), place);
     const read = scope.compile(input, `${place}.input`, scope);
     return (document) => {
       const value = read(document);
-      return isFields(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+      const key = nameIn(name(document), place);
+      return isFields(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     };
   },
   $setField: ofNamed(['field', 'input', 'value'], [], (place) => ({ field, input, value }) => {
@@ -39,6 +41,11 @@ export const objects = {
     return value === undefined
       ? rest
       : { ...fieldsIn(input, place), [nameIn(field, place)]: value };
+  }),
+  $unsetField: ofNamed(['field', 'input'], [], (place) => ({ field, input }) => {
+    if (isNullish(input)) return null;
+    const { [nameIn(field, place)]: _, ...rest } = fieldsIn(input, place);
+    return rest;
   }),
   $objectToArray: ofArguments(
     1,

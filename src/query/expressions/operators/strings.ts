@@ -3,9 +3,12 @@ import { isRegExp } from '../../value/value-type.ts';
 import {
   checkLength,
   type ExpressionOperator,
+  indexIn,
   isNullish,
+  namedOperands,
   ofArguments,
   ofNamed,
+  ofSettings,
   wrongKind,
 } from '../operator.ts';
 
@@ -17,14 +20,15 @@ const WHITE =
   '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a';
 
 const trimming = (atStart: boolean, atEnd: boolean): ExpressionOperator =>
-  ofNamed(['input'], ['chars'], (place) => ({ input, chars }) => {
-    if (isNullish(input) || chars === null) return null;
-    const characters = [...textIn(input, place)];
-    const removed = new Set(chars === undefined ? WHITE : textIn(chars, place));
-    let [from, to] = [0, characters.length];
-    while (atStart && from < to && removed.has(characters[from] as string)) from++;
-    while (atEnd && from < to && removed.has(characters[to - 1] as string)) to--;
-    return characters.slice(from, to).join('');
+  ofSettings(['input'], [], ['chars'], ({ chars = WHITE }, place) => {
+    const removed = new Set(textIn(chars, place));
+    return (input) => {
+      const characters = [...textIn(input, place)];
+      let [from, to] = [0, characters.length];
+      while (atStart && from < to && removed.has(characters[from] as string)) from++;
+      while (atEnd && from < to && removed.has(characters[to - 1] as string)) to--;
+      return characters.slice(from, to).join('');
+    };
   });
 
 const replacing = (
@@ -45,6 +49,23 @@ const replacing = (
     return replace(text, wanted, by);
   });
 
+const substrBytes = ofArguments(
+  3,
+  3,
+  (place) => (value: unknown, start: unknown, count: unknown) => {
+    const bytes = bytesIn(shownAs(value, place), place);
+    const from = indexIn(start, place);
+    const isRest = Number.isSafeInteger(count) && (count as number) < 0;
+    const part = bytes.subarray(from, isRest ? bytes.length : from + indexIn(count, place));
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part);
+    } catch {
+      // The decoder refuses a part of a character.
+      throw wrongKind(place, 'bounds between characters', start);
+    }
+  },
+);
+
 export const strings = {
   $concat: ofArguments(0, 1000, (place) => (...values: unknown[]) => {
     let text = '';
@@ -62,6 +83,26 @@ export const strings = {
     const [from, length] = [indexIn(start, place), indexIn(count, place)];
     return [...shownAs(value, place)].slice(from, from + length).join('');
   }),
+  $strcasecmp: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
+    const [one, other] = [shownAs(a, place).toUpperCase(), shownAs(b, place).toUpperCase()];
+    return one === other ? 0 : one < other ? -1 : 1;
+  }),
+  $strLenBytes: ofArguments(1, 1, (place) => (value: unknown) => bytesIn(value, place).length),
+  $substrBytes: substrBytes,
+  $substr: substrBytes,
+  $indexOfBytes: ofArguments(
+    2,
+    4,
+    (place) => (value: unknown, find: unknown, start: unknown, end: unknown) => {
+      if (isNullish(value)) return null;
+      const bytes = bytesIn(value, place);
+      const wanted = bytesIn(find, place);
+      const to = end === undefined ? bytes.length : Math.min(indexIn(end, place), bytes.length);
+      for (let at = start === undefined ? 0 : indexIn(start, place); at + wanted.length <= to; at++)
+        if (wanted.every((byte, offset) => bytes[at + offset] === byte)) return at;
+      return -1;
+    },
+  ),
   $trim: trimming(true, true),
   $ltrim: trimming(true, false),
   $rtrim: trimming(false, true),
@@ -88,18 +129,44 @@ export const strings = {
   ),
   $replaceOne: replacing((text, find, by) => text.replace(find, () => by)),
   $replaceAll: replacing((text, find, by) => text.replaceAll(find, () => by)),
-  $regexMatch: (operand, place, scope) => {
-    const { regex, options } = (operand ?? {}) as { regex?: unknown; options?: unknown };
-    // Compiled once: a pattern that differs from document to document is refused.
-    const pattern = patternOf(regex, options, place);
-    const { regex: _, options: __, ...rest } = operand as object as Record<string, unknown>;
-    const match = ofNamed(['input'], [], (at) => ({ input }) => {
-      if (isNullish(input)) return false;
-      return pattern.test(textIn(input, at));
-    });
-    return match(rest, place, scope);
-  },
+  $regexMatch: matching(
+    (text, pattern) => pattern.test(text),
+    () => false,
+  ),
+  $regexFind: matching(
+    (text, pattern) => found(pattern.exec(text)),
+    () => null,
+  ),
+  $regexFindAll: matching(
+    (text, { source, flags }) => [...text.matchAll(new RegExp(source, `${flags}g`))].map(found),
+    () => [],
+  ),
 } satisfies Record<string, ExpressionOperator>;
+
+/** `$regexMatch` and its kin. */
+function matching(
+  find: (text: string, pattern: RegExp) => unknown,
+  ofNothing: () => unknown,
+): ExpressionOperator {
+  return (operand, place, scope) => {
+    const given = namedOperands(operand, place, ['input', 'regex'], ['options']);
+    // Compiled once: a pattern that differs from document to document is refused.
+    const pattern = patternOf(given.regex, given.options, place);
+    const input = scope.compile(given.input, `${place}.input`, scope);
+    return (document) => {
+      const value = input(document);
+      return isNullish(value) ? ofNothing() : find(textIn(value, place), pattern);
+    };
+  };
+}
+
+/** A match as the server shows it: with its place in code points, and null for idle groups. */
+function found(match: RegExpExecArray | null): unknown {
+  if (!match) return null;
+  const [text, ...captures] = match;
+  const idx = [...match.input.slice(0, match.index)].length;
+  return { match: text, idx, captures: captures.map((capture) => capture ?? null) };
+}
 
 function patternOf(regex: unknown, options: unknown, place: string): RegExp {
   const flags = options ?? (isRegExp(regex) ? regex.flags : '');
@@ -119,14 +186,13 @@ function textIn(value: unknown, place: string): string {
   throw wrongKind(place, 'a string', value);
 }
 
+function bytesIn(value: unknown, place: string): Uint8Array {
+  return new TextEncoder().encode(textIn(value, place));
+}
+
 /** Null is an empty string here; numbers and dates become text. */
 function shownAs(value: unknown, place: string): string {
   if (isNullish(value)) return '';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   return value instanceof Date ? value.toISOString() : textIn(value, place);
-}
-
-function indexIn(value: unknown, place: string): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw wrongKind(place, 'a whole number from 0', value);
 }

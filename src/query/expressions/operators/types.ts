@@ -1,11 +1,12 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { bracket, bracketOf } from '../../value/value-type.ts';
+import { bracket, bracketOf, isDate } from '../../value/value-type.ts';
+import { parseIso } from '../dates/date-format.ts';
 import {
   type ExpressionOperator,
   isNullish,
   isTrue,
-  namedOperands,
   ofArguments,
+  ofSettings,
   wrongKind,
 } from '../operator.ts';
 
@@ -29,7 +30,7 @@ type Convert = (value: unknown, place: string) => unknown;
 
 const toText: Convert = (value, place) => {
   if (typeof value === 'string') return value;
-  if (value instanceof Date) return value.toISOString();
+  if (isDate(value)) return value.toISOString();
   if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
   throw wrongKind(place, 'a value that has a text', value);
 };
@@ -37,29 +38,40 @@ const toText: Convert = (value, place) => {
 const toDouble: Convert = (value, place) => {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
-  if (value instanceof Date) return value.getTime();
-  const number =
-    typeof value === 'string' && value.trim() === value && value !== ''
-      ? Number(value)
-      : Number.NaN;
-  if (Number.isNaN(number)) throw wrongKind(place, 'a number, or the text of one', value);
+  if (isDate(value)) return value.getTime();
+  const number = DECIMAL.test(String(value)) ? Number(value) : Number.NaN;
+  if (typeof value !== 'string' || Number.isNaN(number))
+    throw wrongKind(place, 'a number, or the text of one', value);
   return number;
 };
 
-const toInt: Convert = (value, place) => {
-  const number = toDouble(value, place) as number;
-  if (!Number.isFinite(number) || (typeof value === 'string' && !Number.isInteger(number)))
-    throw wrongKind(place, 'a number that has an integer', value);
-  return Math.trunc(number);
-};
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$|^-?Infinity$/i;
+
+/** Whole numbers of so many bits; a date has 64. */
+const toWhole =
+  (bits: 32 | 64): Convert =>
+  (value, place) => {
+    const isText = typeof value === 'string';
+    if (isText ? !/^[+-]?\d+$/.test(value) : bits === 32 && isDate(value))
+      throw wrongKind(place, 'a number, or the text of a whole one', value);
+    const whole = isText ? BigInt(value.replace(/^\+/, '')) : value;
+    const number = Math.trunc(toDouble(whole, place) as number);
+    const limit = 2 ** (bits - 1);
+    if (!(number >= -limit && number < limit))
+      throw wrongKind(place, `a number that ${bits} bits can hold`, value);
+    // One that a number cannot hold stays exact.
+    const isExact = typeof whole !== 'bigint' || Number.isSafeInteger(number);
+    return isExact && !(bits === 64 && typeof value === 'bigint') ? number || 0 : whole;
+  };
 
 const toDate: Convert = (value, place) => {
-  if (value instanceof Date) return value;
-  const isTime = ['number', 'bigint', 'string'].includes(typeof value);
-  const date = new Date(
-    isTime ? (typeof value === 'bigint' ? Number(value) : (value as string)) : Number.NaN,
-  );
-  if (Number.isNaN(date.getTime()))
+  if (isDate(value)) return value;
+  const isTime = typeof value === 'number' || typeof value === 'bigint';
+  const date =
+    typeof value === 'string'
+      ? parseIso(value, undefined)
+      : new Date(isTime ? Number(value) : Number.NaN);
+  if (!date || Number.isNaN(date.getTime()))
     throw wrongKind(place, 'a date, a time, or the text of one', value);
   return date;
 };
@@ -67,10 +79,15 @@ const toDate: Convert = (value, place) => {
 const conversions: Readonly<Record<string, Convert>> = {
   string: toText,
   double: toDouble,
-  int: toInt,
-  long: toInt,
+  int: toWhole(32),
+  long: toWhole(64),
   bool: isTrue,
   date: toDate,
+};
+
+/** The numbers that BSON gives them. */
+const CODES: Readonly<Record<string, string>> = {
+  ...{ 1: 'double', 2: 'string', 8: 'bool', 9: 'date', 16: 'int', 18: 'long' },
 };
 
 const converted = (to: string): ExpressionOperator =>
@@ -94,33 +111,20 @@ export const types = {
   $toLong: converted('long'),
   $toBool: converted('bool'),
   $toDate: converted('date'),
-  $convert: (operand, place, scope) => {
-    const given = namedOperands(operand, place, ['input', 'to'], ['onError', 'onNull']);
-    const convert = conversions[String(given.to)];
-    if (!convert || !Object.hasOwn(conversions, String(given.to)))
-      throw operandInvalid(
-        `${place}.to`,
-        `one of ${Object.keys(conversions).join(', ')}`,
-        given.to,
-      );
-    const [input, onError, onNull] = (['input', 'onError', 'onNull'] as const).map((name) =>
-      scope.compile(given[name] ?? null, `${place}.${name}`, scope),
-    ) as [
-      ReturnType<typeof scope.compile>,
-      ReturnType<typeof scope.compile>,
-      ReturnType<typeof scope.compile>,
-    ];
-    return (document) => {
-      const value = input(document);
-      if (isNullish(value)) return onNull(document);
-      try {
-        return convert(value, place);
-      } catch (error) {
-        if (given.onError === undefined) throw error;
-        return onError(document);
+  $convert: ofSettings(
+    ['input'],
+    ['to'],
+    [],
+    ({ to }, place) => {
+      const name = CODES[String(to)] ?? String(to);
+      if (!Object.hasOwn(conversions, name)) {
+        const wanted = `one of ${Object.keys(conversions).join(', ')}`;
+        throw operandInvalid(`${place}.to`, wanted, to);
       }
-    };
-  },
+      return (value) => (conversions[name] as Convert)(value, place);
+    },
+    ['onError', 'onNull'],
+  ),
 } satisfies Record<string, ExpressionOperator>;
 
 /** Whole numbers within 32 bits are `int`, as a driver of the server stores them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileAccumulator } from '../../src/query/expressions/accumulators/compile-accumulator.ts';
+import { compileAccumulator } from '../../../src/query/expressions/accumulators/compile-accumulator.ts';
 import { failureOf } from './failure-of.ts';
 
 const rows: [accumulator: object, values: unknown[], expected: unknown][] = [

@@ -1,7 +1,9 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
-import { compileExpression } from '../../src/query/expressions/compile-expression.ts';
-import { fc, runs } from '../setup/properties.ts';
+import { compileExpression } from '../../../src/query/expressions/compile-expression.ts';
+import { fc, runs } from '../../setup/properties.ts';
+import { documentedDates } from './documented-dates.ts';
+import { documentedValues } from './documented-values.ts';
 import { failureOf } from './failure-of.ts';
 
 const NOW = Date.UTC(2024, 1, 29, 12);
@@ -94,6 +96,7 @@ const rows: [unknown, unknown][] = [
   [{ $eq: ['$none', null] }, true],
   [{ $eq: ['$nothing', null] }, false],
   [{ $lt: ['$nothing', null] }, true],
+  [{ $lte: ['$n', 5n] }, true],
   [{ $eq: ['$deep.a', { b: 1 }] }, true],
   [{ $cmp: [1, 2] }, -1],
   [{ $ne: [1, 1n] }, false],
@@ -231,6 +234,13 @@ const rows: [unknown, unknown][] = [
 describe('expressions', () => {
   test.each(rows.map((row) => [text(row[0]), ...row] as const))('%s', (_, expression, expected) => {
     expect(of(expression)).toEqual(expected);
+  });
+
+  test('has a case for each operator', () => {
+    const { message } = failureOf(() => of({ $none: 1 }));
+    const known = message.split('Allowed here: ')[1]?.replace(/\.$/, '').split(', ') ?? [];
+    const proven = `${text(rows)}${text([documentedDates, documentedValues])}`;
+    expect(known.filter((name) => !proven.includes(`"${name}":`))).toEqual([]);
   });
 
   test('reads own properties alone', () => {

@@ -1,4 +1,4 @@
-import { CriteriaError } from '../../src/errors/errors.ts';
+import { CriteriaError } from '../../../src/errors/errors.ts';
 
 /** The error for criteria, or an expression, that are refused. */
 export function failureOf(run: () => unknown): CriteriaError {
