@@ -108,16 +108,21 @@ export class ReplicationChecker {
           other.status !== 'refused' &&
           (other.to > change.from || change.browser === SERVER || this.#log.mayBeReplayed(other)) &&
           other.overwrites.some((one) => isOf(one, id, field)) &&
-          this.#hasSeen(other, change, token),
+          this.#hasSeen(other, change, { id, token }),
       )
     );
   }
 
   /** Whether a change was made where the other one was known. */
-  #hasSeen(later: Change, { browser }: Change, token: string): boolean {
+  #hasSeen(
+    later: Change,
+    { browser }: Change,
+    { id, token }: Pick<Written, 'id' | 'token'>,
+  ): boolean {
     if (later.browser === browser) return true;
-    // What the server adds may be under way as the document is deleted.
-    if (browser === SERVER && later.deletes !== undefined) return true;
+    // What the server adds may be under way as the document is deleted, or is in no backup.
+    const isGone = later.creates === 'all' && !this.#documents.has(id);
+    if (browser === SERVER && (later.deletes !== undefined || isGone)) return true;
     const came = this.#log.deliveries[later.browser]?.get(token);
     // After a failover changes are reapplied: to what the next leader knows.
     const isReapplied = this.#log.changes.some(
@@ -204,17 +209,20 @@ export class ReplicationChecker {
     }
   }
 
-  /** Whether a document is there as it was known where it was deleted. */
-  #hasKnown({ browser, from }: Change, id: string): boolean {
+  /**
+   * Whether what is there was deleted: one that was made and deleted before a pull says nothing of
+   * the server's.
+   */
+  #hasKnown({ browser, from, deleted }: Change, id: string): boolean {
+    const there = tokensIn(this.#documents.get(id));
+    if (deleted) return there.some((token) => deleted.includes(token));
     const known = this.#log.deliveries[browser];
     const own = new Set(
       this.#log.changes
         .filter((one) => one.browser === browser && one.to < from)
         .flatMap(({ writes }) => writes.map(({ token }) => token)),
     );
-    return tokensIn(this.#documents.get(id)).some(
-      (token) => own.has(token) || (known?.get(token) ?? from) < from,
-    );
+    return there.some((token) => own.has(token) || (known?.get(token) ?? from) < from);
   }
 
   *#twice(): Generator<string> {

@@ -13,7 +13,7 @@ import {
 import type { Browser } from './browser.ts';
 import type { Change, Parts, ReplicationLog } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
-import { tokenOf } from './replication-tokens.ts';
+import { tokenOf, tokensIn } from './replication-tokens.ts';
 import { Tab } from './tab.ts';
 
 export interface Order {
@@ -172,7 +172,12 @@ export class ReplicationClient {
 
   #delete(id: string): Promise<void> {
     const parts = { overwrites: [{ id, field: undefined }], deletes: id };
-    return this.#change(`delete ${id}`, parts, () => this.orders.delete(id));
+    return this.#change(`delete ${id}`, parts, async (change) => {
+      const found = this.orders.get(id).then(tokensIn, () => undefined);
+      const isDeleted = await this.orders.delete(id);
+      change.deleted = await found;
+      return isDeleted;
+    });
   }
 
   #archive(id: string, isArchived: boolean): Promise<void> {
@@ -243,14 +248,18 @@ export class ReplicationClient {
       this.#context.wrong(`tab ${this.#name}: ${(error as Error)?.stack ?? error}`);
   }
 
-  async #change(what: string, parts: Parts, run: () => Promise<boolean>): Promise<void> {
+  async #change(
+    what: string,
+    parts: Parts,
+    run: (change: Change) => Promise<boolean>,
+  ): Promise<void> {
     const { log, trace } = this.#context;
     trace(`${this.#name} ${what}`);
     const change: Change = log.begin(this.site.number, this.tab, parts);
     try {
       // It is reapplied where its document may be gone.
       change.isStale = this.tab.frozenUntil === this.site.browser.world.now;
-      log.end(change, (await run()) ? 'acknowledged' : 'refused');
+      log.end(change, (await run(change)) ? 'acknowledged' : 'refused');
     } catch (error) {
       const { code = '' } = error as { code?: string };
       log.end(change, code === 'answer_lost' ? 'unknown' : 'refused');

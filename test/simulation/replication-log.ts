@@ -24,6 +24,8 @@ export interface Change {
   readonly writes: readonly Written[];
   readonly overwrites: readonly Overwrite[];
   readonly deletes: string | undefined;
+  /** The values of what it deletes; `undefined`: not known. */
+  deleted?: readonly string[] | undefined;
   /** Whether it is a transaction. */
   readonly isWhole: boolean;
   /** The document may be there again. */
@@ -131,10 +133,10 @@ export class ReplicationLog {
     this.#failures.push({ tab, error: error as CairnError });
   }
 
-  /** Whether a tab has told that it could not replay a change. */
+  /** Whether a tab has told that it could not replay a change, its own or after a failover. */
   isToldLost(change: Change): boolean {
     return (
-      this.mayBeReplayed(change) &&
+      (this.mayBeReplayed(change) || this.#hasFailedOver(change)) &&
       this.#failures.some(
         ({ tab, error: { code, message } }) =>
           tab === change.tab &&
@@ -144,6 +146,11 @@ export class ReplicationLog {
               change.writes.some(({ id }) => message.includes(`"${id}"`))),
       )
     );
+  }
+
+  /** Whether the leader of a tab may have ended with what a change was based on. */
+  #hasFailedOver({ browser }: Change): boolean {
+    return this.changes.some((one) => one.browser === browser && one.tab.dead);
   }
 
   /** The server is a client that nobody ends. */
