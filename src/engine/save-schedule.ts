@@ -179,7 +179,7 @@ export class SaveSchedule {
   async #writeAlone<T>(write: () => Promise<T>): Promise<T> {
     while (this.#busy) await this.#busy;
     const writing = write();
-    this.#hold(writing);
+    this.hold(writing);
     return writing;
   }
 
@@ -252,16 +252,21 @@ export class SaveSchedule {
   #start(): Promise<void> {
     const saving = this.#save();
     this.#saving = saving;
-    this.#hold(saving);
+    this.hold(saving);
     return saving;
   }
 
-  /** Blocks other writes until this one, and the compaction after it, have ended. */
-  #hold(writing: Promise<unknown>): void {
-    this.#writing = this.#tidyAfter(writing).finally(() => {
+  /**
+   * Blocks writes that have not begun until this one, and the compaction after it, have ended; or
+   * until what has to be saved with them is there.
+   */
+  hold(writing: Promise<unknown>): void {
+    const held = this.#tidyAfter(Promise.all([this.#writing, writing])).finally(() => {
+      if (this.#writing !== held) return;
       this.#writing = undefined;
       for (const one of this.#links.of(this)) one.check();
     });
+    this.#writing = held;
   }
 
   /** Saves the group. None of it may be writing. */
@@ -273,7 +278,7 @@ export class SaveSchedule {
       one.#endTimer();
       if (one === this) continue;
       one.#saving = saving;
-      one.#hold(saving);
+      one.hold(saving);
     }
     return saving;
   }

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { nextTurn } from '../../src/async/next-turn.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
@@ -7,14 +9,32 @@ let names = 0;
 afterEach(closeDevices);
 
 /** A device after a reload: the bodies of its documents are in storage, which takes its time. */
-async function reloaded(remote: MemoryRemote): Promise<Device> {
-  const database = { name: `unread ${++names}`, storage: faultyDriver(undefined, true) };
+async function reloaded(
+  remote: MemoryRemote,
+  storage: StorageDriver = faultyDriver(undefined, true),
+): Promise<Device> {
+  const database = { name: `unread ${++names}`, storage };
   const first = new Device(remote, {}, database);
   await first.settled();
   await first.close();
   const second = new Device(remote, {}, database);
   await second.settled();
   return second;
+}
+
+/** Reads take longer than writes. */
+function slowToRead(driver: StorageDriver): StorageDriver {
+  return {
+    ...driver,
+    open: async (...args) => {
+      const storage = await driver.open(...args);
+      const getMany: typeof storage.getMany = async (...asked) => {
+        for (let turns = 0; turns < 10; turns++) await nextTurn();
+        return storage.getMany(...asked);
+      };
+      return { ...storage, getMany };
+    },
+  };
 }
 
 describe('while the base of a change is read from storage', () => {
@@ -52,5 +72,27 @@ describe('while the base of a change is read from storage', () => {
     await sync.settled({ timeout: 60_000 });
     expect(await orders.get('o')).toMatchObject({ count: 2, note: 'theirs' });
     expect(sync.conflicts()).toEqual([]);
+  });
+
+  test('a save waits for it: a crash behind the save leaves it', async () => {
+    const remote = new MemoryRemote();
+    remote.write('o', { count: 1, note: '' });
+    remote.write('other', { count: 1 });
+    const driver = faultyDriver();
+    const storage = slowToRead(driver);
+    const crashing = await reloaded(remote, storage);
+    crashing.sync.pause();
+    const { orders, name } = crashing;
+    await Promise.all([orders.update('o', { count: 2, note: '' }), orders.save()]);
+    driver.crash();
+    // A page that is gone saves nothing when it is closed.
+    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+    await crashing.close().catch(() => undefined);
+    driver.heal();
+    remote.edit('o', { note: 'theirs' });
+    const again = new Device(remote, {}, { name, storage });
+    await again.settled();
+    expect(await again.orders.get('o')).toMatchObject({ count: 2, note: 'theirs' });
+    expect(again.sync.conflicts()).toEqual([]);
   });
 });

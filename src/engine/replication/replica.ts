@@ -342,24 +342,29 @@ export class Replica implements ReplicaTracker {
     return this.#unread.get(id);
   }
 
-  /** Reads a base from its segment. Until then no early save begins. */
+  /** Reads a base from its segment: a save without it would lose it. */
   #readLater(id: string, base: StoredRecord): void {
-    const { records, saves, events } = this.#context;
-    // Compaction would remove the replaced version.
-    const release = records.pin();
+    const isReading = this.#unread.size > 0;
     this.#unread.set(id, base);
-    const read = Promise.resolve(run(records.bodies.of(base)))
-      .then((body) => {
-        if (this.#unread.get(id) !== base) return;
+    if (!isReading) this.log.saves.hold(this.#readAll());
+  }
+
+  async #readAll(): Promise<void> {
+    const { records, events } = this.#context;
+    // Compaction would remove the replaced versions.
+    const release = records.pin();
+    for (const [id, base] of this.#unread) {
+      try {
+        const body = await run(records.bodies.of(base));
+        if (this.#unread.get(id) !== base) continue;
         const entry = this.log.get(id) as ReplicaLogEntry;
         this.enter(id, { ...entry, base: recordStateOf(base, body) }, false);
-      })
-      .catch((error: unknown) => events.failed(asCairnError(error)))
-      .finally(() => {
-        if (this.#unread.get(id) === base) this.#unread.delete(id);
-        release();
-      });
-    saves.holdUntil(read);
+      } catch (error) {
+        events.failed(asCairnError(error));
+      }
+      if (this.#unread.get(id) === base) this.#unread.delete(id);
+    }
+    release();
   }
 }
 
