@@ -79,6 +79,7 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
+  part('aggregation', '14 kB'),
   part('backups', '13.6 kB'),
   part('expressions', '14.9 kB'),
   part('replication', '4 kB'),

@@ -1,3 +1,4 @@
+export type { AggregateOptions, PipelineStage } from './api/aggregate-types.ts';
 export type {
   AnyDocument,
   CriteriaOf,

@@ -9,6 +9,7 @@ import type { PartName } from '../protocol/parts.ts';
  * start. The build makes a file of each.
  */
 const CODE = {
+  aggregation: () => import('./aggregation/part.ts'),
   backups: () => import('./backups/part.ts'),
   expressions: () => import('../query/expressions/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),

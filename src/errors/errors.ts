@@ -89,11 +89,13 @@ export type CollectionErrorCode =
 
 /** Codes of {@link CriteriaError}. */
 export type CriteriaErrorCode =
+  | 'aggregate_too_large'
   | 'after_unknown'
   | 'criteria_invalid'
   | 'operator_unknown'
   | 'operand_invalid'
   | 'pattern_too_long'
+  | 'pipeline_invalid'
   | 'predicate_async'
   | 'select_invalid'
   | 'sort_invalid'

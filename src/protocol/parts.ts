@@ -1,5 +1,6 @@
 /** Parts of the engine that load when a call first needs them; `status.parts` lists those there. */
 export const PART_NAMES = [
+  'aggregation',
   'backups',
   'expressions',
   'replication',

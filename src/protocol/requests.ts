@@ -89,6 +89,13 @@ export interface Selection {
   readonly shared?: SharedAsk | undefined;
 }
 
+/** What an aggregation asks. */
+export interface AggregateAsk extends Pick<Selection, 'collation' | 'call'> {
+  /** A copy of the caller's; the engine checks it. */
+  readonly pipeline: object;
+  readonly archived: ArchivedFilter;
+}
+
 /** How to send a request. A request with a flag travels in a batch of its own. */
 export interface RequestFlags {
   /** Its criteria have a pattern, which may never end. The reply comes after its last match. */
@@ -285,6 +292,8 @@ export interface Operations
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };
+  /** Its result continues as that of a scan. */
+  aggregate: { ask: AggregateAsk; reply: ScanReply };
   scanNext: {
     ask: { cursor: number; call?: number | undefined; shared?: SharedAsk | undefined };
     reply: ScanReply;
@@ -320,6 +329,7 @@ export const OPERATIONS: Readonly<Record<OperationName, number>> = {
   scanNext: READS,
   scanEnd: READS | ANY_VERSION,
   count: READS | FIRST_READ,
+  aggregate: READS,
   explain: READS,
   insert: EDITS,
   insertPart: EDITS,

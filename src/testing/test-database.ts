@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" />
 
 import { type Check, checkOptions, flag, name } from '../api/options/option-checks.ts';
+import * as aggregation from '../engine/aggregation/part.ts';
 import * as backups from '../engine/backups/part.ts';
 import * as upkeep from '../engine/first-reads/checkpoint-work.ts';
 import { parts } from '../engine/parts.ts';
@@ -63,6 +64,7 @@ const CHECKS: Record<string, Check> = {
  */
 const PARTS = Promise.resolve({ connectInThread, runTransactionSync, Runtime });
 // The time of a test does not pass while code loads.
+parts.add('aggregation', aggregation);
 parts.add('backups', backups);
 parts.add('expressions', expressions);
 parts.add('replication', replication);

@@ -1,4 +1,5 @@
 import { abortingSuite } from './aborting.suite.ts';
+import { aggregateSuite } from './aggregate.suite.ts';
 import { backupFilesSuite } from './backup-files.suite.ts';
 import { backupsSuite } from './backups.suite.ts';
 import { badOptionsSuite } from './bad-options.suite.ts';
@@ -130,6 +131,7 @@ const aboutEngine: readonly Suite[] = [
   pagingSuite,
   iterationSuite,
   explainSuite,
+  aggregateSuite,
   badOptionsSuite,
   orderSuite,
   keyValueItemsSuite,

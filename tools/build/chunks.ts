@@ -61,6 +61,7 @@ export const chunks: Group[] = [
   chunk(
     'thread-parts',
     70,
+    'engine/aggregation/part',
     'engine/backups/part',
     'query/expressions/part',
     'engine/first-reads/checkpoint-work',

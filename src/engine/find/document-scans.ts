@@ -1,4 +1,4 @@
-import type { Coroutine, Result } from '../../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, type DecodedBody, encode, peek } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
@@ -11,6 +11,7 @@ import type { OperationContext } from '../collection-context.ts';
 import type { Records } from '../records/record-store.ts';
 import { bodyAtHand, type RecordTest, Scan, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
+import { type Delivery, lateReads } from './late-reads.ts';
 import { DocumentQuery } from './query.ts';
 import type { CollectedPageEnd } from './result-collector.ts';
 
@@ -53,6 +54,8 @@ export class DocumentScans {
         return this.#explain(request);
       case 'scan':
         return this.#begin(request);
+      case 'aggregate':
+        return this.#aggregate(request);
       case 'scanNext':
         return this.#next(request.cursor, request);
       case 'scanEnd':
@@ -117,13 +120,24 @@ export class DocumentScans {
       delivery = new ListDelivery(records, found);
     }
     const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
+    const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
+    const open = { delivery, pace, select: query.compiled.select, end, chunk };
+    return yield* this.#deliver(open, selection);
+  }
+
+  *#aggregate(request: Request<'aggregate'>): Coroutine<ScanReply> {
+    const pace = this.#pace(request);
+    const made = yield* lateReads.aggregate(this.#context, request, pace);
+    return yield* this.#deliver({ ...made, pace, end: undefined, chunk: LARGEST_CHUNK }, request);
+  }
+
+  *#deliver(open: OpenScan, asked: Pick<Selection, 'call' | 'shared'>): Coroutine<ScanReply> {
     // Not the number of any scan in a worker that was there before this one.
     const cursor = Math.random();
-    const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
-    this.#open.set(cursor, { delivery, pace, select: query.compiled.select, end, chunk });
+    this.#open.set(cursor, open);
     // Its transaction has ended while it looked for the records.
     if (this.#hasEnded) this.#end(cursor);
-    return yield* this.#next(cursor, selection);
+    return yield* this.#next(cursor, asked);
   }
 
   *#query(selection: Partial<Selection>): Coroutine<DocumentQuery> {
@@ -132,7 +146,7 @@ export class DocumentScans {
     return new DocumentQuery(this.#context, selection, pace, after);
   }
 
-  #pace({ call }: Partial<Selection>): Pace {
+  #pace({ call }: Pick<Selection, 'call'>): Pace {
     const pace = new Pace(this.#context.clock, this.#context.aborts, call);
     pace.check();
     return pace;
@@ -151,7 +165,7 @@ export class DocumentScans {
     const { delivery, pace, select, end } = open;
     try {
       yield* pace.resume(call);
-      const found = this.#unexpired(yield* delivery.next(open.chunk, CHUNK_SIZE));
+      const found = this.#unexpired(yield* outcome(delivery.next(open.chunk, CHUNK_SIZE)));
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
       const { done, floor, sorted } = delivery;
       if (done) this.#end(cursor);
@@ -293,19 +307,6 @@ function throughJson(document: object): object {
 function unknown(why: string): CriteriaError {
   const message = `The document given as "after" ${why}; pass another.`;
   return new CriteriaError('after_unknown', message, { place: 'after' });
-}
-
-/** A result as a stream of chunks. */
-interface Delivery {
-  /** Whether chunks come in the order of the result; else in the order of ranks, up to `floor`. */
-  readonly sorted: boolean;
-  readonly done: boolean;
-  /** No later document has a lower rank. */
-  readonly floor: number;
-  /** The next documents: at most so many, and about so many characters. */
-  next(limit: number, size: number): Coroutine<Visited[]>;
-  /** Must be called at the end: a stream keeps compaction waiting. */
-  end(): void;
 }
 
 /** Streams the matches of a scan as it finds them. */

@@ -13,7 +13,12 @@ import type { Explained, RequestFlags } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CallOrder } from '../connection/call-order.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
-import { type FindQuery, parseFindQuery, parseMatchQuery } from '../find/find-query.ts';
+import {
+  type FindQuery,
+  parseFindQuery,
+  parseMatchQuery,
+  pipelineQuery,
+} from '../find/find-query.ts';
 import type { DocumentSchema } from '../schemas.ts';
 import { checkId } from '../sending/call-arguments.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
@@ -369,6 +374,25 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const query = parseFindQuery(params, options);
     if (!query.test) return yield* request(sender, { op: 'count', ...query.selection });
     return (yield* this.#collect(sender, { ...query, select: ['_id'] })).length;
+  }
+
+  aggregate<R extends object>(
+    sender: Sender,
+    pipeline: unknown,
+    options?: unknown,
+  ): Coroutine<R[]> {
+    return this.#collect<R>(sender, pipelineQuery(pipeline, options));
+  }
+
+  *distinct<V>(
+    sender: Sender,
+    path: unknown,
+    criteria: unknown = {},
+    options?: unknown,
+  ): Coroutine<V[]> {
+    const query = pipelineQuery([{ $match: criteria }, { distinct: path }], options);
+    const found = yield* this.#collect<{ value: V }>(sender, query);
+    return found.map(({ value }) => value);
   }
 
   *explain(sender: Sender, params: unknown, options?: unknown): Coroutine<Explained> {

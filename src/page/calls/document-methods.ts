@@ -1,4 +1,9 @@
 import type {
+  AggregateOptions,
+  AggregateResult,
+  PipelineStage,
+} from '../../api/aggregate-types.ts';
+import type {
   AnyDocument,
   FindOptions,
   Found,
@@ -14,6 +19,8 @@ import type {
   Stored,
 } from '../../api/document-types.ts';
 import type { Patch } from '../../api/update-types.ts';
+import type { Criteria } from '../../query/criteria/criteria-types.ts';
+import type { Item, Path, ValueAt } from '../../query/path/path-types.ts';
 import { copyList } from '../sending/call-arguments.ts';
 import type { DocumentCalls } from './document-calls.ts';
 import type { Methods, Returns, Way } from './methods.ts';
@@ -54,6 +61,37 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
 
   /** Counts the matching documents; without params, all. */
   count(params?: Params<T, S>, options?: FindOptions<T, S, SelectOption<T, S>>): Returns<W, number>;
+
+  /**
+   * Runs the stages of a pipeline in MongoDB's aggregation language, in the engine.
+   *
+   * @returns plain objects.
+   * @throws {CriteriaError} with the place, such as `pipeline[2].$group.total`;
+   *   `aggregate_too_large`.
+   *
+   * @example
+   * ```ts
+   * await orders.aggregate([
+   *   { $match: { status: 'paid' } },
+   *   { $group: { _id: '$city', total: { $sum: '$amount' } } },
+   *   { $sort: { total: -1 } },
+   * ]);
+   * ```
+   */
+  aggregate<
+    R extends object | undefined = undefined,
+    const P extends readonly PipelineStage[] = readonly PipelineStage[],
+  >(pipeline: P, options?: AggregateOptions): Returns<W, AggregateResult<Stored<T, S>, P, R>[]>;
+
+  /**
+   * The distinct values at a path of the matching documents, of arrays their items, in the order of
+   * their first documents.
+   */
+  distinct<const P extends Path<Stored<T, S>>>(
+    path: P,
+    criteria?: Criteria<Stored<T, S>>,
+    options?: AggregateOptions,
+  ): Returns<W, Exclude<Item<ValueAt<Stored<T, S>, P>>, undefined>[]>;
 }
 
 /**
@@ -220,6 +258,8 @@ export const documentReads: Methods<Calls, DocumentReads<AnyDocument, never, 'sy
   filter: { start: (calls) => calls.filter, options: 1 },
   has: { start: (calls) => calls.has, options: 1 },
   count: { start: (calls) => calls.count, options: 1 },
+  aggregate: { start: (calls) => calls.aggregate, options: 1 },
+  distinct: { start: (calls) => calls.distinct, options: 2 },
 };
 
 /** How the methods run. */

@@ -1,7 +1,7 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { ValueError } from '../../errors/errors.ts';
+import { CollectionError, ValueError } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
@@ -25,6 +25,11 @@ export class KeyValueCalls extends CommonCalls {
   constructor(order: CallOrder) {
     super();
     this.#order = order;
+  }
+
+  aggregate(): never {
+    const message = 'Key-value collections have no documents: aggregate a DOCUMENT_BASED one.';
+    throw new CollectionError('type_mismatch', message, { place: 'aggregate' });
   }
 
   *set(sender: Sender, key: unknown, value: unknown): Coroutine<unknown> {

@@ -83,6 +83,9 @@ export interface KeyValueMethods<V, W extends Way> extends KeyValueReads<V, W> {
    * Subtracts from the number at a key; a missing one starts at 0. Resolves with the difference.
    */
   decrease(key: Key, number: number): Returns<W, number>;
+
+  /** Documents are aggregated; calls of this reject. */
+  aggregate: never;
 }
 
 /** How the methods run that read. */
@@ -109,4 +112,5 @@ export const keyValueMethods: Methods<KeyValueCalls, KeyValueMethods<unknown, 's
   modify: { start: (calls) => calls.modify, options: 2 },
   increase: { start: (calls) => calls.increase },
   decrease: { start: (calls) => calls.decrease },
+  aggregate: { start: (calls: KeyValueCalls) => calls.aggregate } as never,
 };

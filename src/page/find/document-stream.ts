@@ -46,13 +46,18 @@ export class DocumentStream<T extends object, S extends Stamp> {
   /** The next documents, `undefined` at the end. A chunk may be empty. */
   *read(sender: Sender): Coroutine<Stored<T, S>[] | undefined> {
     if (this.#full || this.#isDone()) return undefined;
-    const { selection } = this.#query;
+    const { selection, pipeline } = this.#query;
     // What the engine selects is made for this query.
-    const reading = selection.select ? undefined : sender.shared?.reading();
+    const reading = selection.select || pipeline ? undefined : sender.shared?.reading();
     const shared = reading?.ask;
     const chunk =
       this.#state === 'new'
-        ? yield* request(sender, { op: 'scan', ...selection, shared })
+        ? yield* request(
+            sender,
+            pipeline
+              ? { op: 'aggregate', ...selection, pipeline }
+              : { op: 'scan', ...selection, shared },
+          )
         : yield* request(sender, {
             ...{ op: 'scanNext', shared },
             cursor: this.#cursor as number,

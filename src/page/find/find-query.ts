@@ -4,9 +4,14 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
 import type { PartName } from '../../protocol/parts.ts';
 import type { After, ArchivedFilter, Selection } from '../../protocol/requests.ts';
-import { criteriaInvalid, operandInvalid, placeBelow } from '../../query/query-errors.ts';
+import {
+  criteriaInvalid,
+  operandInvalid,
+  placeBelow,
+  unexpectedValue,
+} from '../../query/query-errors.ts';
 import type { Search } from '../sending/observed-call.ts';
-import { checkSearch, findChecks } from './search.ts';
+import { checkSearch, copied, findChecks } from './search.ts';
 
 const { archived, collation, where, signal, sort } = findChecks;
 const matchChecks = { archived, collation, where, signal };
@@ -17,6 +22,8 @@ type Test = (document: never) => unknown;
 /** A query, split into the engine's part and the part with the caller's functions. */
 export interface FindQuery {
   readonly selection: Selection;
+  /** Of an aggregation: the stages, over what is selected. */
+  readonly pipeline?: object;
   /** The caller's functions; a document must pass all. */
   readonly test: ((document: object) => boolean) | undefined;
   readonly skip: number;
@@ -110,6 +117,19 @@ export function findQuery(
   // The engine checks the query even with `limit: 0`.
   const asked = limit === 0 ? { ...selection, limit } : selection;
   return { selection: asked, test, skip, limit, select };
+}
+
+const AGGREGATION_PARTS: readonly PartName[] = ['aggregation', 'expressions'];
+
+/** The query of a pipeline, whose stages the engine checks. */
+export function pipelineQuery(pipeline: unknown, options: unknown): FindQuery {
+  const copy = copied(pipeline, 'pipeline');
+  if (!Array.isArray(copy))
+    throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', copy);
+  const query = findQuery(checkSearch({}, options, { archived, collation, signal }));
+  const { mayHang } = checkCriteria(copy, 'pipeline');
+  const selection = { ...query.selection, mayHang, needs: AGGREGATION_PARTS };
+  return { ...query, selection, pipeline: copy };
 }
 
 /** Two queries of the same order have the same. */

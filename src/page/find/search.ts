@@ -58,7 +58,8 @@ function isNoOrder(sort: unknown): boolean {
   return isPlainObject(sort) && Object.keys(sort).length === 0;
 }
 
-function copied(value: unknown, place: 'sort' | 'select'): unknown {
+/** @throws {CriteriaError} `sort_invalid` and the like */
+export function copied(value: unknown, place: 'sort' | 'select' | 'pipeline'): unknown {
   try {
     return capture(value, place, true).copy;
   } catch (cause) {

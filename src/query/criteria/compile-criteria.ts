@@ -50,6 +50,7 @@ export interface CompiledCriteria {
  * @param criteria A copy of the caller's, of plain data alone, at most 100 levels deep.
  * @param collation The order of strings, as `parseCollation` writes it.
  * @param expressions Compiles `$expr`, where it may stand.
+ * @param place Where they stand.
  * @throws {CriteriaError} naming the place, such as `address.city.$gt` or `$or[1].age`. The test
  *   throws `subject_too_long` when a pattern meets a string so long that JavaScript gives up, some
  *   millions of characters.
@@ -64,10 +65,11 @@ export function compileCriteria(
   criteria: unknown,
   collation?: string,
   expressions?: CompileExpression,
+  place = '',
 ): CompiledCriteria {
-  if (!isFields(criteria)) throw criteriaInvalid('', 'must be an object of field criteria.');
+  if (!isFields(criteria)) throw criteriaInvalid(place, 'must be an object of field criteria.');
   const roots = new Set<string>();
-  const { test, parts = [] } = compileObject(criteria, '', {
+  const { test, parts = [] } = compileObject(criteria, place, {
     root: 'document',
     roots,
     collated: collation === undefined ? undefined : orderIn(collation),

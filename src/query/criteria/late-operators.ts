@@ -14,10 +14,17 @@ interface LateOperators {
     isManaged: (path: string) => boolean,
   ) => (document: object) => object;
   readonly fields: Readonly<Record<string, Operator>>;
+  /** What aggregation takes of the part; it knows the type. */
+  readonly language: object;
 }
 
 /** Of a request that has waited for their part. */
 export let lateOperators: LateOperators | undefined;
+
+/** A function: another file would keep the first value of what is exported. */
+export function loadedLanguage(): unknown {
+  return lateOperators?.language;
+}
 
 /** To be called by the part once it has loaded. */
 export function provideOperators(given: LateOperators): void {

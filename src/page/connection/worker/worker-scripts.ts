@@ -60,6 +60,7 @@ export const fileScripts: WorkerScripts = {
 export function partFiles(): PartFiles | undefined {
   try {
     return {
+      aggregation: new URL('./part-aggregation.js', import.meta.url).href,
       backups: new URL('./part-backups.js', import.meta.url).href,
       expressions: new URL('./part-expressions.js', import.meta.url).href,
       replication: new URL('./part-replication.js', import.meta.url).href,

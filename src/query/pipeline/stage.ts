@@ -1,0 +1,210 @@
+import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
+import { loadedLanguage } from '../criteria/late-operators.ts';
+import type { Variables } from '../expressions/operator.ts';
+import type { Language } from '../expressions/part.ts';
+import { operandInvalid } from '../query-errors.ts';
+import { isFields } from '../value/value-type.ts';
+import { BATCH, type PipelineRun } from './run.ts';
+
+export type Documents = readonly object[];
+
+/** Documents side by side, with the values at their paths. */
+export interface Block {
+  readonly documents: Documents;
+  readonly from: number;
+  readonly to: number;
+  /** As that of `DecodedDocuments`. */
+  column(path: string): readonly unknown[] | undefined;
+}
+
+/** What takes the documents that a stage makes. */
+export interface Sink {
+  take(documents: Documents): Result<void>;
+  /** The same for a block, of a stage that reads columns. */
+  takeBlock?(block: Block): void;
+  /** There are no more. */
+  end(): Result<void>;
+  /** Whether no further document counts. */
+  readonly isFull: boolean;
+}
+
+/** A compiled stage. It keeps nothing between two runs. */
+export interface Stage {
+  readonly place: string;
+  /** First segments of the paths that it reads; `_id` where it reads whole documents. */
+  readonly roots: ReadonlySet<string>;
+  /** Whether nothing of its input passes it but what it reads. */
+  readonly isClosed: boolean;
+  /** Of one that makes the number of its documents: the field that has it. */
+  readonly counts?: string;
+  /** Of a stage that looks at one document after another. */
+  readonly change?: (documents: Documents) => Documents;
+  /** Of all others. */
+  readonly open: (run: PipelineRun, next: Sink) => Sink;
+}
+
+/** What a stage is compiled with. */
+export interface StageScope {
+  /** The time that `$$NOW` stands for. */
+  readonly now: number;
+  /** Those of `let` around the pipeline. */
+  readonly variables?: Variables | undefined;
+  /** The order of strings. */
+  readonly collation: string | undefined;
+  /** How many stages there are so far, those of inner pipelines included. */
+  readonly count: { stages: number };
+  /** The stage around them, where they are of an inner pipeline. */
+  readonly within?: string;
+  readonly compile: (pipeline: unknown, place: string, scope: StageScope) => readonly Stage[];
+}
+
+/** Compiles a stage, or what it is short for. */
+export type CompileStage = (operand: unknown, place: string, scope: StageScope) => readonly Stage[];
+
+/** A compiled expression of a stage. */
+export interface StageExpression {
+  readonly evaluate: (document: object) => unknown;
+  readonly roots: ReadonlySet<string>;
+  /** The path, where it is nothing else. */
+  readonly path: string | undefined;
+}
+
+/** The compilers of expressions: the request has waited for their part. */
+export function languageOf(): Language {
+  return loadedLanguage() as Language;
+}
+
+/** @throws {CriteriaError} naming the place */
+export function compileValue(
+  expression: unknown,
+  place: string,
+  { now, variables }: StageScope,
+): StageExpression {
+  const compiled = languageOf().compileExpression(expression, place, now, variables);
+  return { ...compiled, path: pathOf(expression) };
+}
+
+/** The path that an expression consists of; `undefined` where it is another. */
+export function pathOf(expression: unknown): string | undefined {
+  const isPath = typeof expression === 'string' && /^\$[^$]/.test(expression);
+  return isPath ? expression.slice(1) : undefined;
+}
+
+/** A stage that makes documents of documents, one after another. */
+export function rowStage(
+  place: string,
+  roots: ReadonlySet<string>,
+  isClosed: boolean,
+  change: (documents: Documents) => Documents,
+): Stage {
+  return { place, roots, isClosed, change, open: (_, next) => rowSink([change], next) };
+}
+
+/** Several of them are one step. */
+function rowSink(changes: readonly NonNullable<Stage['change']>[], next: Sink): Sink {
+  return {
+    *take(documents) {
+      let changed = documents;
+      for (const change of changes) {
+        if (changed.length === 0) return;
+        changed = change(changed);
+      }
+      if (changed.length > 0) yield* outcome(next.take(changed));
+    },
+    end: () => next.end(),
+    get isFull() {
+      return next.isFull;
+    },
+  };
+}
+
+/** Passes on a list in batches, and yields in between. */
+export function* emit(run: PipelineRun, documents: Iterable<object>, next: Sink): Coroutine<void> {
+  let batch: object[] = [];
+  for (const document of documents) {
+    batch.push(document);
+    if (batch.length < BATCH) continue;
+    if (next.isFull) return;
+    yield* outcome(next.take(batch));
+    yield* run.breathe();
+    batch = [];
+  }
+  if (batch.length > 0 && !next.isFull) yield* outcome(next.take(batch));
+}
+
+/** Collects the documents that come out at the end. */
+export class Collected implements Sink {
+  readonly isFull = false;
+  readonly documents: object[] = [];
+  readonly #run: PipelineRun;
+  readonly #place: string;
+
+  constructor(run: PipelineRun, place: string) {
+    this.#run = run;
+    this.#place = place;
+  }
+
+  take(documents: Documents): void {
+    this.#run.keep(documents, this.#place);
+    for (const document of documents) this.documents.push(document);
+  }
+
+  end(): void {
+    // They stay here.
+  }
+}
+
+/** What the stages of a pipeline make of documents, the first of them in front. */
+export function openStages(stages: readonly Stage[], run: PipelineRun, last: Sink): Sink {
+  let sink = last;
+  let changes: NonNullable<Stage['change']>[] = [];
+  for (const { change, open } of stages.toReversed()) {
+    if (change) {
+      changes.unshift(change);
+      continue;
+    }
+    if (changes.length > 0) sink = rowSink(changes, sink);
+    changes = [];
+    sink = open(run, sink);
+  }
+  return changes.length > 0 ? rowSink(changes, sink) : sink;
+}
+
+/** First segments of the paths that stages read; `undefined` where that is the whole document. */
+export function rootsOf(stages: readonly Stage[]): ReadonlySet<string> | undefined {
+  const roots = new Set<string>();
+  for (const stage of stages) {
+    for (const root of stage.roots) roots.add(root);
+    if (stage.isClosed) return roots;
+  }
+  return undefined;
+}
+
+export const NO_ROOTS: ReadonlySet<string> = new Set();
+
+/** @throws {CriteriaError} `operand_invalid` unless it is an object of these fields. */
+export function fieldsOf(
+  operand: unknown,
+  place: string,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): Record<string, unknown> {
+  const shown = [...required, ...optional.map((name) => `${name}?`)].join(', ');
+  if (!isFields(operand)) throw operandInvalid(place, `an object { ${shown} }`, operand);
+  for (const name of Object.keys(operand))
+    if (!required.includes(name) && !optional.includes(name))
+      throw operandInvalid(`${place}.${name}`, `left out: there are ${shown}`, operand[name]);
+  for (const name of required)
+    if (operand[name] === undefined)
+      throw operandInvalid(`${place}.${name}`, `given, in { ${shown} }`, undefined);
+  return operand;
+}
+
+/** @throws {CriteriaError} `operand_invalid` unless it is a name of a field. */
+export function fieldName(name: unknown, place: string, isPath = false): string {
+  const segments = typeof name === 'string' ? (isPath ? name.split('.') : [name]) : [''];
+  const isName = (one: string) =>
+    one !== '' && !one.startsWith('$') && !one.includes('.') && one !== '__proto__';
+  if (segments.every(isName)) return name as string;
+  throw operandInvalid(place, isPath ? 'a path without $' : 'a name without $ and dots', name);
+}
