@@ -24,7 +24,7 @@ const TYPES = {
  * Serves the built apps. The circumstances of the answers can be exchanged.
  *
  * @param {string} folder
- * @param {boolean} http2 instead of HTTP/1.1; needs openssl, as browsers speak HTTP/2 over TLS alone
+ * @param {boolean} http2 instead of HTTP/1.1; needs openssl: browsers speak HTTP/2 over TLS alone
  */
 export async function serveApps(folder, http2) {
   /** @type {Circumstances} */

@@ -40,7 +40,11 @@ export function buildCommit(name) {
   return { commit, folder };
 }
 
-/** Gives the entry of earlier builds, `index.js`, the name that pages ask for. @param {string} folder */
+/**
+ * Gives the entry of earlier builds, `index.js`, the name that pages ask for.
+ *
+ * @param {string} folder
+ */
 function nameEntry(folder) {
   const entry = `${folder}/cairndb.js`;
   if (!existsSync(entry)) writeFileSync(entry, "export * from './index.js';\n");

@@ -258,7 +258,7 @@ export class SaveSchedule {
 
   /**
    * Blocks writes that have not begun until this one, and the compaction after it, have ended; or
-   * until what has to be saved with them is there.
+   * until a value is there that they save.
    */
   hold(writing: Promise<unknown>): void {
     const held = this.#tidyAfter(Promise.all([this.#writing, writing])).finally(() => {

@@ -141,7 +141,7 @@ export class ReplicaRequests {
 
   /** The server's state that a document derives from, which may be on its way from storage. */
   *#baseOf(replica: Replica, id: string): Coroutine<RecordState | undefined> {
-    const unread = replica.unread(id);
+    const unread = replica.unread.get(id);
     if (!unread) return replica.log.get(id)?.base;
     return recordStateOf(unread, yield* this.#context.records.bodies.of(unread));
   }

@@ -64,7 +64,7 @@ export class Replica implements ReplicaTracker {
   /** What the last push of a document has sent, while it has not changed since, by id. */
   readonly #sent = new Map<string, RecordState | undefined>();
   /** Versions that are bases and have to be read first, by id. */
-  readonly #unread = new Map<string, StoredRecord>();
+  readonly unread = new Map<string, StoredRecord>();
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -281,7 +281,7 @@ export class Replica implements ReplicaTracker {
     this.#forgetPushes(id);
     this.log.delete(id);
     this.#clean(id);
-    this.#unread.delete(id);
+    this.unread.delete(id);
     this.#link();
   }
 
@@ -337,32 +337,25 @@ export class Replica implements ReplicaTracker {
     this.#context.links.link([this.#context.saves, this.log.saves]);
   }
 
-  /** The version that is the base of a document, while its body is being read. */
-  unread(id: string): StoredRecord | undefined {
-    return this.#unread.get(id);
-  }
-
   /** Reads a base from its segment: a save without it would lose it. */
   #readLater(id: string, base: StoredRecord): void {
-    const isReading = this.#unread.size > 0;
-    this.#unread.set(id, base);
-    if (!isReading) this.log.saves.hold(this.#readAll());
+    if (this.unread.set(id, base).size === 1) this.log.saves.hold(this.#readAll());
   }
 
   async #readAll(): Promise<void> {
     const { records, events } = this.#context;
     // Compaction would remove the replaced versions.
     const release = records.pin();
-    for (const [id, base] of this.#unread) {
+    for (const [id, base] of this.unread) {
       try {
         const body = await run(records.bodies.of(base));
-        if (this.#unread.get(id) !== base) continue;
+        if (this.unread.get(id) !== base) continue;
         const entry = this.log.get(id) as ReplicaLogEntry;
         this.enter(id, { ...entry, base: recordStateOf(base, body) }, false);
       } catch (error) {
         events.failed(asCairnError(error));
       }
-      if (this.#unread.get(id) === base) this.#unread.delete(id);
+      if (this.unread.get(id) === base) this.unread.delete(id);
     }
     release();
   }
