@@ -50,10 +50,13 @@ export type {
   DocumentCollectionOptions,
   DocumentSteps,
   KeyValueCollectionOptions,
+  RelationOption,
+  RelationOptions,
   ValueSteps,
 } from './api/options/collection-options.ts';
 export type { ExpireOption } from './api/options/expire-options.ts';
 export type { IndexOption } from './api/options/index-options.ts';
+export type { AnyRelations, IncludeOptions, Related } from './api/relation-types.ts';
 export type {
   SchemaInput,
   SchemaOutput,

@@ -9,6 +9,7 @@ import type {
   SelectObject,
 } from '../query/projection.ts';
 import type { Collation } from './options/collation.ts';
+import type { Included, IncludeOption, Related, RelatedCriteria } from './relation-types.ts';
 
 /** The plan of a query, with its costs. */
 export interface Explanation extends Explained {
@@ -54,7 +55,7 @@ type StampField = keyof StampFields;
  * A stamp of a collection's documents, such as `'_created_at'`. `'_created_at?'` is a dynamic
  * stamp: its option is known only at run time.
  */
-export type Stamp = StampField | `${StampField}?` | Shared;
+export type Stamp = StampField | `${StampField}?` | Shared | Related;
 
 /** Beside the stamps: reads return frozen documents, with `shared_documents`. */
 export type Shared = 'shared_documents';
@@ -115,7 +116,7 @@ export type Predicate<T extends object = AnyDocument, S extends Stamp = never> =
 
 /** A query: criteria in MongoDB's query language, or a predicate. */
 export type Params<T extends object = AnyDocument, S extends Stamp = never> =
-  | Criteria<Stored<T, S>>
+  | (Criteria<Stored<T, S>> & RelatedCriteria<S>)
   | Predicate<T, S>;
 
 /** Options of all queries. */
@@ -180,7 +181,14 @@ export interface FindOptions<
   T extends object = AnyDocument,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
+  N extends IncludeOption<S> = undefined,
 > extends MatchOptions<T, S> {
+  /**
+   * The documents of other collections to return with each document, by the name of their relation:
+   * `true`, or an object with `where`, `sort`, `skip`, `limit`, `select`, `archived` and `include`,
+   * which count for each document. All are as of one instant.
+   */
+  include?: N;
   /** The sort order; documents that compare equal keep insertion order. @default insertion order */
   sort?: Sort<Stored<T, S>> | undefined;
   /** Number of matches to skip. @default 0 */
@@ -201,11 +209,17 @@ export interface FindOptions<
 }
 
 /** A result document when `L` is selected. */
-export type Found<T extends object, S extends Stamp, L> = L extends readonly string[]
+export type Found<
+  T extends object,
+  S extends Stamp,
+  L,
+  N = undefined,
+> = (L extends readonly string[]
   ? AsRead<S, Selected<Stored<T, S>, L>>
   : L extends object
     ? AsRead<S, Projected<Stored<T, S>, L>>
-    : Read<T, S>;
+    : Read<T, S>) &
+  Included<S, N>;
 
 /** With `shared_documents` read-only. */
 type AsRead<S extends Stamp, D> = [Extract<S, Shared>] extends [never] ? D : DeepReadonly<D>;

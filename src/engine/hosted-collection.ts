@@ -39,6 +39,7 @@ import type { ReplayOrder } from './replay-order.ts';
 import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
 import {
   abandonParts,
+  checkVersion,
   declareVersion,
   executeOnce,
   giveUp,
@@ -201,6 +202,19 @@ export class HostedCollection implements Executor {
     this.#lifecycle.retention?.touch();
   }
 
+  /**
+   * Resolves when reads of other collections can look into this one; `undefined` if they can now.
+   * Takes its place among the requests at once, so no two such reads wait for each other.
+   */
+  readable(declaration: HandleDeclaration | undefined): Promise<unknown> | undefined {
+    this.touch();
+    const entered = this.queue.enter(false, () => {
+      this.availability.check();
+      if (declaration) checkVersion(this.context, 'get', declaration);
+    });
+    return isPromise(entered) ? entered : undefined;
+  }
+
   giveUp(request: GiveUp): void {
     if (request.op === 'scanEnd' && this.#first.resume(request)) return;
     if (request.op === 'abort') this.#abortFile(request.call);
@@ -321,9 +335,8 @@ export class HostedCollection implements Executor {
     key?: IdempotencyKey,
     transaction?: EngineTransaction,
   ): Result<unknown> {
-    const { needs } = request;
     const perform = () => this.#perform(request, reader, key, transaction);
-    return needs ? after(needParts(this.context, needs), perform) : perform();
+    return request.needs ? after(needParts(this.context, request), perform) : perform();
   }
 
   #perform(

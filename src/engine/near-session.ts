@@ -62,8 +62,11 @@ export class NearSession {
       throw notInMemory(undefined, 'the database is opening; await db.ready first');
   }
 
-  #run(request: Request, first?: FirstSequenceNumbers): unknown {
+  #run(asked: Request, first?: FirstSequenceNumbers): unknown {
     const { handles, client, unfinished } = this.#session;
+    const request = handles.withPartners(asked);
+    if (request.related?.ahead)
+      throw notInMemory(undefined, 'earlier calls wait; await them first');
     if (request.op === 'rollback' || request.op === 'commit') return this.#end(request);
     const { collection, declaration } = handles.of(request);
     if (request.transaction !== undefined) {

@@ -12,6 +12,7 @@ const CODE = {
   aggregation: () => import('./aggregation/part.ts'),
   backups: () => import('./backups/part.ts'),
   expressions: () => import('../query/expressions/part.ts'),
+  relations: () => import('./relations/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
   updates: () => import('./update/part.ts'),

@@ -9,7 +9,6 @@ import {
   isExclusive,
   isOfAnyVersion,
 } from '../protocol/operations.ts';
-import type { PartName } from '../protocol/parts.ts';
 import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
@@ -94,26 +93,32 @@ export class RequestTurns {
           if (!mustRest) return perform();
           const rest = () => atRest(storage, perform);
           // Code comes before writes are held: it may take long.
-          return request.needs ? after(needParts(this.#context, request.needs), rest) : rest();
+          return request.needs ? after(needParts(this.#context, request), rest) : rest();
         },
       );
     return enter();
   }
 }
 
-/** Whether it waits for code, and what follows waits for it. */
-function lacksCode({ needs }: Request): boolean {
-  return needs?.some((part) => !parts.has(part)) === true;
+/** Whether it waits for code or for other collections, and what follows waits for it. */
+function lacksCode({ needs, related }: Request): boolean {
+  return related?.ahead !== undefined || needs?.some((part) => !parts.has(part)) === true;
 }
 
-/** Waits for the code that a request needs. @throws {CairnError} `load_failed` */
+/**
+ * Waits for the code that a request needs, and until it can read other collections.
+ *
+ * @throws {CairnError} `load_failed`; why another collection cannot be read.
+ */
 export function* needParts(
   { events }: CollectionContext,
-  needs: readonly PartName[],
+  { needs = [], related }: Pick<Request, 'needs' | 'related'>,
 ): Coroutine<void> {
-  const isThere = needs.every((part) => parts.has(part));
-  for (const part of needs) yield* parts.need(part);
-  if (!isThere) events.sendStatus();
+  if (related?.ahead) yield related.ahead;
+  const missing = needs.filter((part) => !parts.has(part));
+  if (missing.length === 0) return;
+  yield Promise.all(missing.map((part) => parts.load(part)));
+  events.sendStatus();
 }
 
 /** Whether a later read may find something else. */

@@ -194,7 +194,9 @@ export type OptionErrorCode =
   | 'option_invalid'
   | 'option_conflict'
   | 'schema_failed'
-  | 'migration_gap';
+  | 'migration_gap'
+  | 'relation_invalid'
+  | 'include_too_deep';
 
 /**
  * An option of a client or a collection is missing, unknown, contradictory or out of range, or a

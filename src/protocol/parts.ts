@@ -3,6 +3,7 @@ export const PART_NAMES = [
   'aggregation',
   'backups',
   'expressions',
+  'relations',
   'replication',
   'transactions',
   'updates',

@@ -18,6 +18,7 @@ import {
   WAITS,
 } from './operation-kinds.ts';
 import type { PartName } from './parts.ts';
+import type { IncludedReply, RelatedAsk, RelationPlan } from './relation-protocol.ts';
 import { REPLICA_OPERATIONS, type ReplicaOperations } from './replica-protocol.ts';
 import type { CollectionSettings } from './settings.ts';
 
@@ -48,6 +49,8 @@ export interface ScanReply extends ManagedColumns {
   readonly cursor: number | undefined;
   /** The documents of a request with `shared`, in the place of all other columns than `ranks`. */
   readonly shared?: FoundVersions | SentVersions | undefined;
+  /** The partners of the documents, for each include. */
+  readonly included?: readonly IncludedReply[] | undefined;
 }
 
 /** Whether archived documents count. */
@@ -85,6 +88,7 @@ export interface Selection {
   readonly call?: number | undefined;
   readonly mayHang?: RequestFlags['mayHang'];
   readonly needs?: RequestFlags['needs'];
+  readonly related?: RequestFlags['related'];
   /** Requests documents as versions. Not with `select`. */
   readonly shared?: SharedAsk | undefined;
 }
@@ -115,6 +119,8 @@ export interface RequestFlags {
   readonly transaction?: number | undefined;
   /** Of a read: the backup that it asks instead of the collection. */
   readonly at?: BackupRead | undefined;
+  /** Of a read: what it asks of other collections. */
+  readonly related?: RelatedAsk | undefined;
 }
 
 /** The managed values that a document keeps, where a change would give it new ones. */
@@ -128,6 +134,8 @@ export interface Explained {
   readonly plan: Plan;
   /** The indexes that cannot serve it, and why; left out where all can. */
   readonly unfit?: readonly UnfitIndex[] | undefined;
+  /** Of a query with relations: how their documents were found. */
+  readonly relations?: readonly RelationPlan[] | undefined;
   /** Index keys examined. */
   readonly keys_examined: number;
   /** Documents examined. */

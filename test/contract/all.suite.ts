@@ -43,6 +43,7 @@ import { patchManySuite } from './patch-many.suite.ts';
 import { patchOneSuite } from './patch-one.suite.ts';
 import { predicatesSuite } from './predicates.suite.ts';
 import { refusedValuesSuite } from './refused-values.suite.ts';
+import { relationsSuite } from './relations.suite.ts';
 import { renameSuite } from './rename.suite.ts';
 import { savingSuite } from './saving.suite.ts';
 import { badSchemasSuite } from './schemas/bad-schemas.suite.ts';
@@ -116,6 +117,7 @@ const aboutEngine: readonly Suite[] = [
   patchManySuite,
   patchOneSuite,
   getManySuite,
+  relationsSuite,
   upsertManySuite,
   manyUniqueSuite,
   modifySuite,

@@ -4,6 +4,7 @@ import type { Plugin } from 'rolldown';
 const LATE: Record<string, readonly string[]> = {
   extras: ['page'],
   files: ['page'],
+  relations: ['page', 'extras'],
   subscribed: ['page'],
   thread: ['page', 'extras'],
   'thread-parts': ['page', 'thread'],

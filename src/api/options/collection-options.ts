@@ -162,7 +162,44 @@ export interface DocumentCollectionOptions extends CommonOptions, StampOptions {
    * ```
    */
   migrate?: DocumentSteps | undefined;
+  /**
+   * What documents of other collections belong to each document, by a name that queries take in
+   * `include` and in criteria. Functions, so that two collections can name each other. They must
+   * belong to the same database. Nothing of it is stored.
+   *
+   * @example
+   * ```ts
+   * relations: {
+   *   customer: { one: () => customers, from: 'customer_id' },
+   *   visits: { many: () => visits, to: 'job_id' },
+   * }
+   * ```
+   */
+  relations?: RelationOptions | undefined;
 }
+
+/** Relations by name, as the option `relations` takes them. */
+export interface RelationOptions {
+  readonly [name: string]: RelationOption;
+}
+
+/** A relation to the documents of another collection: one, or many. */
+export type RelationOption = {
+  /**
+   * The path of the documents whose value, or values in an array, partners have at `to`.
+   * @default '_id'
+   */
+  readonly from?: string | undefined;
+  /** The path of the partners. @default '_id' */
+  readonly to?: string | undefined;
+} & (
+  | { readonly one: PartnerFunction; readonly many?: undefined }
+  | { readonly many: PartnerFunction; readonly one?: undefined }
+);
+
+/** Returns a collection of documents. `any`, so that two collections may name each other. */
+// biome-ignore lint/suspicious/noExplicitAny: a type would make the collections' types circular
+type PartnerFunction = () => any;
 
 /**
  * Steps of the option `migrate`. The type of the parameter may be given: the document as that
@@ -200,6 +237,8 @@ export interface HandleSettings extends CollectionSettings {
   readonly schema?: StandardSchema | undefined;
   /** Stay in the page. */
   readonly migrate?: MigrationSteps | undefined;
+  /** Stay in the page. */
+  readonly relations?: RelationOptions | undefined;
 }
 
 export type CollectionOptions = DocumentCollectionOptions | KeyValueCollectionOptions;
@@ -238,6 +277,7 @@ const documentOnly: Record<string, Check> = {
   indexes: indexList,
   expire_after: expireOption,
   shared_documents: flag,
+  relations: { allowed: 'relations by name', test: isPlainObject },
   id_length: integer(
     'a whole number from 4 to 256',
     (value) => value >= 4 && value <= 256,

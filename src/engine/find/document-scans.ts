@@ -1,17 +1,17 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, type DecodedBody, encode, peek } from '../../codec/body.ts';
-import { bodySize } from '../../codec/size.ts';
 import { CriteriaError, nameCollection, ValueError, WorkerError } from '../../errors/errors.ts';
 import type { After, Explained, Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import { compilePath } from '../../query/criteria/compile-path.ts';
 import { eachPresent } from '../../query/criteria/condition.ts';
-import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { Stamps } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { Records } from '../records/record-store.ts';
-import { bodyAtHand, type RecordTest, Scan, type Visited } from '../records/scan.ts';
+import { bodyAtHand, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
-import { type Delivery, lateReads } from './late-reads.ts';
+import { ListDelivery, ScanDelivery } from './delivery.ts';
+import { type BegunScan, type Delivery, lateReads } from './late-reads.ts';
 import { DocumentQuery } from './query.ts';
 import type { CollectedPageEnd } from './result-collector.ts';
 
@@ -27,19 +27,14 @@ const LARGEST_CHUNK = 4096;
  */
 const CHUNK_SIZE = 1024 * 1024;
 
-interface OpenScan {
-  readonly delivery: Delivery;
-  readonly pace: Pace;
-  readonly select: CompiledSelection['select'];
-  /** Where the page ends. */
-  readonly end: CollectedPageEnd | undefined;
+interface OpenScan extends BegunScan {
   chunk: number;
 }
 
 /** The reading side of a document collection: everything that looks at more than one document. */
 export class DocumentScans {
   readonly #context: OperationContext;
-  readonly #open = new Map<number, OpenScan>();
+  readonly #scans = new Map<number, OpenScan>();
   #hasEnded = false;
 
   constructor(context: OperationContext) {
@@ -47,6 +42,10 @@ export class DocumentScans {
   }
 
   execute(request: Request): Result<unknown> {
+    if (request.related)
+      return lateReads.related(this.#context, request, (scan) =>
+        this.#deliver(scan, request as Partial<Selection>),
+      );
     switch (request.op) {
       case 'count':
         return this.#count(request);
@@ -70,12 +69,12 @@ export class DocumentScans {
 
   /** Whether a scan was not read to its end. */
   get isOpen(): boolean {
-    return this.#open.size > 0;
+    return this.#scans.size > 0;
   }
 
   /** Ids of the documents that match, in their order. */
   *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
-    const query = yield* this.#query(selection);
+    const query = yield* this.query(selection);
     const records = yield* query.records();
     query.pace.check();
     return records.map(({ key }) => key);
@@ -85,7 +84,7 @@ export class DocumentScans {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;
     if (!sort) compileSelection(this.#context, { sort: selection.sort });
-    const query = yield* this.#query({ ...selection, sort });
+    const query = yield* this.query({ ...selection, sort });
     const count = yield* query.count();
     query.pace.check();
     return count;
@@ -94,7 +93,7 @@ export class DocumentScans {
   *#explain(selection: Selection): Coroutine<Explained> {
     const { clock } = this.#context;
     const began = clock.elapsed();
-    const query = yield* this.#query(selection);
+    const query = yield* this.query(selection);
     const records = yield* query.records();
     const { plan, candidates } = query;
     const unfit = query.unfit();
@@ -110,7 +109,7 @@ export class DocumentScans {
 
   *#begin(selection: Selection): Coroutine<ScanReply> {
     const { records } = this.#context;
-    const query = yield* this.#query(selection);
+    const query = yield* this.query(selection);
     const { pace } = query;
     let delivery: Delivery;
     if (query.streams) delivery = new ScanDelivery(records, query.compiled, pace);
@@ -120,33 +119,37 @@ export class DocumentScans {
       delivery = new ListDelivery(records, found);
     }
     const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
-    const chunk = selection.all ? LARGEST_CHUNK : FIRST_CHUNK;
-    const open = { delivery, pace, select: query.compiled.select, end, chunk };
-    return yield* this.#deliver(open, selection);
+    const scan = { delivery, pace, select: query.compiled.select, end };
+    return yield* this.#deliver(scan, selection);
   }
 
   *#aggregate(request: Request<'aggregate'>): Coroutine<ScanReply> {
-    const pace = this.#pace(request);
+    const pace = this.pace(request);
     const made = yield* lateReads.aggregate(this.#context, request, pace);
-    return yield* this.#deliver({ ...made, pace, end: undefined, chunk: LARGEST_CHUNK }, request);
+    return yield* this.#deliver({ ...made, pace, end: undefined }, { ...request, all: true });
   }
 
-  *#deliver(open: OpenScan, asked: Pick<Selection, 'call' | 'shared'>): Coroutine<ScanReply> {
+  *#deliver(
+    scan: BegunScan,
+    asked: Pick<Selection, 'all' | 'call' | 'shared'>,
+  ): Coroutine<ScanReply> {
     // Not the number of any scan in a worker that was there before this one.
     const cursor = Math.random();
-    this.#open.set(cursor, open);
+    this.#scans.set(cursor, { ...scan, chunk: asked.all ? LARGEST_CHUNK : FIRST_CHUNK });
     // Its transaction has ended while it looked for the records.
     if (this.#hasEnded) this.#end(cursor);
     return yield* this.#next(cursor, asked);
   }
 
-  *#query(selection: Partial<Selection>): Coroutine<DocumentQuery> {
-    const pace = this.#pace(selection);
+  /** A query, ready to be read. */
+  *query(selection: Partial<Selection>): Coroutine<DocumentQuery> {
+    const pace = this.pace(selection);
     const after = yield* pageStart(this.#context, selection);
     return new DocumentQuery(this.#context, selection, pace, after);
   }
 
-  #pace({ call }: Pick<Selection, 'call'>): Pace {
+  /** @throws {CairnError} `aborted` */
+  pace({ call }: Pick<Selection, 'call'>): Pace {
     const pace = new Pace(this.#context.clock, this.#context.aborts, call);
     pace.check();
     return pace;
@@ -156,24 +159,26 @@ export class DocumentScans {
     cursor: number,
     { call, shared }: Pick<Selection, 'call' | 'shared'>,
   ): Coroutine<ScanReply> {
-    const open = this.#open.get(cursor);
+    const open = this.#scans.get(cursor);
     if (!open)
       throw new WorkerError(
         'scan_lost',
         'The worker was restarted in the middle of this result; begin again.',
       );
-    const { delivery, pace, select, end } = open;
+    const { delivery, pace, select, end, included } = open;
     try {
       yield* pace.resume(call);
       const found = this.#unexpired(yield* outcome(delivery.next(open.chunk, CHUNK_SIZE)));
       open.chunk = Math.min(open.chunk * 2, LARGEST_CHUNK);
       const { done, floor, sorted } = delivery;
+      const partners = included && (yield* included(found));
       if (done) this.#end(cursor);
       return {
         ...(shared ? versionsOf(found) : columnsOf(found, select, this.#context.aborts.immediate)),
         floor,
         sorted,
         end,
+        included: partners,
         cursor: done ? undefined : cursor,
       };
     } catch (error) {
@@ -195,12 +200,12 @@ export class DocumentScans {
 
   endAll(): void {
     this.#hasEnded = true;
-    for (const cursor of this.#open.keys()) this.#end(cursor);
+    for (const cursor of this.#scans.keys()) this.#end(cursor);
   }
 
   #end(cursor: number): undefined {
-    this.#open.get(cursor)?.delivery.end();
-    this.#open.delete(cursor);
+    this.#scans.get(cursor)?.delivery.end();
+    this.#scans.delete(cursor);
     return undefined;
   }
 }
@@ -223,7 +228,7 @@ function versionsOf(found: readonly Visited[]): Columns {
   };
 }
 
-function columnsOf(
+export function columnsOf(
   found: readonly Visited[],
   select: CompiledSelection['select'],
   isNear: boolean,
@@ -308,75 +313,3 @@ function unknown(why: string): CriteriaError {
   const message = `The document given as "after" ${why}; pass another.`;
   return new CriteriaError('after_unknown', message, { place: 'after' });
 }
-
-/** Streams the matches of a scan as it finds them. */
-class ScanDelivery implements Delivery {
-  readonly sorted = false;
-  readonly #scan: Scan;
-  readonly #test: RecordTest;
-
-  constructor(store: Records, { wanted, test }: DocumentQuery['compiled'], pace: Pace) {
-    this.#scan = new Scan(store, pace);
-    this.#test = test ? (record, body) => wanted(record) && test(record, body) : wanted;
-  }
-
-  get done(): boolean {
-    return this.#scan.done;
-  }
-
-  get floor(): number {
-    return this.#scan.floor;
-  }
-
-  next(limit: number, size: number): Coroutine<Visited[]> {
-    return this.#scan.next(this.#test, { limit, size });
-  }
-
-  end(): void {
-    this.#scan.end();
-  }
-}
-
-/** Streams a list of records. */
-class ListDelivery implements Delivery {
-  readonly sorted = true;
-  readonly floor = 0;
-  readonly #store: Records;
-  readonly #records: readonly StoredRecord[];
-  readonly #release: () => void;
-  #at = 0;
-
-  constructor(store: Records, records: readonly StoredRecord[]) {
-    this.#store = store;
-    this.#records = records;
-    this.#release = store.pin();
-  }
-
-  get done(): boolean {
-    return this.#at >= this.#records.length;
-  }
-
-  *next(limit: number, size: number): Coroutine<Visited[]> {
-    const found: Visited[] = [];
-    let room = size;
-    while (!this.done && found.length < limit && room > 0) {
-      // Read together; how large they are is known only then.
-      const batch = this.#records.slice(this.#at, this.#at + Math.min(BATCH, limit - found.length));
-      const bodies = yield* this.#store.bodies.ofAll(batch);
-      for (const [index, body] of bodies.entries()) {
-        found.push({ record: batch[index] as StoredRecord, body });
-        room -= bodySize(body);
-        this.#at++;
-        if (room <= 0) break;
-      }
-    }
-    return found;
-  }
-
-  end(): void {
-    this.#at = this.#records.length;
-    this.#release();
-  }
-}
-
-const BATCH = 256;

@@ -1,9 +1,12 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
-import type { Request } from '../../protocol/requests.ts';
+import type { Request, ScanReply } from '../../protocol/requests.ts';
 import type { OperationContext } from '../collection-context.ts';
+import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { RecordStore, Records } from '../records/record-store.ts';
 import type { Visited } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
+import type { CollectedPageEnd } from './result-collector.ts';
 
 /** A result as a stream of chunks. */
 export interface Delivery {
@@ -16,6 +19,24 @@ export interface Delivery {
   next(limit: number, size: number): Result<Visited[]>;
   /** Must be called at the end: a stream keeps compaction waiting. */
   end(): void;
+}
+
+/** A scan that has found its documents, or finds them as it is read. */
+export interface BegunScan {
+  readonly delivery: Delivery;
+  readonly pace: Pace;
+  readonly select: CompiledSelection['select'];
+  /** Where the page ends. */
+  readonly end: CollectedPageEnd | undefined;
+  /** The partners of documents, where any are included. */
+  readonly included?: (found: readonly Visited[]) => Coroutine<ScanReply['included']>;
+}
+
+/** One instant of all collections. */
+export interface Instant {
+  viewOf(records: RecordStore): Records;
+  /** What was found of it can be read for as long as its records are pinned. */
+  release(): void;
 }
 
 /** A result that is not of records. */
@@ -31,12 +52,24 @@ interface LateReads {
     request: Request<'aggregate'>,
     pace: Pace,
   ) => Coroutine<MadeResult>;
+  /**
+   * Executes a read that looks into other collections.
+   *
+   * @param deliver Delivers the documents of a scan.
+   */
+  readonly related: (
+    context: OperationContext,
+    request: Request,
+    deliver: (scan: BegunScan) => Coroutine<ScanReply>,
+  ) => Coroutine<unknown>;
+  /** Of the part of transactions. */
+  readonly takeInstant: (snapshots: OpenSnapshots) => Instant;
 }
 
 /** Of a request that has waited for the part. */
-export let lateReads: LateReads;
+export const lateReads: LateReads = {} as never;
 
-/** To be called by the part once it has loaded. */
-export function provideReads(given: LateReads): void {
-  lateReads = given;
+/** To be called by a part once it has loaded. */
+export function provideReads(given: Partial<LateReads>): void {
+  Object.assign(lateReads, given);
 }

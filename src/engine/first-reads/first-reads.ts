@@ -133,7 +133,8 @@ function cursorOf(reply: unknown): number | undefined {
 
 /** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
 function isAnswerable(request: Request): boolean {
-  if (request.transaction !== undefined || request.at || request.mayHang) return false;
+  const { transaction, at, mayHang, related } = request;
+  if (transaction !== undefined || at || mayHang || related) return false;
   if (request.op === 'scan' || request.op === 'count') return !request.after && !request.shared;
   return isFirstRead(request);
 }

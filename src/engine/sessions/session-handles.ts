@@ -73,6 +73,26 @@ export class SessionHandles {
     return handle;
   }
 
+  /**
+   * A request, with the collections that it reads beside its own.
+   *
+   * @throws {CollectionError} of a partner that cannot be read.
+   */
+  withPartners<R extends Request>(request: R): R {
+    const { related } = request;
+    if (!related) return request;
+    const contexts = new Map<number, object>();
+    const waiting = related.partners.flatMap((number) => {
+      const { collection, declaration } = this.at(number);
+      contexts.set(number, collection.context);
+      return collection.readable(declaration) ?? [];
+    });
+    const ahead = waiting.length > 0 ? Promise.all(waiting) : undefined;
+    // Its own collection may refuse the request before.
+    ahead?.catch(() => undefined);
+    return { ...request, related: { ...related, contexts, ahead } };
+  }
+
   closeAll(): void {
     for (const handle of this.#handles.values()) this.#close(handle);
     this.#handles.clear();

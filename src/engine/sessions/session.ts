@@ -227,7 +227,7 @@ export class Session implements EventReceiver, RecoverySession {
     const touched = new Set<HostedCollection>();
     for (let index = 0; index < batch.length; index++) {
       try {
-        const request = batch[index] as Request;
+        const request = this.handles.withPartners(batch[index] as Request);
         if (this.#behind.size > 0) this.#checkOrder(request);
         const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;

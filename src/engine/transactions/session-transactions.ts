@@ -3,9 +3,12 @@ import { isExclusive } from '../../protocol/operations.ts';
 import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
+import { provideReads } from '../find/late-reads.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import { ReadSet } from '../records/read-set.ts';
 import type { ReplayOrder } from '../replay-order.ts';
 import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
+import { RecordView, TransactionSnapshot } from './record-view.ts';
 import { EngineTransaction } from './transaction.ts';
 
 /** A collection that transactions read and change. */
@@ -124,3 +127,13 @@ export class SessionTransactions {
     });
   }
 }
+
+provideReads({
+  takeInstant(snapshots) {
+    const snapshot = new TransactionSnapshot(snapshots);
+    return {
+      viewOf: (records) => new RecordView(records, snapshot, new ReadSet()),
+      release: () => snapshot.release(),
+    };
+  },
+});

@@ -2,10 +2,11 @@ import type { Coroutine, Result } from '../../async/coroutine.ts';
 import { SerialQueue } from '../../async/serial-queue.ts';
 import { bodySize } from '../../codec/size.ts';
 import { TransactionError } from '../../errors/errors.ts';
+import type { RelatedAsk } from '../../protocol/relation-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext } from '../collection-context.ts';
+import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import type { StagedChanges } from '../documents/collection-versions.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import type { NewVersion, VersionSink } from '../documents/new-rows.ts';
@@ -49,7 +50,17 @@ export class EngineTransaction {
   execute(context: CollectionContext, request: Request): Result<unknown> {
     if (this.#isOver)
       throw new TransactionError('transaction_over', 'The transaction has ended meanwhile.');
-    return this.#partOf(context).execute(request);
+    return this.#partOf(context).execute(request.related ? this.#viewed(request) : request);
+  }
+
+  /** A request that reads other collections, as this transaction sees them. */
+  #viewed(request: Request): Request {
+    const { contexts = [] } = request.related as RelatedAsk;
+    const views = Array.from(contexts, ([number, context]): [number, object] => [
+      number,
+      this.#partOf(context as CollectionContext).view,
+    ]);
+    return { ...request, related: { ...request.related, contexts: new Map(views) } } as Request;
   }
 
   /**
@@ -140,6 +151,8 @@ export class EngineTransaction {
  */
 export class TransactionPart implements VersionSink {
   readonly context: CollectionContext;
+  /** The collection as the transaction sees it. */
+  readonly view: OperationContext;
   readonly #view: RecordView;
   readonly #store: DocumentStore | KeyValueStore;
   readonly #grow: (size: number) => void;
@@ -155,11 +168,11 @@ export class TransactionPart implements VersionSink {
     this.#grow = grow;
     this.#view = new RecordView(context.records, snapshot, reads);
     // Where a restored backup brings other indexes, the transaction is lost.
-    const view = { ...context, records: this.#view, versions: this, reads };
+    this.view = { ...context, records: this.#view, versions: this, reads };
     this.#store =
       context.settings.type === 'DOCUMENT_BASED'
-        ? new DocumentStore(view)
-        : new KeyValueStore(view);
+        ? new DocumentStore(this.view)
+        : new KeyValueStore(this.view);
   }
 
   /** @throws {CollectionError} `collection_dropped`; {TransactionError} */

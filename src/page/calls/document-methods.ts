@@ -18,6 +18,7 @@ import type {
   Stamp,
   Stored,
 } from '../../api/document-types.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import type { Patch } from '../../api/update-types.ts';
 import type { Criteria } from '../../query/criteria/criteria-types.ts';
 import type { Item, Path, ValueAt } from '../../query/path/path-types.ts';
@@ -31,12 +32,21 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
   /** Finds the document with this id, archived or not; `undefined` if there is none. */
   get(id: string): Returns<W, Read<T, S> | undefined>;
 
+  /** The same, with documents of other collections. */
+  get<const N extends IncludeOption<S>>(
+    id: string,
+    options: { include?: N },
+  ): Returns<W, Found<T, S, undefined, N> | undefined>;
+
   /**
    * Finds the documents with these ids, archived or not, as of one instant.
    *
    * @returns the documents in the order of the ids, `undefined` where there is none.
    */
-  getMany(ids: readonly string[]): Returns<W, (Read<T, S> | undefined)[]>;
+  getMany<const N extends IncludeOption<S> = undefined>(
+    ids: readonly string[],
+    options?: { include?: N },
+  ): Returns<W, (Found<T, S, undefined, N> | undefined)[]>;
 
   /**
    * Finds the first matching document, in insertion order; `undefined` if there is none.
@@ -45,16 +55,19 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
    *   runs in the calling thread, with its closure; documents reach it in chunks.
    * @throws {CriteriaError} with the path in the criteria.
    */
-  find<const L extends SelectOption<T, S> = undefined>(
+  find<
+    const L extends SelectOption<T, S> = undefined,
+    const N extends IncludeOption<S> = undefined,
+  >(
     params: Params<T, S>,
-    options?: FindOptions<T, S, L>,
-  ): Returns<W, Found<T, S, L> | undefined>;
+    options?: FindOptions<T, S, L, N>,
+  ): Returns<W, Found<T, S, L, N> | undefined>;
 
   /** Finds all matching documents, in insertion order. */
-  filter<const L extends SelectOption<T, S> = undefined>(
-    params: Params<T, S>,
-    options?: FindOptions<T, S, L>,
-  ): Returns<W, Found<T, S, L>[]>;
+  filter<
+    const L extends SelectOption<T, S> = undefined,
+    const N extends IncludeOption<S> = undefined,
+  >(params: Params<T, S>, options?: FindOptions<T, S, L, N>): Returns<W, Found<T, S, L, N>[]>;
 
   /** Whether a document matches. */
   has(params: Params<T, S>, options?: MatchOptions<T, S>): Returns<W, boolean>;

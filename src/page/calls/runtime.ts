@@ -2,7 +2,7 @@ import type { SlowQueryEvent } from '../../api/events.ts';
 import type { HandleSettings } from '../../api/options/collection-options.ts';
 import { takeBlobsBy } from '../../codec/capture.ts';
 import { toPlatformBlob } from '../../codec/platform-blob.ts';
-import { nameCollection } from '../../errors/errors.ts';
+import { loadFailed, nameCollection } from '../../errors/errors.ts';
 import type { ChannelEvents, DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { ClientEvent } from '../../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
@@ -18,11 +18,12 @@ import { INSPECTION } from '../sending/observed-call.ts';
 import { SharedDocuments } from '../sending/shared-documents.ts';
 import type { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
+import type { ExtendedHandle } from './extend-calls.ts';
 import type { ImportPath } from './file-calls.ts';
 import { HandleMigration } from './handle-migration.ts';
 import { KeyValueCalls } from './key-value-calls.ts';
 import { exportedBytes } from './load-file-calls.ts';
-import { SchemaLoading } from './schema-loading.ts';
+import type { PartnerOf } from './relation-tree.ts';
 
 /** Runs the calls of a client. Its code loads with the first collection. */
 export class Runtime {
@@ -84,9 +85,10 @@ export class Runtime {
 
   /** Opens a collection. */
   open<Calls extends CommonCalls>(
-    { schema: given, migrate: steps = {}, ...settings }: HandleSettings,
+    { schema: given, migrate: steps = {}, relations, ...settings }: HandleSettings,
     order: CallOrder,
     collection: object,
+    partnerOf: PartnerOf,
   ): HandleCalls<Calls> {
     const calls: CommonCalls =
       settings.type === 'DOCUMENT_BASED'
@@ -97,7 +99,10 @@ export class Runtime {
     this.#releaseCollected();
     const number = this.channel.newHandle(settings);
     const channel = new HandleChannel(this.channel, order, number, inspection, shared);
-    const schema = given && new SchemaLoading(calls, channel, settings, given);
+    const schema =
+      given || relations
+        ? new SchemaLoading({ calls, channel, settings, schema: given, relations, partnerOf })
+        : undefined;
     const handle = new HandleCalls(calls, channel, settings, schema);
     if (settings.version > 1) {
       const loadSchema = async () => {
@@ -159,9 +164,39 @@ interface RuntimeEvents extends ChannelEvents {
   readonly event: (event: ClientEvent | SlowQueryEvent) => void;
 }
 
+/** Loads the code of a handle's schema and relations: collections without do not need it. */
+class SchemaLoading {
+  readonly given: ExtendedHandle;
+  #loading: Promise<void> | undefined;
+  #isLoaded = false;
+
+  constructor(given: ExtendedHandle) {
+    this.given = given;
+  }
+
+  /**
+   * `undefined` once it is loaded. @throws {CairnError} `load_failed`; the next call tries again.
+   */
+  get loading(): Promise<void> | undefined {
+    if (this.#isLoaded) return undefined;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const { extendCalls } = await import('./extend-calls.ts').catch(loadFailed);
+    await extendCalls(this.given);
+    this.#isLoaded = true;
+  }
+}
+
 /** The calls of one open handle. */
 export class HandleCalls<Calls extends CommonCalls> {
-  readonly #schema: SchemaLoading | undefined;
+  /** Of its schema and relations. */
+  readonly code: SchemaLoading | undefined;
+  readonly settings: CollectionSettings;
   /** Not readonly: an observer replaces them. */
   calls: Calls;
   readonly channel: HandleChannel;
@@ -175,7 +210,8 @@ export class HandleCalls<Calls extends CommonCalls> {
     schema?: SchemaLoading,
   ) {
     this.calls = calls;
-    this.#schema = schema;
+    this.code = schema;
+    this.settings = settings;
     this.channel = channel;
     this.opened = this.channel.send({ op: 'open', settings });
   }
@@ -185,7 +221,7 @@ export class HandleCalls<Calls extends CommonCalls> {
    * version.
    */
   get loaded(): this | undefined {
-    return this.#schema?.loading || this.calls.migration?.waiting ? undefined : this;
+    return this.code?.loading || this.calls.migration?.waiting ? undefined : this;
   }
 
   /**
@@ -193,7 +229,7 @@ export class HandleCalls<Calls extends CommonCalls> {
    * `migration_failed` …
    */
   async load(): Promise<this> {
-    await this.#schema?.loading;
+    await this.code?.loading;
     const migrated = this.calls.migration?.waiting;
     // It waits for an open collection, and so for an engine: if none is reached, the call rejects.
     if (migrated) await this.channel.connect();

@@ -3,8 +3,10 @@ import type {
   CollectionOptions,
   DocumentCollectionOptions,
   KeyValueCollectionOptions,
+  RelationOptions,
   StampOptions,
 } from '../../api/options/collection-options.ts';
+import type { AnyRelations, Related } from '../../api/relation-types.ts';
 import type {
   Repeatable,
   SchemaInput,
@@ -95,8 +97,11 @@ interface KeyValues {
 /** Documents with the stamps `S` and no others. */
 interface Documents<S extends Stamp> {
   new <T extends object = AnyDocument>(
-    options: OptionsFor<S> & Unchecked,
+    options: OptionsFor<S> & Unchecked & { relations?: undefined },
   ): DocumentCollection<T, S>;
+  new <T extends object = AnyDocument, R extends object = AnyRelations>(
+    options: OptionsFor<S> & Unchecked & { relations: RelationOptions },
+  ): DocumentCollection<T, S | Related<R>>;
 }
 
 // Each level doubles the signatures: without its stamp, then with it.

@@ -289,7 +289,11 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
 
   #opened(runtime: Runtime): HandleCalls<Calls> {
     if (!this.#calls) {
-      this.#calls = runtime.open<Calls>(this.settings, this.#order, this);
+      // Not `this`, which would never be collected.
+      const { owner } = this;
+      this.#calls = runtime.open<Calls>(this.settings, this.#order, this, (partner) =>
+        CollectionHandle.openedBy(owner, runtime, partner as CollectionHandle<Calls, unknown>),
+      );
       this.#calls.opened.then(
         () => this.owner.noteOpened(this.settings),
         // Every call rejects with the same error.

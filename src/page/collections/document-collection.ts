@@ -11,6 +11,7 @@ import type {
   Stored,
 } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
+import type { RELATED, RelationsOf } from '../../api/relation-types.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
 import {
   type DocumentMethods,
@@ -49,7 +50,10 @@ export interface DocumentCollection<
   T extends object = AnyDocument,
   S extends Stamp = never,
   I extends object = T,
-> extends DocumentMethods<T, S, I, 'async'> {}
+> extends DocumentMethods<T, S, I, 'async'> {
+  /** Of the type alone. A method: collections with other relations fit where these do. */
+  [RELATED]?(relations: RelationsOf<S>): void;
+}
 
 /**
  * A collection of documents.

@@ -63,6 +63,7 @@ export function partFiles(): PartFiles | undefined {
       aggregation: new URL('./part-aggregation.js', import.meta.url).href,
       backups: new URL('./part-backups.js', import.meta.url).href,
       expressions: new URL('./part-expressions.js', import.meta.url).href,
+      relations: new URL('./part-relations.js', import.meta.url).href,
       replication: new URL('./part-replication.js', import.meta.url).href,
       transactions: new URL('./part-transactions.js', import.meta.url).href,
       updates: new URL('./part-updates.js', import.meta.url).href,

@@ -1,0 +1,103 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import type { Pace } from '../../async/pace.ts';
+import type { Body } from '../../codec/body.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { OperationContext } from '../collection-context.ts';
+import { DocumentQuery } from '../find/query.ts';
+import { type JoinReader, joinReader, ValueMap } from './join-values.ts';
+
+/** With more values the criteria of the partners alone find them: planning would cost more. */
+const MOST_VALUES = 10_000;
+
+/** Bodies that are read together. */
+const BATCH = 1024;
+
+/** Which partners to find. */
+export interface PartnerAsk {
+  /** The path of the partners that has the values. */
+  readonly to: string;
+  /** Criteria of partners, without `$some` and the like, which {@link resolveCriteria} replaces. */
+  readonly criteria?: object | undefined;
+  readonly archived: boolean | 'only';
+  readonly sort?: object | undefined;
+}
+
+/** The partners that were found. */
+export interface FoundPartners {
+  /** In order, by the value that they have at `to`. */
+  readonly byValue: ValueMap<StoredRecord[]>;
+  /** The place of each in the order. */
+  readonly places: ReadonlyMap<StoredRecord, number>;
+  readonly query: DocumentQuery | undefined;
+}
+
+/**
+ * Finds the partners of some values in a collection: the documents that have one of them at `to`,
+ * by one query, in its order.
+ *
+ * The context decides the instant: pass that of a `RelatedReading`, by the number of the partner's
+ * handle, which the page names in `related.partners` of its request. Bodies of what is found come
+ * from `context.records.bodies.ofAll(records)`. In a transaction the query counts as read.
+ * `$lookup` calls this once for all documents of its stage:
+ *
+ * ```ts
+ * const values = new ValueMap<true>();
+ * for (const document of documents) for (const value of read(document)) values.set(value, true);
+ * const partner = reading.contextOf(related.partners[0]);
+ * const { byValue } = yield* findPartners(partner, { to, archived: false }, values.values, pace);
+ * byValue.get(value); // records in order, or undefined
+ * ```
+ */
+export function* findPartners(
+  context: OperationContext,
+  { to, criteria, archived, sort }: PartnerAsk,
+  values: readonly unknown[],
+  pace: Pace,
+): Coroutine<FoundPartners> {
+  const byValue = new ValueMap<StoredRecord[]>();
+  const places = new Map<StoredRecord, number>();
+  if (values.length === 0) return { byValue, places, query: undefined };
+  const wanted = new ValueMap<true>();
+  for (const value of values) wanted.set(value, true);
+  const asked = values.length > MOST_VALUES ? {} : { [to]: { $in: wanted.values } };
+  const query = new DocumentQuery(
+    context,
+    { criteria: both(asked, criteria), archived, sort },
+    pace,
+  );
+  const found = yield* query.records();
+  const reader = joinReader(context, to);
+  yield* eachWithBody(context, found, reader, pace, (record, values) => {
+    for (const value of values) {
+      if (!wanted.get(value)) continue;
+      const bucket = byValue.get(value);
+      if (!bucket) byValue.set(value, [record]);
+      // An array may have a value twice.
+      else if (bucket.at(-1) !== record) bucket.push(record);
+      places.set(record, places.size);
+    }
+  });
+  return { byValue, places, query };
+}
+
+export function both(one: object, other: object | undefined): object {
+  return other && Object.keys(other).length > 0 ? { $and: [one, other] } : one;
+}
+
+/** Visits records, with their values. */
+export function* eachWithBody(
+  { records }: OperationContext,
+  list: readonly StoredRecord[],
+  reader: JoinReader,
+  pace: Pace,
+  visit: (record: StoredRecord, values: readonly unknown[]) => void,
+): Coroutine<void> {
+  for (let from = 0; from < list.length; from += BATCH) {
+    const batch = list.slice(from, from + BATCH);
+    const bodies: (Body | undefined)[] = reader.needsBodies
+      ? yield* records.bodies.ofAll(batch)
+      : [];
+    for (const [at, record] of batch.entries()) visit(record, reader.read(record, bodies[at]));
+    if (pace.late) yield* pace.pause();
+  }
+}

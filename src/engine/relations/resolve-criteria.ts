@@ -1,0 +1,194 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import type { Pace } from '../../async/pace.ts';
+import type { RelatedCondition, RelationPlan } from '../../protocol/relation-protocol.ts';
+import type { Plan } from '../../query/plan/plan.ts';
+import { planQuery } from '../../query/plan/plan-query.ts';
+import { isFields } from '../../query/value/value-type.ts';
+import type { OperationContext } from '../collection-context.ts';
+import { DocumentQuery } from '../find/query.ts';
+import { both, eachWithBody, findPartners } from './find-partners.ts';
+import { joinReader, ValueMap } from './join-values.ts';
+import type { RelatedReading } from './reading.ts';
+
+type Criteria = Readonly<Record<string, unknown>>;
+
+/** The documents that are asked, for the choice of the side to begin with. */
+interface Documents {
+  /** What they fulfil besides. */
+  readonly criteria: object;
+  readonly archived: boolean | 'only';
+  readonly collation: string | undefined;
+}
+
+/**
+ * Replaces the conditions on partners in criteria by conditions on the documents themselves: those
+ * whose value at `from` is one of the partners' values at `to`. What plans and tests criteria need
+ * not know of relations.
+ */
+export function* resolveCriteria(
+  reading: RelatedReading,
+  context: OperationContext,
+  criteria: object,
+  pace: Pace,
+  documents?: Omit<Documents, 'criteria'>,
+): Coroutine<object> {
+  const resolved: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(criteria)) {
+    if (key === '$and' && documents) {
+      const others = plainOf(criteria as Criteria);
+      const list: object[] = [];
+      for (const each of value as readonly object[])
+        list.push(
+          yield* resolveCriteria(reading, context, each, pace, {
+            ...documents,
+            criteria: others,
+          } as Documents),
+        );
+      resolved.$and = list;
+    } else if (key === '$and' || key === '$or' || key === '$nor') {
+      const list: object[] = [];
+      for (const each of value as readonly object[])
+        list.push(yield* resolveCriteria(reading, context, each, pace));
+      resolved[key] = list;
+    } else if (key === '$related') {
+      const condition = value as RelatedCondition;
+      const values = yield* valuesOf(reading, context, condition, pace, documents as Documents);
+      const among = { [condition.from]: { $in: values } };
+      // Alone in its object.
+      return condition.isNone ? { $nor: [among] } : among;
+    } else resolved[key] = value;
+  }
+  return resolved;
+}
+
+/** The conjuncts of criteria that ask for no partners. */
+function plainOf({ $and = [], ...rest }: Criteria): object {
+  const plain = ($and as readonly object[]).filter((each) => !asksPartners(each));
+  const own = Object.fromEntries(
+    Object.entries(rest).filter(([key, value]) => !asksPartners({ [key]: value })),
+  );
+  return plain.length > 0 ? { ...own, $and: plain } : own;
+}
+
+function asksPartners(criteria: unknown): boolean {
+  if (Array.isArray(criteria)) return criteria.some(asksPartners);
+  if (!isFields(criteria)) return false;
+  return Object.entries(criteria).some(
+    ([key, value]) => key === '$related' || (/^\$(?:and|or|nor)$/.test(key) && asksPartners(value)),
+  );
+}
+
+/** The values at `to` of the partners that match. */
+function* valuesOf(
+  reading: RelatedReading,
+  context: OperationContext,
+  { partner: number, name, from, to, criteria: asked, isNone }: RelatedCondition,
+  pace: Pace,
+  documents: Documents | undefined,
+): Coroutine<unknown[]> {
+  const partner = reading.contextOf(number);
+  const criteria = yield* resolveCriteria(reading, partner, asked, pace);
+  const note = (
+    query: DocumentQuery | undefined,
+    returned: number,
+    first: RelationPlan['first'],
+  ) => {
+    const use = isNone ? '$none' : '$some';
+    if (query) reading.plans.push({ ...planOf(partner, query, to, name), use, returned, first });
+  };
+  if (documents?.criteria && isFewer(context, documents, partner, criteria, to)) {
+    const values = yield* ownValues(context, documents, from, pace);
+    const ask = { to, criteria, archived: false };
+    const { byValue, query, places } = yield* findPartners(partner, ask, values, pace);
+    note(query, places.size, 'documents');
+    return byValue.values;
+  }
+  const query = new DocumentQuery(partner, { criteria }, pace);
+  const found = yield* query.records();
+  const values = new ValueMap<true>();
+  yield* eachWithBody(partner, found, joinReader(partner, to), pace, (_, all) => {
+    for (const value of all) values.set(value, true);
+  });
+  note(query, found.length, 'partners');
+  return values.values;
+}
+
+function* ownValues(
+  context: OperationContext,
+  documents: Documents,
+  from: string,
+  pace: Pace,
+): Coroutine<unknown[]> {
+  const found = yield* new DocumentQuery(context, documents, pace).records();
+  const values = new ValueMap<true>();
+  yield* eachWithBody(context, found, joinReader(context, from), pace, (_, all) => {
+    for (const value of all) values.set(value, true);
+  });
+  return values.values;
+}
+
+/**
+ * Whether it is less work to find the documents by their other criteria and then look up their
+ * partners, than to find the partners first.
+ */
+function isFewer(
+  context: OperationContext,
+  documents: Documents,
+  partner: OperationContext,
+  criteria: object,
+  to: string,
+): boolean {
+  const candidates = estimate(context, documents);
+  const lookedUp = both({ [to]: { $in: [''] } }, criteria);
+  const isIndexed =
+    planOfCriteria(partner, { criteria: lookedUp, archived: false }).kind !== 'scan';
+  return isIndexed && candidates * 4 < estimate(partner, { criteria, archived: false });
+}
+
+type Asked = Pick<Documents, 'criteria' | 'archived'> & Partial<Documents>;
+
+function planOfCriteria(
+  { indexes }: OperationContext,
+  { criteria, archived, collation }: Asked,
+): Plan {
+  return planQuery({ criteria, archived, collation, indexes: indexes.byName });
+}
+
+/** About how many documents have to be looked at. */
+function estimate(context: OperationContext, asked: Asked): number {
+  const count = (plan: Plan): number => {
+    switch (plan.kind) {
+      case 'scan':
+        return context.records.list().length;
+      case 'ids':
+        return plan.ids.length;
+      case 'union':
+        return plan.branches.reduce((sum, branch) => sum + count(branch), 0);
+      case 'index': {
+        const index = context.indexes.byName.get(plan.index);
+        return plan.ranges.reduce((sum, range) => sum + (index?.estimate(range) ?? 0), 0);
+      }
+    }
+  };
+  return count(planOfCriteria(context, asked));
+}
+
+/** How a query of partners was answered. */
+export function planOf(
+  { settings, indexes }: OperationContext,
+  { plan, candidates }: DocumentQuery,
+  to: string,
+  relation: string,
+): Omit<RelationPlan, 'use' | 'returned'> {
+  const hasIndex =
+    to === '_id' ||
+    [...indexes.byName.values()].some(({ definition }) => definition.fields[0] === to);
+  return {
+    relation,
+    collection: settings.name,
+    plan,
+    keys_examined: candidates.keys,
+    documents_examined: candidates.documents,
+    ...(!hasIndex && { missing_index: to }),
+  };
+}

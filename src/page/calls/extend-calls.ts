@@ -1,0 +1,43 @@
+import type { RelationOptions } from '../../api/options/collection-options.ts';
+import type { StandardSchema } from '../../api/standard-schema.ts';
+import { loadFailed } from '../../errors/errors.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { DocumentSchema, ValueSchema } from '../schemas.ts';
+import type { HandleChannel } from '../sending/handle-channel.ts';
+import type { CommonCalls } from './common-calls.ts';
+import type { DocumentCalls } from './document-calls.ts';
+import type { PartnerOf } from './relation-tree.ts';
+
+/** A handle whose calls need code that others do not. */
+export interface ExtendedHandle {
+  readonly calls: CommonCalls;
+  readonly channel: HandleChannel;
+  readonly settings: CollectionSettings;
+  /** As the caller has given it. */
+  readonly schema: StandardSchema | undefined;
+  /** As the caller has given them. */
+  readonly relations: RelationOptions | undefined;
+  /** Opens the partners of relations. */
+  readonly partnerOf: PartnerOf;
+}
+
+/** Gives the calls of a handle its schema and its relations, whose code loads now. */
+export async function extendCalls(handle: ExtendedHandle): Promise<void> {
+  const { schema, relations } = handle;
+  if (relations) await addRelations(handle, relations);
+  if (schema) addSchema(handle, schema);
+}
+
+async function addRelations(
+  { calls, settings, partnerOf }: ExtendedHandle,
+  relations: RelationOptions,
+): Promise<void> {
+  const { relate } = await import('./related-calls.ts').catch(loadFailed);
+  relate(calls as DocumentCalls<object>, { name: settings.name, relations, partnerOf });
+}
+
+function addSchema({ calls, channel, settings }: ExtendedHandle, given: StandardSchema): void {
+  const Schema = settings.type === 'DOCUMENT_BASED' ? DocumentSchema : ValueSchema;
+  calls.schema = new Schema(given);
+  channel.schema = calls.schema;
+}

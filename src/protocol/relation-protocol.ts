@@ -1,0 +1,75 @@
+import type { Body, DecodedBody } from '../codec/body.ts';
+import type { Plan } from '../query/plan/plan.ts';
+import type { ManagedColumns } from './managed.ts';
+
+/** How documents belong to those of another collection. */
+export interface Link {
+  /** Number of the partner's handle. */
+  readonly partner: number;
+  /** The relation, for messages and plans. */
+  readonly name: string;
+  /** Dotted path in the documents themselves. */
+  readonly from: string;
+  /** Dotted path in the partners. */
+  readonly to: string;
+}
+
+/** What partners of each document to send along. */
+export interface IncludeAsk extends Link {
+  readonly isOne: boolean;
+  readonly criteria?: object | undefined;
+  readonly archived: boolean | 'only';
+  readonly sort?: object | undefined;
+  readonly skip?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly select?: object | undefined;
+  readonly include: readonly IncludeAsk[];
+}
+
+/** A condition on partners: the value of `$related` in criteria. */
+export interface RelatedCondition extends Link {
+  /** Whether no partner may match, in place of at least one. */
+  readonly isNone: boolean;
+  readonly criteria: object;
+}
+
+/** What a read asks of other collections. */
+export interface RelatedAsk {
+  readonly include: readonly IncludeAsk[];
+  /** The handles of all partners. */
+  readonly partners: readonly number[];
+  /** In the engine: what a read looks into of each partner, by its handle. */
+  readonly contexts?: ReadonlyMap<number, object>;
+  /** In the engine: settles when all partners can be read, where they cannot at once. */
+  readonly ahead?: Promise<unknown> | undefined;
+}
+
+/** The partners of a chunk of documents. */
+export interface IncludedReply {
+  /** How many partners each document of the chunk has. */
+  readonly counts: Uint32Array;
+  /** The partners of all, in order: rows of the columns, which have each partner once. */
+  readonly rows: Uint32Array;
+  readonly columns: ManagedColumns & {
+    readonly bodies: readonly (Body | DecodedBody)[];
+    readonly whole: boolean;
+  };
+  /** The partners of these. */
+  readonly included: readonly IncludedReply[];
+}
+
+/** How partners were found. */
+export interface RelationPlan {
+  /** The relation; a nested one by its path, such as `visits.technician`. */
+  readonly relation: string;
+  readonly collection: string;
+  readonly use: 'include' | '$some' | '$none';
+  /** Of a condition: the side whose documents were found first. */
+  readonly first?: 'documents' | 'partners' | undefined;
+  readonly plan: Plan;
+  readonly keys_examined: number;
+  readonly documents_examined: number;
+  readonly returned: number;
+  /** The path of the partners that has no index, so that all of them were looked at. */
+  readonly missing_index?: string | undefined;
+}
