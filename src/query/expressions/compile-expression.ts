@@ -1,4 +1,5 @@
 import { CriteriaError } from '../../errors/errors.ts';
+import { readerOf } from '../path/own-property.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
 import {
@@ -168,7 +169,7 @@ function compilePath(path: string, place: string, { variables, roots, reads }: S
   if (!isVariable) {
     reads.count++;
     roots.add(head);
-    return readPath(segments);
+    return readPath(segments, true);
   }
   const name = head.slice(1);
   const variable = variables.get(name);
@@ -178,7 +179,7 @@ function compilePath(path: string, place: string, { variables, roots, reads }: S
       `'${place}' uses the variable "$$${name}", which is not defined; there are ${[...variables.keys()].map((known) => `$$${known}`).join(', ')}.`,
       { place },
     );
-  const read = readPath(segments);
+  const read = readPath(segments, false);
   if (variable.isConstant) return constant(read(variable.value));
   reads.count++;
   if (name === 'ROOT' || name === 'CURRENT') roots.add('$$');
@@ -210,12 +211,28 @@ function bind(operand: unknown, place: string, scope: Scope): Evaluate {
  * Reads a dotted path. An array on the way gives the values in its objects, without those that are
  * missing; a position in an array is no segment.
  */
-function readPath(segments: readonly string[]): Evaluate {
-  const [first, ...rest] = segments;
+function readPath(segments: readonly string[], ofDocument: boolean): Evaluate {
+  const [first, second, ...rest] = segments;
   if (first === undefined) return (value) => value;
-  if (rest.length === 0)
-    return (value) => (isFields(value) ? own(value, first) : read(value, segments, 0));
-  return (value) => read(value, segments, 0);
+  const isDirect =
+    !readerOf(first, ofDocument) && (second === undefined || !readerOf(second, false));
+  if (!isDirect || rest.length > 0) return (value) => read(value, segments, 0);
+  // Most paths have a segment or two: no function is called for each document.
+  if (second === undefined)
+    return ofDocument
+      ? (value) => (value as Fields)[first]
+      : (value) => (isObject(value) ? value[first] : read(value, segments, 0));
+  return (value) => {
+    const outer = ofDocument || isObject(value) ? (value as Fields)[first] : undefined;
+    return isObject(outer) ? outer[second] : read(value, segments, 0);
+  };
+}
+
+type Fields = Record<string, unknown>;
+
+/** Whether a value has fields: a built-in such as Date has none of a name that needs no reader. */
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function read(value: unknown, segments: readonly string[], at: number): unknown {

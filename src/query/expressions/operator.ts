@@ -55,15 +55,7 @@ export function ofArguments(
   make: (place: string) => OfArguments,
 ): ExpressionOperator {
   return (operand, place, scope) => {
-    const given: readonly unknown[] = Array.isArray(operand) ? operand : [operand];
-    if (given.length < least || given.length > most) {
-      const count = least === most ? `${least}` : `${least} to ${most}`;
-      const expected = most > 9 ? `at least ${least} arguments` : `${count} arguments`;
-      throw operandInvalid(place, `a list of ${expected}`, operand);
-    }
-    const args = given.map((one, index) =>
-      scope.compile(one, Array.isArray(operand) ? placeBelow(place, index) : place, scope),
-    );
+    const args = argumentsOf(operand, place, scope, least, most);
     const apply = make(place) as (...values: unknown[]) => unknown;
     const [first, second, third] = args;
     if (args.length === 1 && first) return (document) => apply(first(document));
@@ -73,6 +65,22 @@ export function ofArguments(
       return (document) => apply(first(document), second(document), third(document));
     return (document) => apply(...args.map((one) => one(document)));
   };
+}
+
+/** Compiles a list of arguments; a single one may stand by itself. */
+export function argumentsOf(
+  operand: unknown,
+  place: string,
+  scope: Scope,
+  least = 0,
+  most = Number.POSITIVE_INFINITY,
+): Evaluate[] {
+  if (!Array.isArray(operand) && least < 2) return [scope.compile(operand, place, scope)];
+  if (Array.isArray(operand) && operand.length >= least && operand.length <= most)
+    return operand.map((one, index) => scope.compile(one, placeBelow(place, index), scope));
+  const count = least === most ? `${least}` : `${least} to ${most}`;
+  const expected = most > 9 ? `at least ${least} arguments` : `${count} arguments`;
+  throw operandInvalid(place, `a list of ${expected}`, operand);
 }
 
 /** Evaluated named arguments. */

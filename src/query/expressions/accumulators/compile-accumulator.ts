@@ -4,9 +4,13 @@ import { type Compare, compareScalars } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
 import { type Evaluate, namedOperands, type Variables } from '../operator.ts';
+import { ExactSum } from './exact-sum.ts';
 import {
   type Accumulator,
+  type AddAll,
   Average,
+  addAll,
+  addAllNumbers,
   Count,
   Deviation,
   Distinct,
@@ -16,7 +20,6 @@ import {
   Merged,
   Pushed,
   Ranking,
-  Sum,
 } from './states.ts';
 
 /**
@@ -44,6 +47,8 @@ export interface CompiledAccumulator {
    * @throws {CriteriaError} `operand_invalid`
    */
   readonly make: (key?: unknown) => Accumulator;
+  /** Adds a list of values, each to the state of its group. */
+  readonly addAll: AddAll;
   /**
    * The same for groups that documents leave too; its results equal those of `make` bit by bit.
    * `undefined` where the accumulator has none.
@@ -77,8 +82,8 @@ const of =
   });
 
 const accumulators: Readonly<Record<string, Compiler>> = {
-  $sum: of(() => new Sum()),
-  $avg: of(() => new Average()),
+  $sum: of(() => new ExactSum(), { addAll: addAllNumbers }),
+  $avg: of(() => new Average(), { addAll: addAllNumbers }),
   $min: of(() => new Extreme(-1)),
   $max: of(() => new Extreme(1)),
   $first: of(() => new First()),
@@ -131,7 +136,7 @@ export function compileAccumulator(
     for (const root of one.roots) roots.add(root);
     return one;
   });
-  return { roots, grows: false, makeInvertible: undefined, ...compiled };
+  return { roots, grows: false, addAll, makeInvertible: undefined, ...compiled };
 }
 
 /** `$firstN` and its kin: of `minN` and `maxN` null and missing values are left out. */

@@ -43,7 +43,7 @@ export class ExactSum {
   }
 
   /** A bigint where there was one and the sum is whole, else a number. */
-  result(): number | bigint {
+  result(): number | bigint | null {
     if (this.#nans > 0 || (this.#ups > 0 && this.#downs > 0)) return Number.NaN;
     if (this.#ups > 0) return Number.POSITIVE_INFINITY;
     if (this.#downs > 0) return Number.NEGATIVE_INFINITY;

@@ -1,4 +1,10 @@
-import { type ExpressionOperator, isNullish, ofArguments, wrongKind } from '../operator.ts';
+import {
+  argumentsOf,
+  type ExpressionOperator,
+  isNullish,
+  ofArguments,
+  wrongKind,
+} from '../operator.ts';
 
 type Numeric = number | bigint;
 
@@ -14,6 +20,28 @@ const ofNumber = (compute: (value: number) => number): ExpressionOperator =>
       throw wrongKind(place, 'a number for which it is defined', value);
     return result;
   });
+
+/** A function of any number of values; two numbers, as most are, make no list. */
+function ofMany(
+  ofNumbers: (a: number, b: number) => number,
+  compute: (values: readonly unknown[], place: string) => unknown,
+): ExpressionOperator {
+  return (operand, place, scope) => {
+    const args = argumentsOf(operand, place, scope);
+    const [first, second] = args;
+    if (!first || !second || args.length > 2)
+      return (document) =>
+        compute(
+          args.map((one) => one(document)),
+          place,
+        );
+    return (document) => {
+      const [a, b] = [first(document), second(document)];
+      const isSimple = typeof a === 'number' && typeof b === 'number';
+      return isSimple ? ofNumbers(a, b) : compute([a, b], place);
+    };
+  };
+}
 
 /** A function of the bits of whole numbers; a bigint where there is one. */
 function ofBits(start: bigint, compute: (a: bigint, b: bigint) => bigint): ExpressionOperator {
@@ -67,13 +95,7 @@ export const arithmetic = {
   ...(Object.fromEntries(
     Object.entries(functions).map(([name, compute]) => [name, ofNumber(compute)]),
   ) as Record<keyof typeof functions, ExpressionOperator>),
-  $add: ofArguments(
-    0,
-    MANY,
-    (place) =>
-      (...values: unknown[]) =>
-        sum(values, place),
-  ),
+  $add: ofMany((a, b) => a + b, sum),
   $subtract: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
     if (isNullish(a) || isNullish(b)) return null;
     if (a instanceof Date)
@@ -87,19 +109,7 @@ export const arithmetic = {
       (x, y) => x - y,
     );
   }),
-  $multiply: ofArguments(0, MANY, (place) => (...values: unknown[]) => {
-    let product: Numeric = 1;
-    for (const value of values) {
-      if (isNullish(value)) return null;
-      product = combine(
-        product,
-        numericIn(value, place),
-        (x, y) => x * y,
-        (x, y) => x * y,
-      );
-    }
-    return product;
-  }),
+  $multiply: ofMany((a, b) => a * b, product),
   $divide: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
     if (isNullish(a) || isNullish(b)) return null;
     const divisor = Number(numericIn(b, place));
@@ -167,6 +177,20 @@ function sum(values: readonly unknown[], place: string): unknown {
       );
   }
   return hasDate ? new Date(Number(total)) : total;
+}
+
+function product(values: readonly unknown[], place: string): unknown {
+  let result: Numeric = 1;
+  for (const value of values) {
+    if (isNullish(value)) return null;
+    result = combine(
+      result,
+      numericIn(value, place),
+      (x, y) => x * y,
+      (x, y) => x * y,
+    );
+  }
+  return result;
 }
 
 /** Integers that are numbers join bigints. */

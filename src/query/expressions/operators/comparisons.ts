@@ -1,19 +1,19 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { compareValues } from '../../value/compare-values.ts';
+import { compareScalars } from '../../value/compare-values.ts';
 import {
+  argumentsOf,
   type Evaluate,
   type ExpressionOperator,
   isNullish,
   isTrue,
   namedOperands,
   ofArguments,
-  type Scope,
   wrongKind,
 } from '../operator.ts';
 
 /** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
 const compared = (test: (order: number) => unknown): ExpressionOperator =>
-  ofArguments(2, 2, () => (a: unknown, b: unknown) => test(Math.sign(compareValues(a, b))));
+  ofArguments(2, 2, () => (a: unknown, b: unknown) => test(compareScalars(a, b)));
 
 export const comparisons = {
   $eq: compared((order) => order === 0),
@@ -22,13 +22,13 @@ export const comparisons = {
   $gte: compared((order) => order >= 0),
   $lt: compared((order) => order < 0),
   $lte: compared((order) => order <= 0),
-  $cmp: compared((order) => order),
+  $cmp: compared(Math.sign),
   $and: (operand, place, scope) => {
-    const all = listOf(operand, place, scope);
+    const all = argumentsOf(operand, place, scope);
     return (document) => all.every((one) => isTrue(one(document)));
   },
   $or: (operand, place, scope) => {
-    const all = listOf(operand, place, scope);
+    const all = argumentsOf(operand, place, scope);
     return (document) => all.some((one) => isTrue(one(document)));
   },
   $not: ofArguments(1, 1, () => (value: unknown) => !isTrue(value)),
@@ -45,9 +45,8 @@ export const comparisons = {
     return (document) => (isTrue(test(document)) ? then(document) : other(document));
   },
   $ifNull: (operand, place, scope) => {
-    const all = listOf(operand, place, scope);
-    const last = all.pop();
-    if (!last || all.length === 0) throw operandInvalid(place, 'a list of at least two', operand);
+    const all = argumentsOf(operand, place, scope, 2);
+    const last = all.pop() as Evaluate;
     return (document) => {
       for (const one of all) {
         const value = one(document);
@@ -82,8 +81,3 @@ export const comparisons = {
     };
   },
 } satisfies Record<string, ExpressionOperator>;
-
-function listOf(operand: unknown, place: string, scope: Scope): Evaluate[] {
-  const given: readonly unknown[] = Array.isArray(operand) ? operand : [operand];
-  return given.map((one, index) => scope.compile(one, `${place}[${index}]`, scope));
-}
