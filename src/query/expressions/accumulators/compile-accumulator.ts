@@ -3,8 +3,9 @@ import { compileSort } from '../../sort/compile-sort.ts';
 import { type Compare, compareScalars } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
-import { type Evaluate, namedOperands, type Variables } from '../operator.ts';
+import { type Evaluate, isNullish, namedOperands, type Variables } from '../operator.ts';
 import { ExactSum } from './exact-sum.ts';
+import { BY_RANK, type InvertibleAccumulator, Ordered } from './ordered.ts';
 import {
   type Accumulator,
   type AddAll,
@@ -56,13 +57,6 @@ export interface CompiledAccumulator {
   readonly makeInvertible: ((key?: unknown) => InvertibleAccumulator) | undefined;
 }
 
-/** A state that documents leave again. */
-interface InvertibleAccumulator extends Accumulator {
-  add(value: unknown, rank: number): void;
-  /** @param value What was added with this rank. */
-  remove(value: unknown, rank: number): void;
-}
-
 /** Compiles the operand of an accumulator. */
 type Compiler = (operand: unknown, place: string, compile: Compile) => Compiled;
 
@@ -81,27 +75,56 @@ const of =
     make: () => make(place),
   });
 
+const isThere = (value: unknown) => !isNullish(value);
+const isGiven = (value: unknown) => value !== undefined;
+const descending: Compare = (a, b) => compareScalars(b, a);
+
+/** The state of a group from which documents leave. */
+const ordered =
+  (
+    compare: Compare,
+    accepts: (value: unknown) => boolean,
+    read: (ordered: Ordered) => unknown,
+  ): CompiledAccumulator['makeInvertible'] =>
+  () =>
+    new Ordered(compare, accepts, read);
+
+/** The first of all, or the last. */
+const only = (atEnd: boolean) => (ordered: Ordered) => ordered.few(1, atEnd)[0] ?? null;
+
 const accumulators: Readonly<Record<string, Compiler>> = {
-  $sum: of(() => new ExactSum(), { addAll: addAllNumbers }),
-  $avg: of(() => new Average(), { addAll: addAllNumbers }),
-  $min: of(() => new Extreme(-1)),
-  $max: of(() => new Extreme(1)),
-  $first: of(() => new First()),
-  $last: of(() => new Last()),
-  $push: of(() => new Pushed(), { grows: true }),
-  $addToSet: of(() => new Distinct(), { grows: true }),
+  $sum: of(() => new ExactSum(), {
+    addAll: addAllNumbers,
+    makeInvertible: () => new ExactSum(),
+  }),
+  $avg: of(() => new Average(), { addAll: addAllNumbers, makeInvertible: () => new Average() }),
+  $min: of(() => new Extreme(-1), {
+    makeInvertible: ordered(compareScalars, isThere, only(false)),
+  }),
+  $max: of(() => new Extreme(1), { makeInvertible: ordered(descending, isThere, only(false)) }),
+  $first: of(() => new First(), { makeInvertible: ordered(BY_RANK, () => true, only(false)) }),
+  $last: of(() => new Last(), { makeInvertible: ordered(BY_RANK, () => true, only(true)) }),
+  $push: of(() => new Pushed(), {
+    grows: true,
+    makeInvertible: ordered(BY_RANK, isGiven, (all) => all.few(Number.POSITIVE_INFINITY, false)),
+  }),
+  $addToSet: of(() => new Distinct(), {
+    grows: true,
+    makeInvertible: ordered(compareScalars, isGiven, (all) => all.distinct()),
+  }),
   $mergeObjects: of((place) => new Merged(place), { grows: true }),
   $stdDevPop: of(() => new Deviation(0)),
   $stdDevSamp: of(() => new Deviation(1)),
   $count: (operand, place) => {
     if (!isFields(operand) || Object.keys(operand).length > 0)
       throw operandInvalid(place, '{}', operand);
-    return { input: ONE, make: () => new Count() };
+    const make = () => new Count();
+    return { input: ONE, make, makeInvertible: make };
   },
   $firstN: ofInput(undefined, false),
   $lastN: ofInput(undefined, true),
   $minN: ofInput(compareScalars, false),
-  $maxN: ofInput((a, b) => compareScalars(b, a), false),
+  $maxN: ofInput(descending, false),
   $top: ofOutput(false, false),
   $bottom: ofOutput(true, false),
   $topN: ofOutput(false, true),
@@ -146,8 +169,17 @@ function ofInput(compare: Compare | undefined, atEnd: boolean): Compiler {
     const { evaluate } = compile(given.input, `${place}.input`);
     const count = countOf(given.n, `${place}.n`, compile);
     const input: Evaluate = (document) => evaluate(document) ?? null;
-    const make = (key: unknown) => new Ranking(count(key), compare, atEnd, compare !== undefined);
-    return { input, make, grows: true };
+    const skipsNull = compare !== undefined;
+    return {
+      input,
+      grows: true,
+      make: (key) => new Ranking(count(key), compare, atEnd, skipsNull),
+      makeInvertible: (key) => {
+        const n = count(key);
+        const accepts = skipsNull ? isThere : () => true;
+        return new Ordered(compare ?? BY_RANK, accepts, (all) => all.few(n, atEnd));
+      },
+    };
   };
 }
 
@@ -164,13 +196,22 @@ function ofOutput(atEnd: boolean, isMany: boolean): Compiler {
       value: evaluate(document) ?? null,
     });
     const byKey: Compare = (a, b) => compare((a as Sorted).key, (b as Sorted).key);
-    const make = (key: unknown): Accumulator => {
-      const ranking = new Ranking(count(key), byKey, atEnd, false);
-      const values = () => (ranking.result() as Sorted[]).map(({ value }) => value);
-      const result = isMany ? values : () => values()[0] ?? null;
-      return { add: (value) => ranking.add(value), result };
+    const shown = (few: unknown[]) => {
+      const values = few.map((one) => (one as Sorted).value);
+      return isMany ? values : (values[0] ?? null);
     };
-    return { input, make, grows: isMany };
+    return {
+      input,
+      grows: isMany,
+      make: (key) => {
+        const ranking = new Ranking(count(key), byKey, atEnd, false);
+        return { add: (value) => ranking.add(value), result: () => shown(ranking.result()) };
+      },
+      makeInvertible: (key) => {
+        const n = count(key);
+        return new Ordered(byKey, isThere, (all) => shown(all.few(n, atEnd)));
+      },
+    };
   };
 }
 

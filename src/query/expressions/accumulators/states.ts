@@ -40,6 +40,9 @@ export class Count implements Accumulator {
   add(): void {
     this.#count++;
   }
+  remove(): void {
+    this.#count--;
+  }
   result(): number {
     return this.#count;
   }
