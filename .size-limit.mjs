@@ -81,7 +81,7 @@ export default [
   },
   part('aggregation', '14 kB'),
   part('backups', '13.6 kB'),
-  part('expressions', '14.9 kB'),
+  part('expressions', '14.6 kB'),
   part('relations', '14 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),

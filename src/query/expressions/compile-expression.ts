@@ -10,6 +10,8 @@ import {
   type Scope,
   type Variable,
   type Variables,
+  variableName,
+  withVariables,
 } from './operator.ts';
 import { arithmetic } from './operators/arithmetic.ts';
 import { arrays } from './operators/arrays.ts';
@@ -190,15 +192,14 @@ function compilePath(path: string, place: string, { variables, roots, reads }: S
 function bind(operand: unknown, place: string, scope: Scope): Evaluate {
   if (!isFields(operand) || !isFields(operand.vars) || !('in' in operand))
     throw operandInvalid(place, '{ vars, in }', operand);
+  const cells: Record<string, Variable> = {};
   const bound = Object.entries(operand.vars).map(([name, value]) => {
     const at = `${place}.vars.${name}`;
-    if (!/^[a-z]\w*$/.test(name)) throw operandInvalid(at, 'named by a small letter', name);
-    const cell: { value: unknown } = { value: undefined };
-    return { name, cell, evaluate: scope.compile(value, at, scope) };
+    const cell = { value: undefined as unknown };
+    cells[variableName(name, at)] = cell;
+    return { cell, evaluate: scope.compile(value, at, scope) };
   });
-  const variables = new Map(scope.variables);
-  for (const { name, cell } of bound) variables.set(name, cell);
-  const body = scope.compile(operand.in, `${place}.in`, { ...scope, variables });
+  const body = scope.compile(operand.in, `${place}.in`, withVariables(scope, cells));
   return (document) => {
     // All of them first: one does not see another.
     const values = bound.map(({ evaluate }) => evaluate(document));

@@ -1,6 +1,7 @@
 import { CriteriaError } from '../../errors/errors.ts';
 import { operandInvalid, placeBelow } from '../query-errors.ts';
-import { isFields, isRegExp } from '../value/value-type.ts';
+import { equalValues } from '../value/compare-values.ts';
+import { isFields } from '../value/value-type.ts';
 
 /** The value of an expression for a document; `undefined` where it is missing. */
 export type Evaluate = (document: unknown) => unknown;
@@ -41,29 +42,48 @@ export function isConstant(evaluate: Evaluate): boolean {
 /** Compiles an operator with its operand. */
 export type ExpressionOperator = (operand: unknown, place: string, scope: Scope) => Evaluate;
 
-/** A function of evaluated arguments. */
-type OfArguments = (...values: never[]) => unknown;
+/** A function of evaluated arguments; it knows its place for errors. */
+type OfArguments = (place: string, a: unknown, b: unknown, c: unknown, d: unknown) => unknown;
 
-/**
- * An operator over a list of arguments; a single one may stand by itself.
- *
- * @param make Makes the function, which knows its place for errors.
- */
+/** An operator over at most four arguments; a single one may stand by itself. */
 export function ofArguments(
   least: number,
   most: number,
-  make: (place: string) => OfArguments,
+  compute: OfArguments,
+  isNull: (value: unknown) => boolean = () => false,
 ): ExpressionOperator {
   return (operand, place, scope) => {
-    const args = argumentsOf(operand, place, scope, least, most);
-    const apply = make(place) as (...values: unknown[]) => unknown;
-    const [first, second, third] = args;
-    if (args.length === 1 && first) return (document) => apply(first(document));
-    if (args.length === 2 && first && second)
-      return (document) => apply(first(document), second(document));
-    if (args.length === 3 && first && second && third)
-      return (document) => apply(first(document), second(document), third(document));
-    return (document) => apply(...args.map((one) => one(document)));
+    const [a = NULL, b, c, d] = argumentsOf(operand, place, scope, least, most);
+    if (!b)
+      return (document) => {
+        const one = a(document);
+        return isNull(one) ? null : compute(place, one, undefined, undefined, undefined);
+      };
+    return (document) => {
+      const [one, two] = [a(document), b(document)];
+      if (isNull(one) || isNull(two)) return null;
+      return compute(place, one, two, c?.(document), d?.(document));
+    };
+  };
+}
+
+/** The same, where null or a missing value among the first two arguments gives null. */
+export function ofGiven(least: number, most: number, compute: OfArguments): ExpressionOperator {
+  return ofArguments(least, most, compute, isNullish);
+}
+
+/** An operator over a list of any length. */
+export function ofList(
+  least: number,
+  compute: (values: readonly unknown[], place: string) => unknown,
+): ExpressionOperator {
+  return (operand, place, scope) => {
+    const args = argumentsOf(operand, place, scope, least);
+    return (document) =>
+      compute(
+        args.map((one) => one(document)),
+        place,
+      );
   };
 }
 
@@ -78,33 +98,8 @@ export function argumentsOf(
   if (!Array.isArray(operand) && least < 2) return [scope.compile(operand, place, scope)];
   if (Array.isArray(operand) && operand.length >= least && operand.length <= most)
     return operand.map((one, index) => scope.compile(one, placeBelow(place, index), scope));
-  const count = least === most ? `${least}` : `${least} to ${most}`;
-  const expected = most > 9 ? `at least ${least} arguments` : `${count} arguments`;
-  throw operandInvalid(place, `a list of ${expected}`, operand);
-}
-
-/** Evaluated named arguments. */
-type Named<Name extends string> = Readonly<Record<Name, unknown>>;
-
-/** An operator over named arguments, such as `{ input, find }`. */
-export function ofNamed<Name extends string>(
-  required: readonly Name[],
-  optional: readonly Name[],
-  make: (place: string) => (values: Named<Name>) => unknown,
-): ExpressionOperator {
-  const names = [...required, ...optional];
-  return (operand, place, scope) => {
-    const given = namedOperands(operand, place, required, optional);
-    const args = names.flatMap((name) =>
-      name in given ? [[name, scope.compile(given[name], `${place}.${name}`, scope)] as const] : [],
-    );
-    const apply = make(place);
-    return (document) => {
-      const values = {} as Record<Name, unknown>;
-      for (const [name, evaluate] of args) values[name] = evaluate(document);
-      return apply(values);
-    };
-  };
+  const count = most > 9 ? `at least ${least}` : least === most ? least : `${least} to ${most}`;
+  throw operandInvalid(place, `a list of ${count} arguments`, operand);
 }
 
 /** Named arguments that are given. */
@@ -176,6 +171,31 @@ export function namedOperands(
   throw operandInvalid(place, `{ ${shown} }`, operand);
 }
 
+/** Compiles named arguments, in the order of their names; one that is not given is missing. */
+export function compileNamed(
+  operand: unknown,
+  place: string,
+  scope: Scope,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): Evaluate[] {
+  const given = namedOperands(operand, place, required, optional);
+  return [...required, ...optional].map((name) =>
+    scope.compile(given[name], `${place}.${name}`, scope),
+  );
+}
+
+/** The scope within an operator that names values. */
+export function withVariables(scope: Scope, variables: Readonly<Record<string, Variable>>): Scope {
+  return { ...scope, variables: new Map([...scope.variables, ...Object.entries(variables)]) };
+}
+
+/** @throws {CriteriaError} `operand_invalid` unless it is the name of a variable. */
+export function variableName(name: unknown, place: string): string {
+  if (typeof name === 'string' && /^[a-z]\w*$/.test(name)) return name;
+  throw operandInvalid(place, 'a name that begins with a small letter', name);
+}
+
 /** Whether a value is null or missing. */
 export function isNullish(value: unknown): value is null | undefined {
   return value === null || value === undefined;
@@ -183,18 +203,7 @@ export function isNullish(value: unknown): value is null | undefined {
 
 /** The error for a value of the wrong kind. */
 export function wrongKind(place: string, wanted: string, value: unknown): CriteriaError {
-  const kind = isNullish(value)
-    ? 'null'
-    : Array.isArray(value)
-      ? 'an array'
-      : isRegExp(value)
-        ? 'a pattern'
-        : value instanceof Date
-          ? 'a date'
-          : `a value of type ${typeof value}`;
-  return new CriteriaError('operand_invalid', `'${place}' needs ${wanted}, and got ${kind}.`, {
-    place,
-  });
+  return operandInvalid(place, `given ${wanted}`, value);
 }
 
 /**
@@ -203,9 +212,7 @@ export function wrongKind(place: string, wanted: string, value: unknown): Criter
  * @throws {CriteriaError} `operand_invalid`
  */
 export function checkLength(length: number, most: number, place: string): void {
-  if (length <= most) return;
-  const message = `'${place}' makes ${length} items or characters; there may be ${most}.`;
-  throw new CriteriaError('operand_invalid', message, { place });
+  if (length > most) throw wrongKind(place, `a result of ${most} items or characters`, length);
 }
 
 /** @throws {CriteriaError} `operand_invalid` unless it is an array. */
@@ -219,8 +226,23 @@ export function isTrue(value: unknown): boolean {
   return !(value === false || isNullish(value) || value === 0 || value === 0n);
 }
 
-/** @throws {CriteriaError} `operand_invalid` unless it is a position in a list. */
-export function indexIn(value: unknown, place: string): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw wrongKind(place, 'a whole number from 0', value);
+/** @throws {CriteriaError} `operand_invalid` unless it is a whole number, from the least one on. */
+export function integerIn(value: unknown, place: string, least = -Infinity): number {
+  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
+  throw wrongKind(place, `a whole number${least < 0 ? '' : ` from ${least}`}`, value);
+}
+
+/** The place of something in a list, within bounds that may be left out; -1 where it is not. */
+export function indexOf(
+  list: ArrayLike<unknown>,
+  wanted: readonly unknown[],
+  start: unknown,
+  end: unknown,
+  place: string,
+): number {
+  const to = end === undefined ? list.length : Math.min(integerIn(end, place, 0), list.length);
+  let at = start === undefined ? 0 : integerIn(start, place, 0);
+  for (; at + wanted.length <= to; at++)
+    if (wanted.every((one, offset) => equalValues(list[at + offset], one))) return at;
+  return -1;
 }

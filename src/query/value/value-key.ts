@@ -25,37 +25,35 @@ let lastBlob = 0;
 
 /** A text of a value within others; no text is the beginning of another one's. */
 function textOf(value: unknown): string {
-  const kind = String.fromCharCode(97 + bracketOf(value));
+  return `${String.fromCharCode(97 + bracketOf(value))}${contentOf(value)};`;
+}
+
+function contentOf(value: unknown): unknown {
+  const within = (items: readonly unknown[]) => items.map(textOf).join('');
   switch (bracketOf(value)) {
-    case bracket.missing:
-    case bracket.null:
-      return kind;
     case bracket.number:
-      return `${kind}${String(valueKey(value))};`;
+      return valueKey(value);
     case bracket.date:
-      return `${kind}${(value as Date).getTime()};`;
+      return (value as Date).getTime();
     case bracket.array:
     case bracket.set:
-      return `${kind}${[...(value as Iterable<unknown>)].map(textOf).join('')};`;
+      return within([...(value as Iterable<unknown>)]);
     case bracket.object:
-      return `${kind}${Object.entries(value as object)
-        .flat()
-        .map(textOf)
-        .join('')};`;
+      return within(Object.entries(value as object).flat());
     case bracket.map:
-      return `${kind}${[...(value as Map<unknown, unknown>)].flat().map(textOf).join('')};`;
+      return within([...(value as Map<unknown, unknown>)].flat());
     case bracket.binary:
-      return `${kind}${Object.prototype.toString.call(value)}${bytesOf(value as ArrayBuffer)};`;
+      return Object.prototype.toString.call(value) + bytesOf(value as ArrayBuffer);
     case bracket.blob:
       if (!blobs.has(value as object)) blobs.set(value as object, ++lastBlob);
-      return `${kind}${blobs.get(value as object)};`;
+      return blobs.get(value as object);
     default:
-      return kind + JSON.stringify(String(value));
+      return JSON.stringify(String(value));
   }
 }
 
+/** Of what an ArrayBuffer holds, or a view shows. */
 function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(value)
-    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    : new Uint8Array(value);
+  const { buffer = value as ArrayBuffer, byteOffset = 0 } = value as Partial<ArrayBufferView>;
+  return new Uint8Array(buffer, byteOffset, value.byteLength);
 }

@@ -3,9 +3,16 @@ import { compileSort } from '../../sort/compile-sort.ts';
 import { type Compare, compareScalars } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
-import { type Evaluate, isNullish, namedOperands, type Variables } from '../operator.ts';
+import { type Evaluate, namedOperands, type Variables } from '../operator.ts';
 import { ExactSum } from './exact-sum.ts';
-import { BY_RANK, type InvertibleAccumulator, Ordered } from './ordered.ts';
+import {
+  BY_RANK,
+  descending,
+  fewOf,
+  type InvertibleAccumulator,
+  isThere,
+  Ordered,
+} from './ordered.ts';
 import {
   type Accumulator,
   type AddAll,
@@ -20,7 +27,6 @@ import {
   Last,
   Merged,
   Pushed,
-  Ranking,
 } from './states.ts';
 
 /**
@@ -75,9 +81,7 @@ const of =
     make: () => make(place),
   });
 
-const isThere = (value: unknown) => !isNullish(value);
 const isGiven = (value: unknown) => value !== undefined;
-const descending: Compare = (a, b) => compareScalars(b, a);
 
 /** The state of a group from which documents leave. */
 const ordered =
@@ -169,16 +173,11 @@ function ofInput(compare: Compare | undefined, atEnd: boolean): Compiler {
     const { evaluate } = compile(given.input, `${place}.input`);
     const count = countOf(given.n, `${place}.n`, compile);
     const input: Evaluate = (document) => evaluate(document) ?? null;
-    const skipsNull = compare !== undefined;
     return {
       input,
       grows: true,
-      make: (key) => new Ranking(count(key), compare, atEnd, skipsNull),
-      makeInvertible: (key) => {
-        const n = count(key);
-        const accepts = skipsNull ? isThere : () => true;
-        return new Ordered(compare ?? BY_RANK, accepts, (all) => all.few(n, atEnd));
-      },
+      make: (key) => fewOf(compare, atEnd, count(key)),
+      makeInvertible: (key) => fewOf(compare, atEnd, count(key), Number.POSITIVE_INFINITY),
     };
   };
 }
@@ -200,17 +199,16 @@ function ofOutput(atEnd: boolean, isMany: boolean): Compiler {
       const values = few.map((one) => (one as Sorted).value);
       return isMany ? values : (values[0] ?? null);
     };
+    const made = (key: unknown, isLive: boolean) => {
+      const n = count(key);
+      const read = (all: Ordered) => shown(all.few(n, atEnd));
+      return new Ordered(byKey, isThere, read, isLive ? Number.POSITIVE_INFINITY : n, atEnd);
+    };
     return {
       input,
       grows: isMany,
-      make: (key) => {
-        const ranking = new Ranking(count(key), byKey, atEnd, false);
-        return { add: (value) => ranking.add(value), result: () => shown(ranking.result()) };
-      },
-      makeInvertible: (key) => {
-        const n = count(key);
-        return new Ordered(byKey, isThere, (all) => shown(all.few(n, atEnd)));
-      },
+      make: (key) => made(key, false),
+      makeInvertible: (key) => made(key, true),
     };
   };
 }

@@ -1,5 +1,6 @@
 import { LeafList, type Ranked } from '../../index/leaf-list.ts';
-import type { Compare } from '../../value/compare-values.ts';
+import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import { isNullish } from '../operator.ts';
 import type { Accumulator } from './states.ts';
 
 /** A state that documents leave again. */
@@ -12,30 +13,62 @@ export interface InvertibleAccumulator extends Accumulator {
 /** The order of ranks alone. */
 export const BY_RANK: Compare = () => 0;
 
-/** All values of a group in an order, equal ones by rank: what comes first may leave again. */
+export const descending: Compare = (a, b) => compareScalars(b, a);
+
+export const isThere = (value: unknown): boolean => !isNullish(value);
+
+/** The state of `$firstN` and its kin; without an order that of ranks. */
+export function fewOf(
+  compare: Compare | undefined,
+  atEnd: boolean,
+  count: number,
+  most = count,
+): Ordered {
+  const accepts = compare ? isThere : () => true;
+  return new Ordered(compare ?? BY_RANK, accepts, (all) => all.few(count, atEnd), most, atEnd);
+}
+
+/** Values of a group in an order, equal ones by rank. */
 export class Ordered implements InvertibleAccumulator {
   readonly #values: LeafList<unknown, Ranked>;
   readonly #compare: Compare;
   readonly #accepts: (value: unknown) => boolean;
   readonly #read: (ordered: Ordered) => unknown;
+  readonly #most: number;
+  readonly #atEnd: boolean;
+  #size = 0;
+  #added = 0;
 
   /**
    * @param accepts Whether a value counts.
    * @param read Makes the result.
+   * @param most How many values are kept, the first ones: of all, what comes first may leave again.
+   * @param atEnd Whether the last ones are kept instead.
    */
   constructor(
     compare: Compare,
     accepts: (value: unknown) => boolean,
     read: (ordered: Ordered) => unknown,
+    most = Number.POSITIVE_INFINITY,
+    atEnd = false,
   ) {
     this.#values = new LeafList(compare);
     this.#compare = compare;
     this.#accepts = accepts;
     this.#read = read;
+    this.#most = most;
+    this.#atEnd = atEnd;
   }
 
-  add(value: unknown, rank: number): void {
-    if (this.#accepts(value)) this.#values.add(value, { rank });
+  add(value: unknown, rank = this.#added++): void {
+    if (!this.#accepts(value)) return;
+    const values = this.#values;
+    values.add(value, { rank });
+    if (++this.#size <= this.#most) return;
+    this.#size--;
+    const number = this.#atEnd ? 0 : values.length - 1;
+    const last = (values.at(number)?.keys.length as number) - 1;
+    values.removeAt({ number, at: this.#atEnd ? 0 : last });
   }
 
   remove(value: unknown, rank: number): void {

@@ -1,4 +1,4 @@
-import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import { compareScalars } from '../../value/compare-values.ts';
 import { valueKey } from '../../value/value-key.ts';
 import { isFields } from '../../value/value-type.ts';
 import { isNullish, wrongKind } from '../operator.ts';
@@ -153,47 +153,5 @@ export class Merged implements Accumulator {
   }
   result(): unknown {
     return { ...this.#fields };
-  }
-}
-
-/** The first or last values, in an order, of those that came. */
-export class Ranking implements Accumulator {
-  readonly #count: number;
-  readonly #compare: Compare | undefined;
-  readonly #atEnd: boolean;
-  readonly #skipsNull: boolean;
-  #values: unknown[] = [];
-
-  /**
-   * @param compare The order; the order of coming without. Equal values keep that.
-   * @param atEnd Whether the last ones are kept.
-   * @param skipsNull Whether null is left out.
-   */
-  constructor(count: number, compare: Compare | undefined, atEnd: boolean, skipsNull: boolean) {
-    this.#count = count;
-    this.#compare = compare;
-    this.#atEnd = atEnd;
-    this.#skipsNull = skipsNull;
-  }
-
-  add(value: unknown): void {
-    const values = this.#values;
-    if (this.#skipsNull && value === null) return;
-    if (!this.#compare && !this.#atEnd && values.length === this.#count) return;
-    // Sorted once in a while: twice as many cost a sort of both halves for each half.
-    if (values.push(value) >= 2 * this.#count + 64) this.#cut();
-  }
-
-  result(): unknown[] {
-    this.#cut();
-    return this.#values.slice();
-  }
-
-  #cut(): void {
-    if (this.#compare) this.#values.sort(this.#compare);
-    if (this.#values.length <= this.#count) return;
-    this.#values = this.#atEnd
-      ? this.#values.slice(-this.#count)
-      : this.#values.slice(0, this.#count);
   }
 }

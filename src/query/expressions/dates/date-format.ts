@@ -88,72 +88,77 @@ export const parseIso: ParseDate = (text, zone) => {
   const said = { year, month, dayOfMonth, hour, minute, second } as Said;
   said.millisecond = Math.floor(Number(`0.${groups[6] ?? 0}`) * 1000);
   const name = groups[7];
-  if (name !== undefined && (zone || !zoneOf(name))) return undefined;
-  return dateOf({ ...said, zone: name === undefined ? zone : zoneOf(name) });
+  const own = name === undefined ? zone : zoneOf(name);
+  return name !== undefined && (zone || !own) ? undefined : dateOf({ ...said, zone: own });
 };
+
+/** Reads a letter: its pattern, and what a found text says. */
+type Reader = readonly [pattern: string, read: (found: string) => Said];
+
+const readers: Readonly<Record<string, Reader>> = {
+  b: [MONTHS.map((name) => name.slice(0, 3)).join('|'), monthNamed],
+  B: [MONTHS.join('|'), monthNamed],
+  z: ['[+-]\\d\\d:?\\d\\d|Z', (found) => ({ zone: zoneOf(found) })],
+  Z: ['[+-]\\d{1,3}', (found) => ({ zone: { offsetAt: () => Number(found) * 60_000 } })],
+};
+
+function monthNamed(name: string): Said {
+  const start = name.slice(0, 3).toLowerCase();
+  return { month: MONTHS.findIndex((one) => one.toLowerCase().startsWith(start)) + 1 };
+}
+
+function readerOfLetter(letter: string): Reader | undefined {
+  const [digits, part] = (Object.hasOwn(numbers, letter) && numbers[letter]) || [];
+  if (!digits || !part) return Object.hasOwn(readers, letter) ? readers[letter] : undefined;
+  if ('Uw'.includes(letter)) return undefined;
+  const least = digits === 4 ? 4 : 1;
+  return [`\\d{${least},${digits}}`, (found) => ({ [part]: Number(found) })];
+}
 
 /** A function that reads dates, `undefined` for a format with a letter that cannot be read. */
 export function compileParser(format: string): ParseDate | undefined {
-  const readers: ((text: string, said: Said) => void)[] = [];
+  const used: Reader[] = [];
   let pattern = '';
   for (const [text, letter] of split(format)) {
     if (letter === undefined || letter === '%') {
       pattern += (letter ?? text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
       continue;
     }
-    const [digits, part] = (Object.hasOwn(numbers, letter) && numbers[letter]) || [];
-    if (digits && part && !'Uw'.includes(letter)) {
-      pattern += digits === 4 ? '(\\d{4})' : `(\\d{1,${digits}})`;
-      readers.push((found, said) => {
-        said[part] = Number(found);
-      });
-    } else if (letter === 'b' || letter === 'B') {
-      pattern += `(${MONTHS.map((name) => (letter === 'b' ? name.slice(0, 3) : name)).join('|')})`;
-      readers.push((found, said) => {
-        const start = found.slice(0, 3).toLowerCase();
-        said.month = MONTHS.findIndex((name) => name.toLowerCase().startsWith(start)) + 1;
-      });
-    } else if (letter === 'z') {
-      pattern += '([+-]\\d\\d:?\\d\\d|Z)';
-      readers.push((found, said) => {
-        said.zone = zoneOf(found);
-      });
-    } else if (letter === 'Z') {
-      pattern += '([+-]\\d{1,3})';
-      readers.push((found, said) => {
-        const offset = Number(found) * 60_000;
-        said.zone = { offsetAt: () => offset };
-      });
-    } else return undefined;
+    const reader = readerOfLetter(letter);
+    if (!reader) return undefined;
+    pattern += `(${reader[0]})`;
+    used.push(reader);
   }
   const whole = new RegExp(`^${pattern}$`, 'i');
   return (text, zone) => {
     const [found, ...groups] = whole.exec(text) ?? [];
     if (found === undefined) return undefined;
-    const said: Said = {};
-    for (const [index, read] of readers.entries()) read(groups[index] as string, said);
-    if (said.zone && zone) return undefined;
-    return dateOf({ ...said, zone: said.zone ?? zone });
+    const said: Said = Object.assign({}, ...used.map(([, read], at) => read(groups[at] as string)));
+    return said.zone && zone ? undefined : dateOf({ ...said, zone: said.zone ?? zone });
   };
 }
 
-/** The date of its parts: by the calendar, by the day of the year, or by ISO's weeks. */
-function dateOf(said: Said): Date | undefined {
-  const { year, month, dayOfMonth, dayOfYear, isoWeekYear, isoWeek, isoDayOfWeek } = said;
-  const { hour = 0, minute = 0, second = 0, millisecond = 0, zone = UTC } = said;
-  let day: number | undefined;
-  if (year !== undefined && month !== undefined && dayOfMonth !== undefined)
-    day = firstDayOf(year * 12 + month - 1) + dayOfMonth - 1;
-  else if (year !== undefined && dayOfYear !== undefined)
-    day = firstDayOf(year * 12) + dayOfYear - 1;
-  else if (isoWeekYear !== undefined && isoWeek !== undefined && isoDayOfWeek !== undefined)
-    day = isoDay(isoWeekYear, isoWeek, isoDayOfWeek);
-  if (day === undefined) return undefined;
+/** The local time of parts: by the calendar, by the day of the year, or by ISO's weeks. */
+export function localOf(said: Said): number | undefined {
+  const { year = Number.NaN, month, dayOfMonth = Number.NaN, dayOfYear } = said;
+  const { isoWeekYear, isoWeek = Number.NaN, isoDayOfWeek = Number.NaN } = said;
+  const { hour = 0, minute = 0, second = 0, millisecond = 0 } = said;
+  const day =
+    month !== undefined
+      ? firstDayOf(year * 12 + month - 1) + dayOfMonth - 1
+      : dayOfYear !== undefined
+        ? firstDayOf(year * 12) + dayOfYear - 1
+        : isoDay(isoWeekYear ?? Number.NaN, isoWeek, isoDayOfWeek);
   const local = day * DAY + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
+  return Number.isNaN(local) ? undefined : local;
+}
+
+function dateOf({ zone = UTC, ...said }: Said): Date | undefined {
+  const local = localOf(said);
+  if (local === undefined) return undefined;
   // A day such as February 30 is another one now.
   const isThere = Object.entries(said).every(
-    ([part, value]) =>
-      value === undefined || part === 'zone' || dateParts[part as DatePart](local) === value,
+    ([part, value]) => value === undefined || dateParts[part as DatePart](local) === value,
   );
   return isThere ? new Date(timeAt(local, zone)) : undefined;
 }

@@ -19,8 +19,7 @@ export function zoneOf(name: string): Zone | undefined {
 
 function read(name: string): Zone | undefined {
   if (/^(?:UTC|GMT|Z)$/.test(name)) return UTC;
-  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d)(?::?([0-5]\d))?$/.exec(name) ?? [];
-  if (sign) return fixed(Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000);
+  if (OFFSET.test(name)) return fixed(offsetOf(name));
   // Browsers read offsets as zones too, of other forms.
   if (!/^[a-z]/i.test(name)) return undefined;
   try {
@@ -28,6 +27,15 @@ function read(name: string): Zone | undefined {
   } catch {
     return undefined; // No browser knows it: the caller says so.
   }
+}
+
+const OFFSET = /^([+-])(\d\d):?([0-5]\d)?$/;
+
+/** The offset at the end of a text such as `+05:30` or `GMT-04:56:02`; 0 where there is none. */
+function offsetOf(text: string): number {
+  const [, sign, ...units] = /([+-])(\d\d?):?(\d\d)?:?(\d\d)?$/.exec(text) ?? [];
+  const [hours = 0, minutes = 0, seconds = 0] = units.map((unit = '0') => Number(unit));
+  return Number(`${sign ?? '+'}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000;
 }
 
 /** Where the offset changes in a day. */
@@ -39,29 +47,8 @@ interface OffsetDay {
 
 /** Intl takes microseconds, so the offsets of a day are kept. */
 function ofIntl(timeZone: string): Zone {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    hourCycle: 'h23',
-    era: 'short',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  const ask = (time: number): number => {
-    const parts = Object.fromEntries(
-      format.formatToParts(time).map(({ type, value }) => [type, value]),
-    );
-    const { year, month, day, hour, minute, second } = parts;
-    const local = new Date(0);
-    local.setUTCFullYear(parts.era === 'BC' ? 1 - Number(year) : Number(year));
-    local.setUTCMonth(Number(month) - 1, Number(day));
-    local.setUTCHours(Number(hour), Number(minute), Number(second));
-    return local.getTime() - Math.floor(time / 1000) * 1000;
-  };
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const ask = (time: number) => offsetOf(format.format(time));
   const days = new Map<number, OffsetDay>();
   const askDay = (day: number): OffsetDay => {
     let [low, high] = [day * DAY, (day + 1) * DAY];

@@ -1,19 +1,19 @@
+import { isDate } from '../../value/value-type.ts';
 import {
   argumentsOf,
   type ExpressionOperator,
   isNullish,
   ofArguments,
+  ofGiven,
+  ofList,
   wrongKind,
 } from '../operator.ts';
 
 type Numeric = number | bigint;
 
-const MANY = 1000;
-
-/** A function of one number; null and missing give null. What has no result is refused. */
+/** A function of one number. What has no result is refused. */
 const ofNumber = (compute: (value: number) => number): ExpressionOperator =>
-  ofArguments(1, 1, (place) => (value: unknown) => {
-    if (isNullish(value)) return null;
+  ofGiven(1, 1, (place, value) => {
     const number = Number(numericIn(value, place));
     const result = compute(number);
     if (Number.isNaN(result) && !Number.isNaN(number))
@@ -45,7 +45,7 @@ function ofMany(
 
 /** A function of the bits of whole numbers; a bigint where there is one. */
 function ofBits(start: bigint, compute: (a: bigint, b: bigint) => bigint): ExpressionOperator {
-  return ofArguments(0, MANY, (place) => (...values: unknown[]) => {
+  return ofList(0, (values, place) => {
     if (values.some(isNullish)) return null;
     const result = values.map((value) => wholeIn(value, place)).reduce(compute, start);
     return values.some((value) => typeof value === 'bigint') ? result : Number(result);
@@ -57,8 +57,7 @@ const ofNumeric = (
   compute: (value: number) => number,
   ofBigint: (value: bigint) => bigint = (value) => value,
 ): ExpressionOperator =>
-  ofArguments(1, 1, (place) => (value: unknown) => {
-    if (isNullish(value)) return null;
+  ofGiven(1, 1, (place, value) => {
     const numeric = numericIn(value, place);
     return typeof numeric === 'bigint' ? ofBigint(numeric) : compute(numeric);
   });
@@ -68,38 +67,34 @@ const ofTwo = (
   compute: (a: number, b: number) => number,
   isDefined: (a: number, b: number) => boolean = () => true,
 ): ExpressionOperator =>
-  ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
-    if (isNullish(a) || isNullish(b)) return null;
+  ofGiven(2, 2, (place, a, b) => {
     const [one, other] = [Number(numericIn(a, place)), Number(numericIn(b, place))];
-    if (!isDefined(one, other)) throw wrongKind(place, 'numbers for which it is defined', a);
+    if (!isDefined(one, other)) throw wrongKind(place, 'numbers for which it is defined', b);
     return compute(one, other);
   });
+
+/** A function of numbers that Math has by this name. */
+const ofMath = (...names: (keyof Math & string)[]): Record<string, ExpressionOperator> =>
+  Object.fromEntries(
+    names.map((name) => [`$${name}`, ofNumber(Math[name] as (value: number) => number)]),
+  );
 
 /** Not of 0, whose logarithm is infinite. */
 function logarithm(compute: (value: number) => number): (value: number) => number {
   return (value) => (value === 0 ? Number.NaN : compute(value));
 }
 
-/** Functions of one number. */
-const functions = {
-  ...{ $sqrt: Math.sqrt, $exp: Math.exp, $ln: logarithm(Math.log), $log10: logarithm(Math.log10) },
-  ...{ $sin: Math.sin, $cos: Math.cos, $tan: Math.tan },
-  ...{ $asin: Math.asin, $acos: Math.acos, $atan: Math.atan },
-  ...{ $sinh: Math.sinh, $cosh: Math.cosh, $tanh: Math.tanh },
-  ...{ $asinh: Math.asinh, $acosh: Math.acosh, $atanh: Math.atanh },
-  $degreesToRadians: (value: number) => (value * Math.PI) / 180,
-  $radiansToDegrees: (value: number) => (value * 180) / Math.PI,
-};
-
-export const arithmetic = {
-  ...(Object.fromEntries(
-    Object.entries(functions).map(([name, compute]) => [name, ofNumber(compute)]),
-  ) as Record<keyof typeof functions, ExpressionOperator>),
+export const arithmetic: Record<string, ExpressionOperator> = {
+  ...ofMath('sqrt', 'exp', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan'),
+  ...ofMath('sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh'),
+  $degreesToRadians: ofNumber((value) => (value * Math.PI) / 180),
+  $radiansToDegrees: ofNumber((value) => (value * 180) / Math.PI),
+  $ln: ofNumber(logarithm(Math.log)),
+  $log10: ofNumber(logarithm(Math.log10)),
   $add: ofMany((a, b) => a + b, sum),
-  $subtract: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
-    if (isNullish(a) || isNullish(b)) return null;
-    if (a instanceof Date)
-      return b instanceof Date
+  $subtract: ofGiven(2, 2, (place, a, b) => {
+    if (isDate(a))
+      return isDate(b)
         ? a.getTime() - b.getTime()
         : new Date(a.getTime() - Number(numericIn(b, place)));
     return combine(
@@ -110,14 +105,11 @@ export const arithmetic = {
     );
   }),
   $multiply: ofMany((a, b) => a * b, product),
-  $divide: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
-    if (isNullish(a) || isNullish(b)) return null;
-    const divisor = Number(numericIn(b, place));
-    if (divisor === 0) throw wrongKind(place, 'a divisor other than 0', b);
-    return Number(numericIn(a, place)) / divisor;
-  }),
-  $mod: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
-    if (isNullish(a) || isNullish(b)) return null;
+  $divide: ofTwo(
+    (a, b) => a / b,
+    (_, b) => b !== 0,
+  ),
+  $mod: ofGiven(2, 2, (place, a, b) => {
     const divisor = numericIn(b, place);
     if (Number(divisor) === 0) throw wrongKind(place, 'a divisor other than 0', b);
     return combine(
@@ -130,16 +122,8 @@ export const arithmetic = {
   $abs: ofNumeric(Math.abs, (value) => (value < 0n ? -value : value)),
   $ceil: ofNumeric(Math.ceil),
   $floor: ofNumeric(Math.floor),
-  $round: ofArguments(
-    1,
-    2,
-    (place) => (value: unknown, digits: unknown) => toDigits(value, digits, place, roundEven),
-  ),
-  $trunc: ofArguments(
-    1,
-    2,
-    (place) => (value: unknown, digits: unknown) => toDigits(value, digits, place, Math.trunc),
-  ),
+  $round: ofArguments(1, 2, (place, value, digits) => toDigits(value, digits, place, roundEven)),
+  $trunc: ofArguments(1, 2, (place, value, digits) => toDigits(value, digits, place, Math.trunc)),
   $log: ofTwo(
     (value, base) => Math.log(value) / Math.log(base),
     (value, base) => !(value <= 0 || base <= 0 || base === 1),
@@ -152,11 +136,11 @@ export const arithmetic = {
   $bitAnd: ofBits(-1n, (a, b) => a & b),
   $bitOr: ofBits(0n, (a, b) => a | b),
   $bitXor: ofBits(0n, (a, b) => a ^ b),
-  $bitNot: ofArguments(1, 1, (place) => (value: unknown) => {
-    if (isNullish(value)) return null;
-    return typeof value === 'bigint' ? ~value : -1 - Number(wholeIn(value, place));
+  $bitNot: ofGiven(1, 1, (place, value) => {
+    const whole = ~wholeIn(value, place);
+    return typeof value === 'bigint' ? whole : Number(whole);
   }),
-} satisfies Record<string, ExpressionOperator>;
+};
 
 /** The sum of numbers, or a date and numbers of milliseconds. */
 function sum(values: readonly unknown[], place: string): unknown {
@@ -164,7 +148,7 @@ function sum(values: readonly unknown[], place: string): unknown {
   let hasDate = false;
   for (const value of values) {
     if (isNullish(value)) return null;
-    if (value instanceof Date) {
+    if (isDate(value)) {
       if (hasDate) throw wrongKind(place, 'one date at most', value);
       hasDate = true;
       total = Number(total) + value.getTime();

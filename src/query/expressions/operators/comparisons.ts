@@ -2,6 +2,7 @@ import { operandInvalid } from '../../query-errors.ts';
 import { compareScalars } from '../../value/compare-values.ts';
 import {
   argumentsOf,
+  compileNamed,
   type Evaluate,
   type ExpressionOperator,
   isNullish,
@@ -13,7 +14,7 @@ import {
 
 /** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
 const compared = (test: (order: number) => unknown): ExpressionOperator =>
-  ofArguments(2, 2, () => (a: unknown, b: unknown) => test(compareScalars(a, b)));
+  ofArguments(2, 2, (_, a, b) => test(compareScalars(a, b)));
 
 export const comparisons = {
   $eq: compared((order) => order === 0),
@@ -31,17 +32,19 @@ export const comparisons = {
     const all = argumentsOf(operand, place, scope);
     return (document) => all.some((one) => isTrue(one(document)));
   },
-  $not: ofArguments(1, 1, () => (value: unknown) => !isTrue(value)),
+  $not: ofArguments(1, 1, (_, value) => !isTrue(value)),
   $cond: (operand, place, scope) => {
     if (Array.isArray(operand) && operand.length !== 3)
       throw operandInvalid(place, '[if, then, else]', operand);
     const names = ['if', 'then', 'else'];
-    const given: readonly unknown[] = Array.isArray(operand)
-      ? operand
-      : names.map((name) => namedOperands(operand, place, names)[name]);
-    const [test, then, other] = names.map((name, index) =>
-      scope.compile(given[index], `${place}.${name}`, scope),
-    ) as [Evaluate, Evaluate, Evaluate];
+    const given = Array.isArray(operand)
+      ? Object.fromEntries(names.map((name, index) => [name, operand[index]]))
+      : operand;
+    const [test, then, other] = compileNamed(given, place, scope, names) as [
+      Evaluate,
+      Evaluate,
+      Evaluate,
+    ];
     return (document) => (isTrue(test(document)) ? then(document) : other(document));
   },
   $ifNull: (operand, place, scope) => {
@@ -66,11 +69,7 @@ export const comparisons = {
       throw operandInvalid(`${place}.branches`, 'a list of { case, then }', branches);
     const cases = branches.map((branch, index) => {
       const at = `${place}.branches[${index}]`;
-      const given = namedOperands(branch, at, ['case', 'then']);
-      return [
-        scope.compile(given.case, `${at}.case`, scope),
-        scope.compile(given.then, `${at}.then`, scope),
-      ] as const;
+      return compileNamed(branch, at, scope, ['case', 'then']) as [Evaluate, Evaluate];
     });
     const hasDefault = 'default' in (operand as object);
     const other = scope.compile(fallback, `${place}.default`, scope);

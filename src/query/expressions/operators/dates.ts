@@ -1,42 +1,31 @@
 import { isDate, isFields } from '../../value/value-type.ts';
-import {
-  addMonths,
-  DAY,
-  dateParts,
-  firstDayOf,
-  isoDay,
-  monthOf,
-  weekday,
-} from '../dates/calendar.ts';
-import { compileFormat, compileParser, parseIso } from '../dates/date-format.ts';
+import { addMonths, DAY, dateParts, firstDayOf, monthOf, weekday } from '../dates/calendar.ts';
+import { compileFormat, compileParser, localOf, parseIso } from '../dates/date-format.ts';
 import { timeAt, UTC, type Zone, zoneOf } from '../dates/zone.ts';
 import {
   type ExpressionOperator,
-  isNullish,
-  ofArguments,
+  integerIn,
+  ofGiven,
   ofSettings,
   type Settings,
   wrongKind,
 } from '../operator.ts';
 
 /** A function of a date's time. */
-const ofPart =
-  (part: (local: number) => number): ExpressionOperator =>
-  (operand, place, scope) => {
-    const named = isFields(operand) && 'date' in operand;
-    const ofDate = named ? ofSettings(['date'], [], ['timezone'], read) : ofArguments(1, 1, plain);
-    return ofDate(operand, place, scope);
-    function read(settings: Settings, at: string) {
-      const { offsetAt } = zoneIn(settings, at);
-      return (date: unknown) => {
-        const time = timeIn(date, at);
-        return part(time + offsetAt(time));
-      };
-    }
-    function plain(at: string) {
-      return (date: unknown) => (isNullish(date) ? null : part(timeIn(date, at)));
-    }
+const ofPart = (part: (local: number) => number): ExpressionOperator => {
+  const plain = ofGiven(1, 1, (place, date) => part(timeIn(date, place)));
+  const zoned = ofSettings(['date'], [], ['timezone'], (settings, place) => {
+    const { offsetAt } = zoneIn(settings, place);
+    return (date) => {
+      const time = timeIn(date, place);
+      return part(time + offsetAt(time));
+    };
+  });
+  return (operand, place, scope) => {
+    const isNamed = isFields(operand) && 'date' in operand;
+    return (isNamed ? zoned : plain)(operand, place, scope);
   };
+};
 
 /** Milliseconds of units that a zone does not change. */
 const LENGTHS: Readonly<Record<string, number>> = {
@@ -50,13 +39,15 @@ const DAYS: Readonly<Record<string, number>> = { week: 7, day: 1 };
 /** Units of the calendar, in months. */
 const MONTHS: Readonly<Record<string, number>> = { year: 12, quarter: 3, month: 1 };
 
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-const WEEKDAY =
-  /^(?:(?:sun|mon|fri)(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|sat(?:urday)?)$/i;
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Bins count from 2000-01-01, and those of weeks from the first week that begins then. */
 const EPOCH_MONTH = 2000 * 12;
 const EPOCH_DAY = firstDayOf(EPOCH_MONTH);
+
+/** The parts of dates that `$dateToParts` and `$dateFromParts` name. */
+const DAY_NAMES = ['year', 'month', 'day'] as const;
+const ISO_DAY = ['isoWeekYear', 'isoWeek', 'isoDayOfWeek'] as const;
+const TIME_NAMES = ['hour', 'minute', 'second', 'millisecond'] as const;
 
 /** `$dateAdd`, and with `-1` `$dateSubtract`. */
 const adding = (direction: 1 | -1): ExpressionOperator =>
@@ -65,8 +56,7 @@ const adding = (direction: 1 | -1): ExpressionOperator =>
     const { months, days, length } = unitIn(settings, place);
     return (date, given) => {
       const time = timeIn(date, place);
-      if (!Number.isSafeInteger(given)) throw wrongKind(`${place}.amount`, 'a whole number', given);
-      const amount = direction * (given as number);
+      const amount = direction * integerIn(given, `${place}.amount`);
       if (length) return dateAt(time + amount * length, place);
       const local = time + zone.offsetAt(time);
       const moved = months ? addMonths(local, amount * months) : local + amount * days * DAY;
@@ -85,8 +75,8 @@ export const dates = {
     ['unit'],
     ['timezone', 'startOfWeek'],
     (settings, place) => {
-      const count = counter(settings, place);
-      return (start, end) => count(timeIn(end, place)) - count(timeIn(start, place));
+      const { numberAt } = unitsIn(settings, place);
+      return (start, end) => numberAt(timeIn(end, place)) - numberAt(timeIn(start, place));
     },
   ),
   $dateTrunc: ofSettings(
@@ -94,50 +84,42 @@ export const dates = {
     ['unit'],
     ['binSize', 'timezone', 'startOfWeek'],
     (settings, place) => {
-      const truncate = truncation(settings, place);
-      return (date) => new Date(truncate(timeIn(date, place)));
+      const { numberAt, startOf } = unitsIn(settings, place);
+      const size = integerIn(settings.binSize ?? 1, `${place}.binSize`, 1);
+      return (date) => {
+        const number = numberAt(timeIn(date, place));
+        return new Date(startOf(Math.floor(number / size) * size));
+      };
     },
   ),
   $dateToParts: ofSettings(['date'], [], ['timezone', 'iso8601'], (settings, place) => {
     const { offsetAt } = zoneIn(settings, place);
     const { iso8601 = false } = settings;
     if (typeof iso8601 !== 'boolean') throw wrongKind(`${place}.iso8601`, 'a boolean', iso8601);
-    const shown = {
-      ...(iso8601
-        ? { isoWeekYear: 'isoWeekYear', isoWeek: 'isoWeek', isoDayOfWeek: 'isoDayOfWeek' }
-        : { year: 'year', month: 'month', day: 'dayOfMonth' }),
-      ...{ hour: 'hour', minute: 'minute', second: 'second', millisecond: 'millisecond' },
-    } as Record<string, keyof typeof dateParts>;
+    const names = [...(iso8601 ? ISO_DAY : DAY_NAMES), ...TIME_NAMES];
     return (date) => {
       const time = timeIn(date, place);
       const local = time + offsetAt(time);
       return Object.fromEntries(
-        Object.entries(shown).map(([name, part]) => [name, dateParts[part](local)]),
+        names.map((name) => [name, dateParts[name === 'day' ? 'dayOfMonth' : name](local)]),
       );
     };
   }),
   $dateFromParts: (operand, place, scope) => {
     const isIso = isFields(operand) && 'isoWeekYear' in operand;
-    const [first, ...others] = isIso
-      ? ['isoWeekYear', 'isoWeek', 'isoDayOfWeek']
-      : ['year', 'month', 'day'];
-    const times = ['hour', 'minute', 'second', 'millisecond'];
-    const names = [first as string, ...others, ...times];
-    const make = ofSettings([], names.slice(0, 1), [...names.slice(1), 'timezone'], (given, at) => {
-      const zone = zoneIn(given, at);
-      const [year, second = 1, third = 1, ...time] = names.map((name) => {
+    const names = [...(isIso ? ISO_DAY : DAY_NAMES), ...TIME_NAMES];
+    const [first, ...others] = names as [string, ...string[]];
+    const make = ofSettings([], [first], [...others, 'timezone'], (given, at) => {
+      const parts = names.flatMap((name) => {
         const value = given[name];
-        if (value !== undefined && !Number.isSafeInteger(value))
-          throw wrongKind(`${at}.${name}`, 'a whole number', value);
-        return value as number | undefined;
-      }) as [number, ...(number | undefined)[]];
+        if (value === undefined) return [];
+        return [[name === 'day' ? 'dayOfMonth' : name, integerIn(value, `${at}.${name}`)] as const];
+      });
+      const year = given[first] as number;
       if (year < 1 || year > 9999) throw wrongKind(`${at}.${first}`, 'a year from 1 to 9999', year);
-      const day = isIso
-        ? isoDay(year, second, third)
-        : firstDayOf(year * 12 + second - 1) + third - 1;
-      const [hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = time;
-      const local = day * DAY + ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
-      const date = dateAt(timeAt(local, zone), at);
+      const said = { ...(isIso ? { isoWeek: 1, isoDayOfWeek: 1 } : { month: 1, dayOfMonth: 1 }) };
+      const local = localOf(Object.assign(said, Object.fromEntries(parts))) as number;
+      const date = dateAt(timeAt(local, zoneIn(given, at)), at);
       return () => date;
     });
     return make(operand, place, scope);
@@ -220,55 +202,38 @@ function unitIn({ unit }: Settings, place: string): Unit {
 
 /** The number of the day on which weeks begin, from Sunday, 0. */
 function weekStart({ startOfWeek = 'sunday' }: Settings, place: string): number {
-  if (typeof startOfWeek === 'string' && WEEKDAY.test(startOfWeek))
-    return WEEKDAYS.indexOf(startOfWeek.slice(0, 3).toLowerCase());
+  const name = String(startOfWeek).toLowerCase();
+  const day = WEEKDAYS.findIndex((one) => one === name || one.slice(0, 3) === name);
+  if (day >= 0) return day;
   throw wrongKind(`${place}.startOfWeek`, 'a day such as "monday"', startOfWeek);
 }
 
-/** Counts the units that have begun until a time, so that a difference is that of their borders. */
-function counter(settings: Settings, place: string): (time: number) => number {
-  const { months, days, length } = unitIn(settings, place);
-  const { offsetAt } = zoneIn(settings, place);
-  if (months)
-    return (time) => Math.floor(monthOf(Math.floor((time + offsetAt(time)) / DAY)) / months);
-  if (days) {
-    const shift = days === 7 ? 4 - weekStart(settings, place) : 0;
-    return (time) => Math.floor((Math.floor((time + offsetAt(time)) / DAY) + shift) / days);
-  }
-  // Hours between are those that passed, whatever clocks showed.
-  return (time) => {
-    const offset = offsetAt(time) % length;
-    return Math.floor((time + offset) / length);
-  };
+/** Units counted from 2000-01-01, those of weeks from the first week that begins then. */
+interface Units {
+  readonly numberAt: (time: number) => number;
+  readonly startOf: (number: number) => number;
 }
 
-function truncation(settings: Settings, place: string): (time: number) => number {
+function unitsIn(settings: Settings, place: string): Units {
   const { months, days, length } = unitIn(settings, place);
   const zone = zoneIn(settings, place);
-  const { offsetAt } = zone;
-  const { binSize = 1 } = settings;
-  if (!Number.isSafeInteger(binSize) || (binSize as number) < 1)
-    throw wrongKind(`${place}.binSize`, 'a whole number from 1', binSize);
-  const size = binSize as number;
-  const toTime = zone === UTC ? (local: number) => local : (local: number) => timeAt(local, zone);
-  if (months) {
-    const bin = size * months;
-    return (time) => {
-      const month = monthOf(Math.floor((time + offsetAt(time)) / DAY));
-      const begun = Math.floor((month - EPOCH_MONTH) / bin) * bin + EPOCH_MONTH;
-      return toTime(firstDayOf(begun) * DAY);
+  const dayAt = (time: number) => Math.floor((time + zone.offsetAt(time)) / DAY);
+  const timeOf = (day: number) => timeAt(day * DAY, zone);
+  if (months)
+    return {
+      numberAt: (time) => Math.floor((monthOf(dayAt(time)) - EPOCH_MONTH) / months),
+      startOf: (number) => timeOf(firstDayOf(EPOCH_MONTH + number * months)),
     };
-  }
-  if (days) {
-    const first = weekStart(settings, place);
-    const epoch = days === 7 ? EPOCH_DAY + ((7 - weekday(EPOCH_DAY, first)) % 7) : EPOCH_DAY;
-    const bin = size * days;
-    return (time) => {
-      const day = Math.floor((time + offsetAt(time)) / DAY);
-      return toTime((Math.floor((day - epoch) / bin) * bin + epoch) * DAY);
+  const begun =
+    days === 7 ? EPOCH_DAY + ((7 - weekday(EPOCH_DAY, weekStart(settings, place))) % 7) : EPOCH_DAY;
+  if (days)
+    return {
+      numberAt: (time) => Math.floor((dayAt(time) - begun) / days),
+      startOf: (number) => timeOf(begun + number * days),
     };
-  }
-  const epoch = timeAt(EPOCH_DAY * DAY, zone);
-  const bin = size * length;
-  return (time) => Math.floor((time - epoch) / bin) * bin + epoch;
+  const start = timeOf(EPOCH_DAY);
+  return {
+    numberAt: (time) => Math.floor((time - start) / length),
+    startOf: (number) => start + number * length,
+  };
 }

@@ -1,17 +1,20 @@
 import { isFields } from '../../value/value-type.ts';
 import {
+  compileNamed,
+  type Evaluate,
   type ExpressionOperator,
   isConstant,
   isNullish,
   itemsIn,
   namedOperands,
-  ofArguments,
-  ofNamed,
+  ofGiven,
+  ofList,
+  ofSettings,
   wrongKind,
 } from '../operator.ts';
 
 export const objects = {
-  $mergeObjects: ofArguments(0, 1000, (place) => (...values: unknown[]) => {
+  $mergeObjects: ofList(0, (values, place) => {
     const [only] = values;
     const merged: Record<string, unknown> = {};
     for (const value of values.length === 1 && Array.isArray(only) ? only : values) {
@@ -35,32 +38,35 @@ export const objects = {
       return isFields(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     };
   },
-  $setField: ofNamed(['field', 'input', 'value'], [], (place) => ({ field, input, value }) => {
-    if (isNullish(input)) return null;
-    const { [nameIn(field, place)]: _, ...rest } = fieldsIn(input, place);
-    return value === undefined
-      ? rest
-      : { ...fieldsIn(input, place), [nameIn(field, place)]: value };
-  }),
-  $unsetField: ofNamed(['field', 'input'], [], (place) => ({ field, input }) => {
-    if (isNullish(input)) return null;
+  $setField: (operand, place, scope) => {
+    const names = ['field', 'input', 'value'];
+    const [field, input, value] = compileNamed(operand, place, scope, names) as [
+      Evaluate,
+      Evaluate,
+      Evaluate,
+    ];
+    return (document) => {
+      const fields = input(document);
+      if (isNullish(fields)) return null;
+      const made = {
+        ...fieldsIn(fields, place),
+        [nameIn(field(document), place)]: value(document),
+      };
+      return Object.fromEntries(Object.entries(made).filter(([, one]) => one !== undefined));
+    };
+  },
+  $unsetField: ofSettings(['input'], ['field'], [], ({ field }, place) => (input) => {
     const { [nameIn(field, place)]: _, ...rest } = fieldsIn(input, place);
     return rest;
   }),
-  $objectToArray: ofArguments(
-    1,
-    1,
-    (place) => (value: unknown) =>
-      isNullish(value) ? null : Object.entries(fieldsIn(value, place)).map(([k, v]) => ({ k, v })),
+  $objectToArray: ofGiven(1, 1, (place, value) =>
+    Object.entries(fieldsIn(value, place)).map(([k, v]) => ({ k, v })),
   ),
-  $arrayToObject: ofArguments(1, 1, (place) => (value: unknown) => {
-    if (isNullish(value)) return null;
+  $arrayToObject: ofGiven(1, 1, (place, value) => {
     const made: Record<string, unknown> = {};
     for (const item of itemsIn(value, place)) {
-      const [key, one] = Array.isArray(item)
-        ? item
-        : [fieldsIn(item, place).k, fieldsIn(item, place).v];
-      made[nameIn(key, place)] = one;
+      const { k, v } = Array.isArray(item) ? { k: item[0], v: item[1] } : fieldsIn(item, place);
+      made[nameIn(k, place)] = v;
     }
     return made;
   }),

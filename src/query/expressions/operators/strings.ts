@@ -1,13 +1,16 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { isRegExp } from '../../value/value-type.ts';
+import { compareScalars } from '../../value/compare-values.ts';
+import { isDate, isRegExp } from '../../value/value-type.ts';
 import {
   checkLength,
   type ExpressionOperator,
-  indexIn,
+  indexOf,
+  integerIn,
   isNullish,
   namedOperands,
   ofArguments,
-  ofNamed,
+  ofGiven,
+  ofList,
   ofSettings,
   wrongKind,
 } from '../operator.ts';
@@ -34,40 +37,45 @@ const trimming = (atStart: boolean, atEnd: boolean): ExpressionOperator =>
 const replacing = (
   replace: (text: string, find: string, by: string) => string,
 ): ExpressionOperator =>
-  ofNamed(['input', 'find', 'replacement'], [], (place) => ({ input, find, replacement }) => {
-    if (isNullish(input) || isNullish(find) || isNullish(replacement)) return null;
-    const [text, wanted, by] = [input, find, replacement].map((one) => textIn(one, place)) as [
-      string,
-      string,
-      string,
-    ];
-    if (text.length * by.length > MOST_CHARACTERS) {
-      const found = text.split(wanted).length - 1;
-      const length = text.length + found * (by.length - wanted.length);
-      checkLength(length, MOST_CHARACTERS, place);
-    }
-    return replace(text, wanted, by);
+  ofSettings(['input'], ['find', 'replacement'], [], ({ find, replacement }, place) => {
+    const [wanted, by] = [textIn(find, place), textIn(replacement, place)];
+    return (input) => {
+      const text = textIn(input, place);
+      if (text.length * by.length > MOST_CHARACTERS) {
+        const found = text.split(wanted).length - 1;
+        const length = text.length + found * (by.length - wanted.length);
+        checkLength(length, MOST_CHARACTERS, place);
+      }
+      return replace(text, wanted, by);
+    };
   });
 
-const substrBytes = ofArguments(
-  3,
-  3,
-  (place) => (value: unknown, start: unknown, count: unknown) => {
-    const bytes = bytesIn(shownAs(value, place), place);
-    const from = indexIn(start, place);
-    const isRest = Number.isSafeInteger(count) && (count as number) < 0;
-    const part = bytes.subarray(from, isRest ? bytes.length : from + indexIn(count, place));
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part);
-    } catch {
-      // The decoder refuses a part of a character.
-      throw wrongKind(place, 'bounds between characters', start);
-    }
-  },
-);
+/** Where a text begins in another, by the units that `split` makes. */
+const indexing = (split: (text: string) => ArrayLike<unknown>): ExpressionOperator =>
+  ofArguments(2, 4, (place, value, find, start, end) => {
+    if (isNullish(value)) return null;
+    const wanted = Array.from(split(textIn(find, place)));
+    return indexOf(split(textIn(value, place)), wanted, start, end, place);
+  });
+
+const characters = (text: string): string[] => [...text];
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const substrBytes = ofArguments(3, 3, (place, value, start, count) => {
+  const all = bytes(shownAs(value, place));
+  const from = integerIn(start, place, 0);
+  const length = integerIn(count, place);
+  try {
+    const part = all.subarray(from, length < 0 ? all.length : from + length);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part);
+  } catch {
+    // The decoder refuses a part of a character.
+    throw wrongKind(place, 'bounds between characters', start);
+  }
+});
 
 export const strings = {
-  $concat: ofArguments(0, 1000, (place) => (...values: unknown[]) => {
+  $concat: ofList(0, (values, place) => {
     let text = '';
     for (const value of values) {
       if (isNullish(value)) return null;
@@ -76,57 +84,31 @@ export const strings = {
     }
     return text;
   }),
-  $toLower: ofArguments(1, 1, (place) => (value: unknown) => shownAs(value, place).toLowerCase()),
-  $toUpper: ofArguments(1, 1, (place) => (value: unknown) => shownAs(value, place).toUpperCase()),
-  $strLenCP: ofArguments(1, 1, (place) => (value: unknown) => [...textIn(value, place)].length),
-  $substrCP: ofArguments(3, 3, (place) => (value: unknown, start: unknown, count: unknown) => {
-    const [from, length] = [indexIn(start, place), indexIn(count, place)];
-    return [...shownAs(value, place)].slice(from, from + length).join('');
+  $toLower: ofArguments(1, 1, (place, value) => shownAs(value, place).toLowerCase()),
+  $toUpper: ofArguments(1, 1, (place, value) => shownAs(value, place).toUpperCase()),
+  $strcasecmp: ofArguments(2, 2, (place, a, b) =>
+    Math.sign(compareScalars(shownAs(a, place).toUpperCase(), shownAs(b, place).toUpperCase())),
+  ),
+  $strLenCP: ofArguments(1, 1, (place, value) => characters(textIn(value, place)).length),
+  $strLenBytes: ofArguments(1, 1, (place, value) => bytes(textIn(value, place)).length),
+  $substrCP: ofArguments(3, 3, (place, value, start, count) => {
+    const [from, length] = [integerIn(start, place, 0), integerIn(count, place, 0)];
+    return characters(shownAs(value, place))
+      .slice(from, from + length)
+      .join('');
   }),
-  $strcasecmp: ofArguments(2, 2, (place) => (a: unknown, b: unknown) => {
-    const [one, other] = [shownAs(a, place).toUpperCase(), shownAs(b, place).toUpperCase()];
-    return one === other ? 0 : one < other ? -1 : 1;
-  }),
-  $strLenBytes: ofArguments(1, 1, (place) => (value: unknown) => bytesIn(value, place).length),
   $substrBytes: substrBytes,
   $substr: substrBytes,
-  $indexOfBytes: ofArguments(
-    2,
-    4,
-    (place) => (value: unknown, find: unknown, start: unknown, end: unknown) => {
-      if (isNullish(value)) return null;
-      const bytes = bytesIn(value, place);
-      const wanted = bytesIn(find, place);
-      const to = end === undefined ? bytes.length : Math.min(indexIn(end, place), bytes.length);
-      for (let at = start === undefined ? 0 : indexIn(start, place); at + wanted.length <= to; at++)
-        if (wanted.every((byte, offset) => bytes[at + offset] === byte)) return at;
-      return -1;
-    },
-  ),
+  $indexOfCP: indexing(characters),
+  $indexOfBytes: indexing(bytes),
   $trim: trimming(true, true),
   $ltrim: trimming(true, false),
   $rtrim: trimming(false, true),
-  $split: ofArguments(2, 2, (place) => (value: unknown, delimiter: unknown) => {
-    if (isNullish(value) || isNullish(delimiter)) return null;
+  $split: ofGiven(2, 2, (place, value, delimiter) => {
     const by = textIn(delimiter, place);
     if (by === '') throw wrongKind(place, 'a delimiter with characters', by);
     return textIn(value, place).split(by);
   }),
-  $indexOfCP: ofArguments(
-    2,
-    4,
-    (place) => (value: unknown, find: unknown, start: unknown, end: unknown) => {
-      if (isNullish(value)) return null;
-      const characters = [...textIn(value, place)];
-      const wanted = [...textIn(find, place)];
-      const from = start === undefined ? 0 : indexIn(start, place);
-      const to =
-        end === undefined ? characters.length : Math.min(indexIn(end, place), characters.length);
-      for (let at = from; at + wanted.length <= to; at++)
-        if (wanted.every((character, offset) => characters[at + offset] === character)) return at;
-      return -1;
-    },
-  ),
   $replaceOne: replacing((text, find, by) => text.replace(find, () => by)),
   $replaceAll: replacing((text, find, by) => text.replaceAll(find, () => by)),
   $regexMatch: matching(
@@ -134,11 +116,14 @@ export const strings = {
     () => false,
   ),
   $regexFind: matching(
-    (text, pattern) => found(pattern.exec(text)),
+    (text, pattern) => {
+      const match = pattern.exec(text);
+      return match && shownMatches([match])[0];
+    },
     () => null,
   ),
   $regexFindAll: matching(
-    (text, { source, flags }) => [...text.matchAll(new RegExp(source, `${flags}g`))].map(found),
+    (text, { source, flags }) => shownMatches([...text.matchAll(new RegExp(source, `${flags}g`))]),
     () => [],
   ),
 } satisfies Record<string, ExpressionOperator>;
@@ -160,12 +145,15 @@ function matching(
   };
 }
 
-/** A match as the server shows it: with its place in code points, and null for idle groups. */
-function found(match: RegExpExecArray | null): unknown {
-  if (!match) return null;
-  const [text, ...captures] = match;
-  const idx = [...match.input.slice(0, match.index)].length;
-  return { match: text, idx, captures: captures.map((capture) => capture ?? null) };
+/** Matches as the server shows them: with places in code points, and null for idle groups. */
+function shownMatches(matches: readonly RegExpExecArray[]): object[] {
+  let [idx, from] = [0, 0];
+  return matches.map((found) => {
+    const [match, ...groups] = found;
+    idx += characters(found.input.slice(from, found.index)).length;
+    from = found.index;
+    return { match, idx, captures: groups.map((group) => group ?? null) };
+  });
 }
 
 function patternOf(regex: unknown, options: unknown, place: string): RegExp {
@@ -186,13 +174,9 @@ function textIn(value: unknown, place: string): string {
   throw wrongKind(place, 'a string', value);
 }
 
-function bytesIn(value: unknown, place: string): Uint8Array {
-  return new TextEncoder().encode(textIn(value, place));
-}
-
 /** Null is an empty string here; numbers and dates become text. */
 function shownAs(value: unknown, place: string): string {
   if (isNullish(value)) return '';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-  return value instanceof Date ? value.toISOString() : textIn(value, place);
+  return isDate(value) ? value.toISOString() : textIn(value, place);
 }

@@ -3,28 +3,16 @@ import { bracket, bracketOf, isDate } from '../../value/value-type.ts';
 import { parseIso } from '../dates/date-format.ts';
 import {
   type ExpressionOperator,
-  isNullish,
   isTrue,
   ofArguments,
+  ofGiven,
   ofSettings,
   wrongKind,
 } from '../operator.ts';
 
-/** The names of kinds; those of Cairn's own kinds have no number in BSON. */
-const NAMES: Readonly<Record<number, string>> = {
-  [bracket.missing]: 'missing',
-  [bracket.null]: 'null',
-  [bracket.string]: 'string',
-  [bracket.object]: 'object',
-  [bracket.map]: 'map',
-  [bracket.set]: 'set',
-  [bracket.array]: 'array',
-  [bracket.binary]: 'binData',
-  [bracket.blob]: 'blob',
-  [bracket.boolean]: 'bool',
-  [bracket.date]: 'date',
-  [bracket.regexp]: 'regex',
-};
+/** The names of kinds in their order; those of Cairn's own kinds have no number in BSON. */
+const NAMES =
+  'missing null number string object map set array binData blob bool date regex object'.split(' ');
 
 type Convert = (value: unknown, place: string) => unknown;
 
@@ -91,20 +79,11 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 const converted = (to: string): ExpressionOperator =>
-  ofArguments(
-    1,
-    1,
-    (place) => (value: unknown) =>
-      isNullish(value) ? null : (conversions[to] as Convert)(value, place),
-  );
+  ofGiven(1, 1, (place, value) => (conversions[to] as Convert)(value, place));
 
 export const types = {
-  $type: ofArguments(1, 1, () => (value: unknown) => typeName(value)),
-  $isNumber: ofArguments(
-    1,
-    1,
-    () => (value: unknown) => typeof value === 'number' || typeof value === 'bigint',
-  ),
+  $type: ofArguments(1, 1, (_, value) => typeName(value)),
+  $isNumber: ofArguments(1, 1, (_, value) => bracketOf(value) === bracket.number),
   $toString: converted('string'),
   $toDouble: converted('double'),
   $toInt: converted('int'),
@@ -130,7 +109,7 @@ export const types = {
 /** Whole numbers within 32 bits are `int`, as a driver of the server stores them. */
 function typeName(value: unknown): string {
   if (typeof value === 'bigint') return 'long';
-  if (typeof value !== 'number') return NAMES[bracketOf(value)] ?? 'object';
+  if (typeof value !== 'number') return NAMES[bracketOf(value)] as string;
   if (!Number.isInteger(value)) return 'double';
   return Math.abs(value) < 2 ** 31 ? 'int' : 'long';
 }
