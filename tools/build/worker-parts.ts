@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
 import { PART_FILES } from '../../src/protocol/parts.ts';
-import { pattern, properties } from './late-files.ts';
+import { properties } from './late-files.ts';
 
 type Group = NonNullable<CodeSplittingOptions['groups']>[number];
 
@@ -44,9 +44,13 @@ export function workerParts(): Plugin {
       const text = chunks.map(({ code }) => code).join('');
       const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
       const symbol = `globalThis[Symbol.for("cairndb ${hash}")]`;
+      const worker = chunks.find(({ fileName }) => fileName === 'worker.js')?.code ?? '';
+      const shared = namesIn(EXPORTS.exec(worker)?.[1]);
       for (const chunk of chunks) {
         chunk.code =
-          chunk.fileName === 'worker.js' ? workerOf(chunk.code, symbol) : partOf(chunk, symbol);
+          chunk.fileName === 'worker.js'
+            ? workerOf(chunk.code, symbol, shared)
+            : partOf(chunk, symbol, shared);
         if (/^import\b|^export\b|\bimport\(`/m.test(chunk.code))
           this.error(`${chunk.fileName} imports or exports: a part shares with worker.js alone`);
         chunk.imports = [];
@@ -79,10 +83,25 @@ function gatherCore(context: PluginContext): void {
   }
 }
 
-function partOf({ code, fileName }: { code: string; fileName: string }, symbol: string): string {
+/** What a list of exports or imports names, in its order. */
+function namesIn(list = ''): (readonly [name: string, as: string])[] {
+  const pairs = list.split(',').map((one) => one.trim().split(/\s+as\s+/));
+  return pairs.filter(([name]) => name).map(([name = '', as = name]) => [name, as]);
+}
+
+/** What the worker exports, in the order in which parts find it. */
+type Shared = ReturnType<typeof namesIn>;
+
+function partOf(
+  { code, fileName }: { code: string; fileName: string },
+  symbol: string,
+  shared: Shared,
+): string {
   const name = JSON.stringify(fileName.replace(/^part-|\.js$/g, ''));
+  const taken = (list: string) =>
+    namesIn(list).map(([from, as]) => `${shared.findIndex(([, one]) => one === from)}:${as}`);
   return code
-    .replace(IMPORTS, (_, names) => `const{${pattern(names)}}=${symbol};`)
+    .replace(IMPORTS, (_, names) => `const{${taken(names)}}=${symbol}.core;`)
     .replace(EXPORTS, (_, names) => `${symbol}.part(${name},{${properties(names)}});`);
 }
 
@@ -90,14 +109,14 @@ function partOf({ code, fileName }: { code: string; fileName: string }, symbol: 
  * What a worker shares, and how it loads a part. A URL that failed may stay failed for as long as
  * the worker runs, so each attempt has one of its own, of the same file.
  */
-function workerOf(code: string, symbol: string): string {
-  const [, names = ''] = EXPORTS.exec(code) ?? [];
+function workerOf(code: string, symbol: string, shared: Shared): string {
   const load = '/* @vite-ignore *//* webpackIgnore: true */';
   const rest = code
     .replace(EXPORTS, '')
     .replace(LOADS, (found, part) => `cairnPart("${part}")`.padEnd(found.length));
+  const core = shared.map(([name]) => name);
   const own = `
-const cairnParts={};let cairnLoads=0;${symbol}={${properties(names)},part(e,t){cairnParts[e]=t}};
+const cairnParts={};let cairnLoads=0;${symbol}={core:[${core}],part(e,t){cairnParts[e]=t}};
 async function cairnPart(e){await import(${load}globalThis[Symbol.for("${PART_FILES.description}")][e]+"#"+ ++cairnLoads);if(!cairnParts[e])throw Error(e+" is another script");return cairnParts[e]}
 `;
   // In front of the comment that names the source map.
