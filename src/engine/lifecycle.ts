@@ -4,7 +4,6 @@ import type { SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
 import { dropDisabled, dropped, otherVersion, renamed } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
-import { isRemovalDue } from '../storage/log/compact-log.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { ExpirySweep } from './expiry/expiry-sweep.ts';
@@ -238,7 +237,7 @@ export class CollectionLifecycle {
       } while (!left.next().done);
     }
     // An engine may have ended between a save and the compaction behind it.
-    if (isRemovalDue(records.log)) void saves.alone(() => Promise.resolve());
+    if (records.log.isRemovalDue) void saves.alone(() => Promise.resolve());
     this.#parts.checkpoints.look();
     this.#parts.sweep?.start();
     this.#hasRested = true;

@@ -16,7 +16,7 @@ const CODE = {
   replication: () => import('./replication/replica-requests.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
   updates: () => import('./update/part.ts'),
-  upkeep: () => import('./first-reads/checkpoint-work.ts'),
+  upkeep: () => import('./upkeep/part.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
 /** What a part exports. */

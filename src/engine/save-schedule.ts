@@ -5,6 +5,7 @@ import type { CollectionSettings } from '../protocol/settings.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
 import type { Attachment } from '../storage/log/log-writes.ts';
 import type { CollectionEvents } from './collection-events.ts';
+import { parts } from './parts.ts';
 import type { RecordStore } from './records/record-store.ts';
 
 /** The first wait before a failed save is tried again. */
@@ -315,10 +316,26 @@ export class SaveSchedule {
       return;
     }
     try {
-      while (!this.#stopped && !this.#records.guard.pinned && (await this.#records.tidy()));
+      while (!this.#stopped && !this.#records.guard.pinned && (await this.#tidy()));
     } catch (cause) {
       this.#events.failed(asCairnError(cause));
     }
+  }
+
+  /** No write waits for the code of what makes room. @returns whether there may be more to do. */
+  async #tidy(): Promise<boolean> {
+    const { log } = this.#records;
+    if (!log.isUntidy) return false;
+    if (parts.has('upkeep')) {
+      const { tidyLog } = await parts.load('upkeep');
+      return tidyLog(log, (key) => this.#records.saved(key));
+    }
+    parts.load('upkeep').then(
+      () => this.alone(() => Promise.resolve()),
+      // The next save asks again.
+      () => undefined,
+    );
+    return false;
   }
 }
 

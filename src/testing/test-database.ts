@@ -3,11 +3,11 @@
 import { type Check, checkOptions, flag, name } from '../api/options/option-checks.ts';
 import * as aggregation from '../engine/aggregation/part.ts';
 import * as backups from '../engine/backups/part.ts';
-import * as upkeep from '../engine/first-reads/checkpoint-work.ts';
 import { parts } from '../engine/parts.ts';
 import * as relations from '../engine/relations/part.ts';
 import * as replication from '../engine/replication/replica-requests.ts';
 import * as updates from '../engine/update/part.ts';
+import * as upkeep from '../engine/upkeep/part.ts';
 import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';

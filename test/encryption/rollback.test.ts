@@ -14,7 +14,7 @@ test('segments of an import whose tab ended are removed, and are not missed afte
   const bodies = [record.body as string];
   await stage(first.log, [{ records: [record], bodies, deletes: [], size: 10, blobBytes: 0 }], []);
   const second = await openRecords(driver);
-  await second.log.collectGarbage();
+  await second.tidy();
   const third = await openRecords(driver);
   expect(await third.all()).toEqual([['a', 1]]);
 });

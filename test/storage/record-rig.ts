@@ -9,6 +9,7 @@ import { FoldedRecords } from '../../src/engine/records/table/folded-records.ts'
 import { saveTogether } from '../../src/engine/save-schedule.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { FencedStorage, type FenceOptions } from '../../src/storage/fenced-storage.ts';
+import { tidyLog } from '../../src/storage/log/compact-log.ts';
 import { SegmentLog } from '../../src/storage/log/segment-log.ts';
 import { SegmentPool } from '../../src/storage/segments/log-bodies.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
@@ -65,10 +66,15 @@ export class RecordRig {
       .map(({ record, body }) => [record.key, decode(body)]);
   }
 
+  /** Collects garbage, and merges segments if that is due. */
+  tidy(): Promise<boolean> {
+    return tidyLog(this.log, (key) => this.records.saved(key));
+  }
+
   /** Compacts until nothing is left to do. */
   async compact(): Promise<number> {
     let rounds = 0;
-    while (await this.records.tidy()) rounds++;
+    while (await this.tidy()) rounds++;
     return rounds;
   }
 }

@@ -199,7 +199,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 2, ...bulk });
     const rig = await openRecords(driver, { caching });
     rig.records.clearCache();
-    const compacting = rig.records.tidy();
+    const compacting = rig.tidy();
     // The scan begins during the compaction, with the old segments, and goes on after it.
     const scan = new Scan(rig.records, new Pace(systemClock, new Aborts()));
     const [first] = await run(scan.next(() => true, { limit: 1 }));
@@ -225,7 +225,7 @@ describe.each([true, false])('compaction, caching %s', (caching) => {
     const rig = await openRecords(driver, { caching });
     await rig.saveEach({ a: 1, ...bulk });
     const merged = [...rig.log.segments.keys()];
-    expect(await rig.records.tidy()).toBe(true);
+    expect(await rig.tidy()).toBe(true);
     const live = [...rig.log.segments.keys()];
     const staged = { records: [], bodies: [], deletes: ['staged'], size: 6, blobBytes: 0 };
     const numbers: number[] = [];

@@ -158,7 +158,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       await rig.saveEach({ a: 1, ...bulk });
       const before = await rig.all();
       driver.inject({ call: 'write', when: 'before' });
-      await expect(rig.records.tidy()).rejects.toBe(outage);
+      await expect(rig.tidy()).rejects.toBe(outage);
       expect(await rig.all()).toEqual(before);
       await rig.saveEach({ a: 2 });
       expect(await rig.compact()).toBe(1);
@@ -171,7 +171,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       await (await openRecords(driver, { caching })).saveEach({ a: 1, b: 1, ...bulk });
       const rig = await openRecords(driver, { caching });
       driver.inject({ call: 'write', when: 'after' });
-      await expect(rig.records.tidy()).rejects.toBe(outage);
+      await expect(rig.tidy()).rejects.toBe(outage);
       rig.records.clearCache();
       // Before the next write: storage has the segments that memory refers to, and lists others.
       expect(await rig.read('a')).toBe(1);
@@ -195,7 +195,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       await rig.saveEach({ a: 1, ...bulk });
       const before = await rig.all();
       driver.inject({ call: 'write', when: 'after' });
-      await expect(rig.records.tidy()).rejects.toBe(outage);
+      await expect(rig.tidy()).rejects.toBe(outage);
       await rig.log.recordReplication(true);
       expect(await (await openRecords(driver, { caching })).all()).toEqual(before);
     });
@@ -205,7 +205,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       const rig = await openRecords(driver, { caching });
       await rig.saveEach({ a: 1, ...bulk });
       driver.inject({ call: 'write', when: 'after' });
-      await expect(rig.records.tidy()).rejects.toBe(outage);
+      await expect(rig.tidy()).rejects.toBe(outage);
       driver.inject({ call: 'write', when: 'before' });
       rig.put('a', 2);
       await failToSave(rig);

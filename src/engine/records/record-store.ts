@@ -2,7 +2,6 @@ import type { Clock } from '../../async/clock.ts';
 import { type Body, peek } from '../../codec/body.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { valueReader } from '../../query/path/own-property.ts';
-import { compactLog } from '../../storage/log/compact-log.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
 import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
@@ -351,18 +350,8 @@ export class RecordStore {
     };
   }
 
-  /**
-   * Collects garbage, and merges segments if that is due. Must not be called during a write, or
-   * while records are pinned.
-   *
-   * @returns whether there may be more to do.
-   */
-  async tidy(): Promise<boolean> {
-    await this.log.collectGarbage();
-    return compactLog(this.log, (key) => this.#saved(key));
-  }
-
-  #saved(key: string): StoredRecord | undefined {
+  /** The latest saved version of a key, as storage has it. */
+  saved(key: string): StoredRecord | undefined {
     return savedVersion(this.table.get(key)) ?? savedVersion(this.#pending.deletes.get(key));
   }
 

@@ -120,36 +120,6 @@ export function appending(
   };
 }
 
-/**
- * Replaces live segments by new ones. The replaced ones stay in storage as orphans: a reader may
- * remember them, and an undo makes them live again.
- */
-export function compacting(
-  { live, bodies, orphans, writer }: LogState,
-  merged: ReadonlySet<number>,
-  contents: readonly SegmentContent[],
-): LogChange {
-  const left = [...live.states.keys()].filter((number) => !merged.has(number));
-  const written = [...writer.build(contents, live.newest)];
-  const numbers = written.map(({ segment }) => segment.number);
-  const before = live.putBack();
-  const manifest = live.makeManifest([...left, ...numbers], writer.last);
-  return {
-    operations: joined([writer.puts(written), live.put(manifest)]),
-    undo: () => [...writer.deletions(numbers), ...before],
-    stored() {
-      live.stored = manifest;
-      for (const number of merged) {
-        live.states.delete(number);
-        bodies.merged(number);
-      }
-      orphans.add(merged);
-      live.append(written);
-      bodies.noteWritten(written);
-    },
-  };
-}
-
 /** Stores the list of live segments anew. @param replicated As {@link Manifest.replicated}. */
 export function recording({ live, writer }: LogState, replicated: number): LogChange {
   const before = live.putBack();

@@ -1,11 +1,10 @@
 import type { Durability, Storage, StorageOperation } from '../drivers/driver.ts';
-import type { SegmentState } from '../segments/compaction.ts';
+import { planCompaction, type SegmentState } from '../segments/compaction.ts';
 import { LogBodies, type SegmentPool } from '../segments/log-bodies.ts';
 import { readListed, type TakeSegment } from '../segments/read-segments.ts';
 import {
   type IndexColumns,
   type Segment,
-  type SegmentContent,
   type SegmentSizes,
   segmentSizes,
 } from '../segments/segment.ts';
@@ -17,7 +16,6 @@ import {
   type Attachment,
   appending,
   type Changes,
-  compacting,
   type LogChange,
   type LogState,
   type LogWrite,
@@ -166,18 +164,13 @@ export class SegmentLog {
     return this.prepare(appending(this.state, changes, attach));
   }
 
-  /** Replaces live segments by new ones. Nothing else may be written meanwhile. */
-  compact(merged: ReadonlySet<number>, contents: readonly SegmentContent[]): Promise<void> {
-    return this.commit([this.prepare(compacting(this.state, merged, contents))]);
-  }
-
   /** Stores prepared writes in one transaction, of this log and perhaps of others. */
   commit(writes: readonly LogWrite[]): Promise<void> {
     const { storage, durability } = this.#options;
     return writeTogether((operations) => storage.write(operations, durability), writes);
   }
 
-  /** Segments that are live no more stay in storage until {@link collectGarbage}. */
+  /** Segments that are live no more stay in storage until they are collected. */
   prepare(change: LogChange): LogWrite {
     return {
       ...change,
@@ -211,12 +204,21 @@ export class SegmentLog {
     return states;
   }
 
-  /**
-   * Deletes orphans that no backup references. Nothing else may be written meanwhile, and no reader
-   * may remember segments.
-   */
-  async collectGarbage(): Promise<void> {
-    await this.remove(await this.#orphans.findGarbage());
+  /** The segments to merge: too many are small or mostly dead. */
+  get mergeable(): readonly SegmentState[] {
+    return planCompaction([...this.segments.values()], this.sizes);
+  }
+
+  /** Whether there may be garbage, or segments that can go without a new one. */
+  get isRemovalDue(): boolean {
+    const { mergeable } = this;
+    const isEmpty = mergeable.length > 0 && mergeable.every(({ live }) => live === 0);
+    return isEmpty || this.#orphans.size > 0;
+  }
+
+  /** Whether there may be garbage, or segments to merge. */
+  get isUntidy(): boolean {
+    return this.#orphans.size > 0 || this.inDoubt || this.mergeable.length > 0;
   }
 
   /** @param beside What is written in the same transaction. */

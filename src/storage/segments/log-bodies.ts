@@ -3,8 +3,7 @@ import type { Body } from '../../codec/body.ts';
 import type { GetItem, Storage, StoreName } from '../drivers/driver.ts';
 import { intactBodies, isBodyIntact } from '../integrity/body-checks.ts';
 import { segmentLost } from './lost-data.ts';
-import type { WholeSegment } from './merge-segments.ts';
-import { SEGMENT_SIZE, type Segment, type SegmentBodies } from './segment.ts';
+import { SEGMENT_SIZE, type Segment, type SegmentBodies, type WholeSegment } from './segment.ts';
 import type { Written } from './segment-writer.ts';
 
 /** Bytes of encoded documents in the pool of a database. */

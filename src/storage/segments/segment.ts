@@ -89,6 +89,13 @@ export interface SegmentBodies {
   readonly bodies: readonly (Body | undefined)[];
 }
 
+/** A segment with its encoded documents. */
+export interface WholeSegment {
+  readonly segment: Segment;
+  /** `undefined` in place of one that is damaged. */
+  readonly bodies: readonly (Body | undefined)[];
+}
+
 /** The columns of a segment that say something of each record. */
 export type SegmentColumns = Pick<
   Segment,

@@ -1,0 +1,2 @@
+export { tidyLog } from '../../storage/log/compact-log.ts';
+export { CheckpointWork } from '../first-reads/checkpoint-work.ts';
