@@ -1,7 +1,7 @@
 import { StorageError } from '../errors/errors.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
+import { listLive } from '../storage/log/list-logs.ts';
 import type { Manifest } from '../storage/log/manifest.ts';
-import { listLive } from '../storage/log/open-log.ts';
 import { readListed } from '../storage/segments/read-segments.ts';
 import { bytesOf } from '../storage/segments/segment.ts';
 import { readSegment } from '../storage/segments/stored-segment.ts';

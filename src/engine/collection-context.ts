@@ -18,7 +18,7 @@ import type { OpenSnapshots } from './records/open-snapshots.ts';
 import type { ReadSet } from './records/read-set.ts';
 import type { RecordStore, Records } from './records/record-store.ts';
 import type { ReplicaTracker } from './replication/replica-tracker.ts';
-import type { SaveLinks, SaveSchedule } from './save-schedule.ts';
+import type { SaveLinks, SaveSchedule, Tidy } from './save-schedule.ts';
 
 /**
  * What operations on documents and values work with: a collection, or a transaction's view of it.
@@ -47,6 +47,7 @@ export interface CollectionContext
       | 'terminable'
       | 'snapshots'
       | 'links'
+      | 'tidy'
       | 'checkpointAfter'
       | 'isRecovered'
     > {
@@ -112,4 +113,5 @@ export interface EngineEnvironment {
   /** As `CheckpointWriter` has it, unless it is given. */
   readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;
+  readonly tidy: Tidy;
 }

@@ -19,7 +19,7 @@ import { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
 import { Recovery, Turns } from './recovery.ts';
-import { SaveLinks, type SaveSchedule } from './save-schedule.ts';
+import { SaveLinks, type SaveSchedule, type Tidy } from './save-schedule.ts';
 import { Session, type SessionContext } from './sessions/session.ts';
 
 export interface EngineOptions {
@@ -101,6 +101,7 @@ export class Engine {
       isRecovered: () => this.recovery.isOver,
       events: this.#events,
       links: new SaveLinks<SaveSchedule>(),
+      tidy: tidyWhenLoaded,
     };
     this.#collections = new OpenCollections(environment);
     this.#records = new RecoveryRecords(
@@ -191,3 +192,13 @@ export class Engine {
     await this.#storage.close();
   }
 }
+
+/** No write waits for the code of what makes room. */
+export const tidyWhenLoaded: Tidy = async (records, again) => {
+  if (!records.log.isUntidy) return false;
+  const loading = parts.load('upkeep');
+  if (parts.has('upkeep')) return (await loading).tidyLog(records.log, (key) => records.saved(key));
+  // Where it fails, the next save asks again.
+  loading.then(again, () => undefined);
+  return false;
+};

@@ -83,7 +83,7 @@ export class HostedCollection implements Executor {
     after?: Promise<unknown>,
   ) {
     const { name, type, caching, expire_after } = settings;
-    const { storage, pool, durability, clock, snapshots, links } = environment;
+    const { storage, pool, durability, clock, snapshots, links, tidy } = environment;
     this.settings = settings;
     this.#stamps = new StampOptions(settings);
     this.#dropping = dropping;
@@ -95,7 +95,7 @@ export class HostedCollection implements Executor {
     });
     this.records = new RecordStore(log, clock, caching, snapshots);
     const events = new CollectionEvents(environment.events, settings);
-    this.saves = new SaveSchedule(this.records, settings, clock, events, links);
+    this.saves = new SaveSchedule(this.records, settings, clock, events, links, tidy);
     this.context = {
       ...environment,
       ...{ settings, events, availability: this.availability },
@@ -154,7 +154,7 @@ export class HostedCollection implements Executor {
     const take = () => this.#turns.take(request, asking, perform);
     const result = isFed(request) ? this.#expectParts(request, take) : take();
     if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
-    if (request.op === 'drop' && request.enabled && !this.availability.failed)
+    if (request.op === 'drop' && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
     return result;
   }

@@ -2,7 +2,7 @@ import { type Coroutine, wait } from '../async/coroutine.ts';
 import { nextTurn } from '../async/next-turn.ts';
 import type { SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
-import { dropDisabled, dropped, otherVersion, renamed } from '../protocol/collection-errors.ts';
+import { otherVersion } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
@@ -43,18 +43,18 @@ interface CollectionParts {
  */
 export class CollectionLifecycle {
   readonly retention: CacheRetention | undefined;
-  readonly #context: CollectionContext;
-  readonly #parts: CollectionParts;
+  readonly context: CollectionContext;
+  readonly parts: CollectionParts;
   #stopped = false;
   /** Whether all of it is there, so that automatic work does not delay anybody. */
   #hasRested = false;
   /** Whether it is being dropped or renamed. */
-  #isLeaving = false;
+  isLeaving = false;
   #tendAgain: (() => void) | undefined;
 
   constructor(context: CollectionContext, parts: CollectionParts) {
-    this.#context = context;
-    this.#parts = parts;
+    this.context = context;
+    this.parts = parts;
     const { clock, settings } = context;
     this.retention = settings.caching
       ? new CacheRetention(clock, settings.cache_retention_time, () => this.#clearCache())
@@ -66,18 +66,18 @@ export class CollectionLifecycle {
    * @param stolen Whether the last leader may still write.
    */
   *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
-    const { availability, storage, records, saves, keeper } = this.#context;
-    const { first } = this.#parts;
+    const { availability, storage, records, saves, keeper } = this.context;
+    const { first } = this.parts;
     try {
       if (after) yield after;
       if (stolen) yield storage.claim();
-      yield* openCollection(this.#context, this.#parts);
-      if (records.log.replicated > 0) yield (yield* this.#parts.replication()).open(stolen);
+      yield* openCollection(this.context, this.parts);
+      if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       // A first read that waits must not see the changes behind it.
       yield first.end();
-      if (first.foundDamage) this.#parts.checkpoints.found(undefined);
+      if (first.foundDamage) this.parts.checkpoints.found(undefined);
       keeper.opened();
       this.#finishOpening();
     } catch (error) {
@@ -92,17 +92,17 @@ export class CollectionLifecycle {
 
   /** The error of a damaged collection, with the remedy where that can be told. */
   #explain(damage: StorageError): Promise<StorageError> {
-    return this.#parts.withBackups((backups) => backups.explain(damage)).catch(() => damage);
+    return this.parts.withBackups((backups) => backups.explain(damage)).catch(() => damage);
   }
 
   get cachedUntil(): Date | 'never' | undefined {
     const left = this.retention?.left;
     if (left === Number.POSITIVE_INFINITY) return 'never';
-    return left === undefined ? undefined : new Date(this.#context.clock.now() + left);
+    return left === undefined ? undefined : new Date(this.context.clock.now() + left);
   }
 
   *ready(): Coroutine<undefined> {
-    const { settings, records } = this.#context;
+    const { settings, records } = this.context;
     if (settings.caching && !records.bodies.resident) yield records.bodies.load();
     return undefined;
   }
@@ -114,11 +114,11 @@ export class CollectionLifecycle {
    * @param report Reports it.
    */
   restored(before: number, report: () => void): void {
-    const { availability, settings, records, keeper } = this.#context;
-    const { lives } = this.#parts;
+    const { availability, settings, records, keeper } = this.context;
+    const { lives } = this.parts;
     const { version } = records.log;
     availability.error = undefined;
-    this.#parts.checkpoints.found(undefined);
+    this.parts.checkpoints.found(undefined);
     keeper.opened();
     if (version === before) lives.reload();
     // Their handles cannot use the new documents.
@@ -127,80 +127,19 @@ export class CollectionLifecycle {
     this.#finishOpening();
   }
 
-  *drop({ enabled, backup }: Request<'drop'>): Coroutine<true> {
-    const { availability, settings, records, saves, replica } = this.#context;
-    if (!enabled) throw dropDisabled(settings.name);
-    if (availability.isGone) availability.check();
-    const kept = backup
-      ? yield* wait(this.#parts.withBackups((backups) => backups.keepAlone()))
-      : undefined;
-    yield saves.part();
-    yield* this.#leave(dropped(settings.name), () =>
-      records.log.drop(records.applied.watermarks, kept, replica?.removal()),
-    );
-    return true;
+  /** @throws {CairnError} `load_failed`: then nothing has changed. */
+  *drop({ backup }: Request<'drop'>): Coroutine<true> {
+    return yield* (yield* parts.need('backups')).dropCollection(this, backup === true);
   }
 
+  /** @throws {CairnError} `load_failed`: then nothing has changed. */
   *rename(to: string): Coroutine<undefined> {
-    const { availability, settings, storage, durability, records, saves } = this.#context;
-    availability.check();
-    yield saves.flush();
-    yield this.#context.replica?.save() ?? Promise.resolve();
-    // A write that failed may be stored nevertheless.
-    yield saves.alone(() => records.log.write());
-    const { renameStored } = yield* parts.need('backups');
-    yield* this.#leave(renamed(settings.name, to), () =>
-      renameStored({ storage, durability }, settings.name, to, records.applied.watermarks),
-    );
-    return undefined;
-  }
-
-  /**
-   * Ends all other writes, then the collection by one of its own. If that fails, everything goes
-   * on.
-   */
-  *#leave(why: Error, write: () => Promise<void>): Coroutine<void> {
-    const { availability, records, saves, replica, events, keeper } = this.#context;
-    const { queue, lives, checkpoints, sweep } = this.#parts;
-    const backups = this.#parts.backups();
-    this.#isLeaving = true;
-    let decide: () => void = () => undefined;
-    const outcome = new Promise<void>((resolve) => {
-      decide = resolve;
-    });
-    try {
-      sweep?.stop();
-      if (backups) yield backups.stop();
-      yield keeper.closed();
-      yield checkpoints.stop();
-      // At once: none of the two is saved without the other.
-      yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
-      // Earlier requests still read from storage.
-      yield queue.passed();
-      const writing = write();
-      this.#context.leases.leave(this.#context.settings.name, writing, why);
-      yield writing;
-    } catch (error) {
-      this.#isLeaving = false;
-      saves.resume();
-      replica?.resume();
-      this.#tendBackups();
-      checkpoints.resume();
-      keeper.opened();
-      sweep?.start();
-      throw error;
-    } finally {
-      decide();
-    }
-    this.retention?.stop();
-    availability.error = why;
-    lives.fail(why);
-    events.released(records.applied.watermarks);
+    return yield* (yield* parts.need('backups')).renameCollection(this, to);
   }
 
   /** Writes what the next opening is faster by. */
   finish(): Promise<void> {
-    return this.#parts.checkpoints.finish();
+    return this.parts.checkpoints.finish();
   }
 
   /** Ends timers and writes. Unsaved changes are lost: save first. */
@@ -208,12 +147,12 @@ export class CollectionLifecycle {
     this.#stopped = true;
     this.#tendAgain?.();
     this.retention?.stop();
-    this.#parts.sweep?.stop();
-    await this.#context.keeper.closed();
-    await this.#parts.backups()?.stop();
-    await this.#parts.checkpoints.stop();
-    await this.#context.saves.stop();
-    await this.#context.replica?.leave();
+    this.parts.sweep?.stop();
+    await this.context.keeper.closed();
+    await this.parts.backups()?.stop();
+    await this.parts.checkpoints.stop();
+    await this.context.saves.stop();
+    await this.context.replica?.leave();
   }
 
   /**
@@ -221,15 +160,15 @@ export class CollectionLifecycle {
    * answered meanwhile.
    */
   #finishOpening(): void {
-    const { events } = this.#context;
+    const { events } = this.context;
     this.#loadRest().catch((cause: unknown) => events.failed(asCairnError(cause)));
   }
 
   async #loadRest(): Promise<void> {
-    const { settings, records, saves, availability } = this.#context;
+    const { settings, records, saves, availability } = this.context;
     // Requests that need a document that cannot be read reject; all else goes on without it.
     if (settings.caching) await records.bodies.load().catch(() => undefined);
-    for (const left of [records.table.entering(), this.#context.indexes.sorting()]) {
+    for (const left of [records.table.entering(), this.context.indexes.sorting()]) {
       // Requests that waited for the opening come first.
       do {
         await nextTurn();
@@ -238,41 +177,41 @@ export class CollectionLifecycle {
     }
     // An engine may have ended between a save and the compaction behind it.
     if (records.log.isRemovalDue) void saves.alone(() => Promise.resolve());
-    this.#parts.checkpoints.look();
-    this.#parts.sweep?.start();
+    this.parts.checkpoints.look();
+    this.parts.sweep?.start();
     this.#hasRested = true;
-    this.#tendBackups();
+    this.tendBackups();
   }
 
   /** Whether automatic backups and their expiry may run. */
   get isTended(): boolean {
-    const { error } = this.#context.availability;
-    return this.#hasRested && !this.#isLeaving && !this.#stopped && !error;
+    const { error } = this.context.availability;
+    return this.#hasRested && !this.isLeaving && !this.#stopped && !error;
   }
 
   /** Starts automatic backups and their expiry, whose code loads once the engine idles. */
-  #tendBackups(): void {
+  tendBackups(): void {
     if (!this.isTended) return;
     const tend = async (): Promise<void> => {
-      if (this.#parts.backups() || (await this.#hasBackupsToTend()))
-        await this.#parts.withBackups((backups) => this.isTended && backups.start());
+      if (this.parts.backups() || (await this.#hasBackupsToTend()))
+        await this.parts.withBackups((backups) => this.isTended && backups.start());
     };
     tend().catch((cause: unknown) => {
-      const { clock, events } = this.#context;
+      const { clock, events } = this.context;
       if (!this.isTended) return;
       events.failed(asCairnError(cause));
-      this.#tendAgain = clock.after(TEND_AGAIN_MS, () => this.#tendBackups(), true);
+      this.#tendAgain = clock.after(TEND_AGAIN_MS, () => this.tendBackups(), true);
     });
   }
 
   async #hasBackupsToTend(): Promise<boolean> {
-    const { settings, backups } = this.#context;
+    const { settings, backups } = this.context;
     if (settings.auto_create_backup) return true;
     const { whole, lost } = await backups.stored();
     return whole.length + lost.length > 0;
   }
 
   #clearCache(): void {
-    this.#context.records.clearCache();
+    this.context.records.clearCache();
   }
 }

@@ -1,13 +1,11 @@
 import type { FileHeader } from '../backup/file/file-contents.ts';
 import { asCairnError } from '../errors/errors.ts';
-import { missing, nameTaken } from '../protocol/collection-errors.ts';
+import { nameTaken } from '../protocol/collection-errors.ts';
 import { type CollectionSettings, plainSettings } from '../protocol/settings.ts';
-import type { Durability, Storage, StorageOperation } from '../storage/drivers/driver.ts';
-import { noManifest } from '../storage/log/manifest.ts';
-import { listManifests, readManifest } from '../storage/log/open-log.ts';
 import type { EngineEnvironment } from './collection-context.ts';
 import type { Backlog } from './engine-events.ts';
 import { HostedCollection } from './hosted-collection.ts';
+import { parts } from './parts.ts';
 
 /** The open collections of an engine, by name. At most one of a name is open at a time. */
 export class OpenCollections {
@@ -93,21 +91,12 @@ export class OpenCollections {
   }
 
   async #rename(from: string, to: string): Promise<void> {
-    const { storage } = this.#environment;
+    const { renameAnyway } = await parts.load('backups');
     const open = this.#byName.get(from);
-    const [source, target, left] = await Promise.all([
-      readManifest(storage, from),
-      readManifest(storage, to),
-      storage.keys('segments', [to]),
-    ]);
-    const isFree = target ? target.kept_until !== undefined : left.length === 0;
-    if (!isFree) throw nameTaken(to, false);
-    if (open) await open.rename(to);
-    else if (!source || source.dropped) throw missing(from);
-    else {
-      const type = source.type as CollectionSettings['type'];
-      await this.use({ collection: from, type }, (own) => own.rename(to));
-    }
+    await renameAnyway(this.#environment.storage, from, to, {
+      open,
+      closed: (type, task) => this.use({ collection: from, type }, task),
+    });
     if (this.#byName.get(from) === open) this.#byName.delete(from);
   }
 
@@ -175,37 +164,12 @@ export class OpenCollections {
     ended.then(forget, forget);
   }
 
-  #sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
+    // It came with the drop.
+    if (!parts.has('backups')) return;
+    const { sweepTombstones } = await parts.load('backups');
     const { storage, durability, clock } = this.#environment;
     const isUsed = (name: string) => this.#byName.has(name) || this.#ahead.has(name);
-    return sweepTombstones(storage, durability, clock.now(), isUsed);
+    await sweepTombstones(storage, durability, clock.now(), isUsed);
   }
-}
-
-/**
- * Removes the manifests of collections that were dropped so long ago that no page frozen since then
- * will replay a change to them.
- *
- * @param now Unix milliseconds.
- * @param isUsed Whether a collection of the name was constructed since.
- */
-async function sweepTombstones(
-  storage: Storage,
-  durability: Durability,
-  now: number,
-  isUsed: (name: string) => boolean,
-): Promise<void> {
-  // A damaged one is no tombstone for sure.
-  const outlived = (await listManifests(storage, () => undefined)).filter(
-    ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
-  );
-  if (outlived.length === 0) return;
-  // A collection that opens under one of the names writes later.
-  const removals = outlived.flatMap(({ name }): StorageOperation[] => [
-    noManifest(name),
-    // A copy that was never completed, of a collection to be renamed.
-    { type: 'deletePrefix', store: 'segments', prefix: [name] },
-    { type: 'deletePrefix', store: 'bodies', prefix: [name] },
-  ]);
-  await storage.write(removals, durability);
 }

@@ -5,7 +5,6 @@ import type { CollectionSettings } from '../protocol/settings.ts';
 import type { FencedStorage } from '../storage/fenced-storage.ts';
 import type { Attachment } from '../storage/log/log-writes.ts';
 import type { CollectionEvents } from './collection-events.ts';
-import { parts } from './parts.ts';
 import type { RecordStore } from './records/record-store.ts';
 
 /** The first wait before a failed save is tried again. */
@@ -15,6 +14,14 @@ const RETRY_MS = 500;
 const EARLY_SAVE_SPACING_MS = 250;
 /** After a pause so many early saves may follow one another at once. */
 const EARLY_SAVE_BURST = 4;
+
+/**
+ * Removes and merges segments where that is due and its code is there.
+ *
+ * @param again Must be called where the code came later.
+ * @returns whether there may be more to do.
+ */
+export type Tidy = (records: RecordStore, again: () => void) => Promise<boolean>;
 
 /** What a schedule tells of its saves. */
 type SaveEvents = Pick<CollectionEvents, 'saved' | 'released' | 'failed'>;
@@ -41,6 +48,7 @@ export class SaveSchedule {
   readonly #clock: Clock;
   readonly #events: SaveEvents;
   readonly #links: SaveLinks<SaveSchedule>;
+  readonly #tidyRecords: Tidy;
   /** Settles with the save under way, before the compaction that may follow it. */
   #saving: Promise<void> | undefined;
   /** Settles when no write is under way; never rejects. */
@@ -65,12 +73,14 @@ export class SaveSchedule {
     clock: Clock,
     events: SaveEvents,
     links: SaveLinks<SaveSchedule>,
+    tidy: Tidy,
   ) {
     this.#records = records;
     this.#settings = settings;
     this.#clock = clock;
     this.#events = events;
     this.#links = links;
+    this.#tidyRecords = tidy;
   }
 
   /** To be called after changes: starts a save, or the timer of one. */
@@ -322,20 +332,9 @@ export class SaveSchedule {
     }
   }
 
-  /** No write waits for the code of what makes room. @returns whether there may be more to do. */
-  async #tidy(): Promise<boolean> {
-    const { log } = this.#records;
-    if (!log.isUntidy) return false;
-    if (parts.has('upkeep')) {
-      const { tidyLog } = await parts.load('upkeep');
-      return tidyLog(log, (key) => this.#records.saved(key));
-    }
-    parts.load('upkeep').then(
-      () => this.alone(() => Promise.resolve()),
-      // The next save asks again.
-      () => undefined,
-    );
-    return false;
+  #tidy(): Promise<boolean> {
+    const again = () => void this.alone(() => Promise.resolve());
+    return this.#tidyRecords(this.#records, again);
   }
 }
 

@@ -9,33 +9,12 @@ export function dropped(name?: string): CollectionError {
   );
 }
 
-export function renamed(from: string, to: string): CollectionError {
-  return new CollectionError(
-    'collection_renamed',
-    `Collection "${from}" was renamed to "${to}"; construct it by that name.`,
-    { place: from },
-  );
-}
-
-export function missing(name: string): CollectionError {
-  const message = `There is no collection "${name}"; collections() lists those that are stored.`;
-  return new CollectionError('collection_missing', message, { place: name });
-}
-
 /** @param isOpen Whether a handle has it open; it may be empty. */
 export function nameTaken(name: string, isOpen: boolean): CollectionError {
   const remedy = isOpen
     ? 'is open, here or in another tab: rename before anything constructs it'
     : 'exists: choose another name, or drop it first';
   return new CollectionError('name_taken', `Collection "${name}" ${remedy}.`, { place: name });
-}
-
-export function dropDisabled(name: string): CollectionError {
-  return new CollectionError(
-    'drop_disabled',
-    `Drop() of collection "${name}" needs activate_drop_method: true.`,
-    { place: name },
-  );
 }
 
 export function typeMismatch(name: string, is: string, asked: string): CollectionError {

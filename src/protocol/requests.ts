@@ -217,7 +217,7 @@ export interface Operations
   save: { ask: object; reply: undefined };
   drop: {
     /** With `backup`, a backup stays. */
-    ask: { enabled: boolean; backup?: boolean };
+    ask: { backup?: boolean };
     reply: true;
   };
   count: { ask: Partial<Selection>; reply: number };

@@ -1,5 +1,5 @@
 import { systemClock } from '../async/clock.ts';
-import { inMicrotask } from '../async/in-microtask.ts';
+import { inMicrotask } from '../async/next-turn.ts';
 import { ThreadLocks } from '../platform/page-locks.ts';
 import type { Broadcast, Platform } from '../platform/platform.ts';
 import type { FakeClock } from './fake-clock.ts';

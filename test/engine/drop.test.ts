@@ -170,7 +170,7 @@ test('a transaction that has read a collection whose drop fails waits for its sa
   await ask(session, { op: 'kvGet', handle: VALUES, key: 'k', transaction: 1 });
   driver.inject({ call: 'write', when: 'before' });
   const before = driver.calls.write;
-  const dropped = ask(other, { op: 'drop', handle: VALUES, enabled: true, backup: false });
+  const dropped = ask(other, { op: 'drop', handle: VALUES, backup: false });
   const refused = expect(dropped).rejects.toBe(outage);
   while (driver.calls.write === before) await settled();
   const numbers: [number, number][] = [[NOTES, 1]];

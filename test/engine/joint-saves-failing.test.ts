@@ -73,7 +73,7 @@ describe('a joint save that fails', () => {
     rig.driver.inject({ call: 'write', when: 'after' });
     await expect(createBackup(a)).rejects.toBe(outage);
     rig.driver.inject({ call: 'write', when: 'before' });
-    await a.execute({ op: 'drop', handle: 1, enabled: true, backup: false });
+    await a.execute({ op: 'drop', handle: 1, backup: false });
     a = await db.open('a');
     db.changeAlone('new', a);
     await createBackup(a);
@@ -97,7 +97,7 @@ describe('a joint save that fails', () => {
 describe('a linked collection that ends', () => {
   test('by a drop is saved with the others first', async () => {
     db.change('t', a, b);
-    await a.execute({ op: 'drop', handle: 1, enabled: true, backup: false });
+    await a.execute({ op: 'drop', handle: 1, backup: false });
     expect(rig.saves()).toEqual(['a+b']);
     expect(b.records.unsaved).toBe(0);
   });
@@ -105,7 +105,7 @@ describe('a linked collection that ends', () => {
   test('by a drop while saves fail holds nothing up', async () => {
     db.change('t', a, b);
     rig.driver.inject({ call: 'write', when: 'before' });
-    await a.execute({ op: 'drop', handle: 1, enabled: true, backup: false });
+    await a.execute({ op: 'drop', handle: 1, backup: false });
     await db.advance(500);
     expect(rig.saves()).toEqual(['b']);
     expect(await rig.afterCrash('a', 'b')).toEqual({ a: [], b: ['t'] });
@@ -116,7 +116,7 @@ describe('a linked collection that ends', () => {
     await a.flush();
     db.change('t', a, b);
     rig.driver.inject({ call: 'write', when: 'before', times: 2 });
-    const drop = a.execute({ op: 'drop', handle: 1, enabled: true, backup: false });
+    const drop = a.execute({ op: 'drop', handle: 1, backup: false });
     await expect(drop).rejects.toBe(outage);
     await b.flush();
     expect(rig.saves()).toEqual(['a', 'a+b']);

@@ -1,5 +1,6 @@
 import { Leases } from '../../src/backup/snapshots.ts';
 import { DatabaseRequests } from '../../src/engine/backups/database-requests.ts';
+import { tidyWhenLoaded } from '../../src/engine/engine.ts';
 import { EngineEventHub } from '../../src/engine/engine-events.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import { OpenCollections } from '../../src/engine/open-collections.ts';
@@ -47,6 +48,7 @@ export class LinkedCollections {
       newId: randomId,
       events: this.events,
       links: this.#links,
+      tidy: tidyWhenLoaded,
       snapshots: new OpenSnapshots(),
     };
     this.collections = new OpenCollections(environment);

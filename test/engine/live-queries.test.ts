@@ -167,7 +167,7 @@ test('two sessions read independently; a drop ends the live queries of the open 
   await one.put('a', { n: 1 });
   expect([one.news.length, two.news.length]).toEqual([2, 2]);
   one.session.leave();
-  await two.ask({ op: 'liveNext', live: 1 }, { op: 'drop', enabled: true });
+  await two.ask({ op: 'liveNext', live: 1 }, { op: 'drop' });
   expect(one.news.length).toBe(2);
   expect(two.news.at(-1)?.[1]).toMatchObject({ error: { code: 'collection_dropped' } });
   expect(two.collection.lives.size).toBe(0);

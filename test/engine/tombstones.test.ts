@@ -41,7 +41,7 @@ async function ask(name: string, ...requests: readonly object[]): Promise<unknow
 
 const make = (name: string, ...then: readonly object[]) =>
   ask(name, { op: 'kvSet', key: 'a', body: '1' }, { op: 'save' }, ...then);
-const drop = (name: string) => make(name, { op: 'drop', enabled: true });
+const drop = (name: string) => make(name, { op: 'drop' });
 
 /** Names of the stored manifests, after a restart of the engine. */
 async function left(): Promise<string[]> {
@@ -77,7 +77,7 @@ test('a collection made anew under the name is not removed', async () => {
 });
 
 test('a tombstone with a backup is not removed', async () => {
-  await make('kept', { op: 'drop', enabled: true, backup: true });
+  await make('kept', { op: 'drop', backup: true });
   await clock.advance(99 * DAY_MS);
   await drop('c');
   expect(await left()).toEqual(['c', 'kept']);

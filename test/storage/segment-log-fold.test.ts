@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashText } from '../../src/storage/integrity/checksum.ts';
+import { dropLog } from '../../src/storage/log/drop-log.ts';
 import type { Manifest } from '../../src/storage/log/manifest.ts';
 import type { Segment } from '../../src/storage/segments/segment.ts';
 import { SEGMENT_SIZE } from '../../src/storage/segments/segment.ts';
@@ -170,7 +171,7 @@ describe.each([true, false])('a log, caching %s', (caching) => {
     for (const name of names) {
       await (await openRecords(driver, { caching, name })).saveEach({ own: name });
     }
-    await (await openRecords(driver, { caching, name: 'a' })).log.drop([]);
+    await dropLog((await openRecords(driver, { caching, name: 'a' })).log, []);
     for (const name of names) {
       const all = await (await openRecords(driver, { caching, name })).all();
       expect(all).toEqual(name === 'a' ? [] : [['own', name]]);

@@ -331,7 +331,7 @@ test('a Drop() in flight is not retried by the next engine: the collection may h
   const { collection } = open();
   const notes = collection('notes');
   await notes(insert('a'));
-  const dropping = notes({ op: 'drop', enabled: true, once: true });
+  const dropping = notes({ op: 'drop', once: true });
   while (!engines.running?.requests.some(({ op }) => op === 'drop')) await engines.wait(1);
   engines.crash();
   await expect(dropping).rejects.toMatchObject({
@@ -350,7 +350,7 @@ test('the next engine opens the same collections, except dropped ones, and watch
   const kept = collection('b');
   await kept(insert('x'));
   await link.watch(true);
-  expect(await dropped[0]?.({ op: 'drop', enabled: true })).toBe(true);
+  expect(await dropped[0]?.({ op: 'drop' })).toBe(true);
   const anew = collection('a');
   await anew(count);
   engines.crash();

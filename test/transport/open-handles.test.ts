@@ -5,7 +5,7 @@ import { plainSettings } from '../../src/protocol/settings.ts';
 
 const settings = () => plainSettings('things', 'DOCUMENT_BASED');
 const open = (handle: number): Request => ({ op: 'open', handle, settings: settings() });
-const drop = (handle: number): Request => ({ op: 'drop', handle, enabled: true });
+const drop = (handle: number): Request => ({ op: 'drop', handle });
 const answer = { values: [undefined], failures: undefined, turn: 1 };
 
 test('a handle that nobody has goes to the next with its settings, once', () => {

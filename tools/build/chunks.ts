@@ -64,12 +64,8 @@ export const chunks: Group[] = [
     'engine/aggregation/part',
     'engine/backups/part',
     'query/expressions/part',
-<<<<<<< HEAD
     'engine/relations/part',
-    'engine/first-reads/checkpoint-work',
-=======
     'engine/upkeep/part',
->>>>>>> 50ae85fc (perf(engine): load the merging of segments with upkeep)
     'engine/replication/replica-requests',
   ),
   chunk('relations', 65, 'page/calls/(?:related-calls|relation-tree)'),

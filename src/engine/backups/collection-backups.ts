@@ -24,7 +24,7 @@ import type { Lease, Snapshots } from '../../backup/snapshots.ts';
 import type { LostSnapshot } from '../../backup/stored-snapshots.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
-import { findManifest, listLive } from '../../storage/log/open-log.ts';
+import { findManifest, listLive } from '../../storage/log/list-logs.ts';
 import type { CollectionContext } from '../collection-context.ts';
 
 /** The state of a collection at one instant, pinned in storage until it is released. */

@@ -13,9 +13,9 @@ import { BackupError, type CairnError, type StorageError } from '../../errors/er
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { isHidden } from '../../storage/collection-name.ts';
+import { listLive, listManifests } from '../../storage/log/list-logs.ts';
 import { writeTogether } from '../../storage/log/log-writes.ts';
 import type { Manifest } from '../../storage/log/manifest.ts';
-import { listLive, listManifests } from '../../storage/log/open-log.ts';
 import type { EngineEnvironment } from '../collection-context.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { PinnedCollection } from './backup-requests.ts';

@@ -1,3 +1,8 @@
 export { BackupRequests } from './backup-requests.ts';
 export { DatabaseRequests } from './database-requests.ts';
-export { renameStored } from './rename.ts';
+export {
+  dropCollection,
+  renameAnyway,
+  renameCollection,
+  sweepTombstones,
+} from './removal.ts';

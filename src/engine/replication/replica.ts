@@ -10,8 +10,7 @@ import type {
 import type { Request } from '../../protocol/requests.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
-import { removalOf } from '../../storage/log/drop-operations.ts';
-import { noManifest } from '../../storage/log/manifest.ts';
+import { noManifest, removalOf } from '../../storage/log/manifest.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
@@ -390,7 +389,7 @@ export class ReplicaLog {
   readonly #events: CollectionContext['events'];
 
   constructor(context: CollectionContext) {
-    const { settings, storage, pool, durability, clock, events, links } = context;
+    const { settings, storage, pool, durability, clock, events, links, tidy } = context;
     const log = new SegmentLog({
       ...{ storage, pool, durability },
       name: hiddenName('replica', settings.name),
@@ -408,7 +407,7 @@ export class ReplicaLog {
       released: () => undefined,
       failed: events.failed.bind(events),
     };
-    this.saves = new SaveSchedule(this.#records, settings, clock, silent, links);
+    this.saves = new SaveSchedule(this.#records, settings, clock, silent, links, tidy);
   }
 
   async open(): Promise<void> {

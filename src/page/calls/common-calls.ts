@@ -1,7 +1,8 @@
 import { type Check, checkOptions, flag } from '../../api/options/option-checks.ts';
 import { type Coroutine, wait } from '../../async/coroutine.ts';
-import { BackupError, loadFailed } from '../../errors/errors.ts';
+import { BackupError, CollectionError, loadFailed } from '../../errors/errors.ts';
 import type { BackupInfo, BackupRead, Verification } from '../../protocol/backup-protocol.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionSchema } from '../sending/collection-schema.ts';
 import { type HandleRequest, post, replyOf, request, type Sender } from '../sending/sender.ts';
 import type { HandleMigration } from './handle-migration.ts';
@@ -36,9 +37,10 @@ export class CommonCalls {
     yield* request(sender, { op: 'save' });
   }
 
-  *drop(sender: Sender, enabled: boolean, options: unknown): Coroutine<true> {
+  *drop(sender: Sender, settings: CollectionSettings, options: unknown): Coroutine<true> {
     const { backup } = checkOptions(options ?? {}, { backup: flag }, 'options');
-    return yield* request(sender, { op: 'drop', enabled, backup: backup as boolean, once: true });
+    if (!settings.activate_drop_method) throw dropDisabled(settings.name);
+    return yield* request(sender, { op: 'drop', backup: backup as boolean, once: true });
   }
 
   *createBackup(sender: Sender, options: unknown): Coroutine<string> {
@@ -116,4 +118,12 @@ function viewClosed(backup: string): BackupError {
 export function checkName(name: unknown): string {
   const given = checkOptions({ name }, { name: { ...text, required: true } }, 'options');
   return given.name as string;
+}
+
+function dropDisabled(name: string): CollectionError {
+  return new CollectionError(
+    'drop_disabled',
+    `Drop() of collection "${name}" needs activate_drop_method: true.`,
+    { place: name },
+  );
 }

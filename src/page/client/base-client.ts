@@ -9,7 +9,7 @@ import type { DatabaseStorage } from '../../api/options/client-options.ts';
 import { parseCollectionOptions } from '../../api/options/collection-options.ts';
 import type { TransactionOptions } from '../../api/transaction-options.ts';
 import { Emitter } from '../../async/emitter.ts';
-import { inMicrotask } from '../../async/in-microtask.ts';
+import { inMicrotask } from '../../async/next-turn.ts';
 import type { CollectionInfo } from '../../backup/usage.ts';
 import { CollectionError, closedError, loadFailed } from '../../errors/errors.ts';
 import { serverRuntime } from '../../platform/platform-object.ts';

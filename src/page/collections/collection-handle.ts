@@ -186,7 +186,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const { activate_drop_method: enabled } = this.settings;
     // At once, even if the call queues.
     if (enabled && !this.owner.refusal) this.owner.noteDropped(this.name);
-    return this.call((calls) => calls.drop, [enabled, options]);
+    return this.call((calls) => calls.drop, [this.settings, options]);
   }
 
   /**

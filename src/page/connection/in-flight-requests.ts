@@ -1,4 +1,4 @@
-import { inMicrotask } from '../../async/in-microtask.ts';
+import { inMicrotask } from '../../async/next-turn.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import {
   asCairnError,

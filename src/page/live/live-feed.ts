@@ -1,5 +1,5 @@
 import type { LiveSnapshot } from '../../api/live-options.ts';
-import { inMicrotask } from '../../async/in-microtask.ts';
+import { inMicrotask } from '../../async/next-turn.ts';
 import { asCairnError, type CairnError, nameCollection } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../protocol/live-protocol.ts';

@@ -1,6 +1,6 @@
 import type { LiveListener, LiveSnapshot } from '../../api/live-options.ts';
 import { callSafely, checkListener } from '../../async/emitter.ts';
-import { inMicrotask } from '../../async/in-microtask.ts';
+import { inMicrotask } from '../../async/next-turn.ts';
 import { asCairnError, CollectionError } from '../../errors/errors.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';

@@ -55,3 +55,15 @@ export function putManifest(manifest: Manifest): StorageOperation {
 export function noManifest(name: string): StorageOperation {
   return { type: 'delete', store: 'collections', key: [name] };
 }
+
+/** Removes all of a log but its manifest. */
+export function removalOf(name: string): StorageOperation[] {
+  return (['segments', 'bodies', 'snapshots'] as const).map((store) => deleteAll(store, name));
+}
+
+export function deleteAll(
+  store: 'snapshots' | 'segments' | 'bodies',
+  name: string,
+): StorageOperation {
+  return { type: 'deletePrefix', store, prefix: [name] };
+}

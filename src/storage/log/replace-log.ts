@@ -2,9 +2,9 @@ import { noCheckpoint } from '../checkpoint/checkpoint-format.ts';
 import type { SegmentState } from '../segments/compaction.ts';
 import type { SegmentContent } from '../segments/segment.ts';
 import type { Written } from '../segments/segment-writer.ts';
+import { findManifest } from './list-logs.ts';
 import type { LogChange, LogState, UndoablePut } from './log-writes.ts';
 import { noManifest, putManifest } from './manifest.ts';
-import { findManifest } from './open-log.ts';
 import type { SegmentLog } from './segment-log.ts';
 
 /** Makes a damaged collection writable, without knowing which of its segments are live. */

@@ -9,8 +9,7 @@ import {
   segmentSizes,
 } from '../segments/segment.ts';
 import { SegmentWriter } from '../segments/segment-writer.ts';
-import type { Watermark, Watermarks } from '../segments/watermarks.ts';
-import { dropOperations, isDropped, type LeftBackup } from './drop-operations.ts';
+import type { Watermarks } from '../segments/watermarks.ts';
 import { type LiveSegmentList, LiveSegments, stateOf } from './live-segments.ts';
 import {
   type Attachment,
@@ -230,28 +229,6 @@ export class SegmentLog {
       await this.write(this.#writer.deletions(segments), beside);
     this.#orphans.forget(segments);
     this.bodies.forget(segments);
-  }
-
-  /**
-   * Removes the collection, except for a tombstone ({@link dropOperations}).
-   *
-   * @param applied Watermarks of the applied changes, saved or not.
-   */
-  async drop(
-    applied: readonly Watermark[],
-    left?: LeftBackup,
-    beside: readonly StorageOperation[] = [],
-  ): Promise<void> {
-    const { storage } = this.#options;
-    const drop = await dropOperations(storage, this.#live, this.#writer.last, applied, left);
-    try {
-      await this.write(drop, beside);
-    } catch (error) {
-      if (!(await isDropped(storage, this.name))) throw error;
-    }
-    this.bodies.forget(this.segments.keys());
-    this.#live.states.clear();
-    this.#live.stored = undefined;
   }
 
   /**

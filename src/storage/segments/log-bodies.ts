@@ -1,4 +1,4 @@
-import { inMicrotask } from '../../async/in-microtask.ts';
+import { inMicrotask } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import type { GetItem, Storage, StoreName } from '../drivers/driver.ts';
 import { intactBodies, isBodyIntact } from '../integrity/body-checks.ts';

@@ -3,9 +3,10 @@ import type { Storage, StorageOperation } from '../drivers/driver.ts';
 import { deletionsOf } from '../segments/segment-writer.ts';
 import { noNote } from '../segments/stored-segment.ts';
 import { type Watermark, Watermarks } from '../segments/watermarks.ts';
-import type { LiveSegments } from './live-segments.ts';
-import { type Manifest, noManifest, putManifest } from './manifest.ts';
+import type { LogState } from './log-writes.ts';
+import { deleteAll, type Manifest, noManifest, putManifest, removalOf } from './manifest.ts';
 import { readManifest } from './open-log.ts';
+import type { SegmentLog } from './segment-log.ts';
 
 /** A backup that outlives its collection. */
 export interface LeftBackup {
@@ -18,21 +19,37 @@ export interface LeftBackup {
 /**
  * Deletes a collection, except for a tombstone where a backup is left or a client has watermarks: a
  * frozen page replays its changes when it wakes up, and they must not be applied to a new
- * collection of the same name.
+ * collection of the same name. Nothing else may be written meanwhile.
  *
- * @param last The highest segment number so far.
  * @param applied Watermarks of the applied changes, saved or not.
+ * @param beside What is written in the same transaction.
  */
-export async function dropOperations(
-  storage: Storage,
-  live: LiveSegments,
-  last: number,
+export async function dropLog(
+  log: SegmentLog,
+  applied: readonly Watermark[],
+  left?: LeftBackup,
+  beside: readonly StorageOperation[] = [],
+): Promise<void> {
+  const { storage, live, bodies } = log.state;
+  const drop = await dropOperations(log.state, applied, left);
+  try {
+    await log.write(drop, beside);
+  } catch (error) {
+    if (!(await isDropped(storage, log.name))) throw error;
+  }
+  bodies.forget(log.segments.keys());
+  live.states.clear();
+  live.stored = undefined;
+}
+
+async function dropOperations(
+  { storage, live, writer }: LogState,
   applied: readonly Watermark[],
   left: LeftBackup | undefined,
 ): Promise<StorageOperation[]> {
   const known = new Watermarks();
   known.merge(applied);
-  const empty = live.makeManifest([], last, known);
+  const empty = live.makeManifest([], writer.last, known);
   const { name, watermarks } = empty;
   if (left) {
     const stored = await storage.keys('segments', [name]);
@@ -48,13 +65,8 @@ export async function dropOperations(
   return [...removalOf(name), watermarks ? putManifest(tombstone) : noManifest(name)];
 }
 
-/** Removes all of a log but its manifest. */
-export function removalOf(name: string): StorageOperation[] {
-  return (['segments', 'bodies', 'snapshots'] as const).map((store) => deleteAll(store, name));
-}
-
 /** Whether a failed drop was stored nevertheless; `false` if a read fails, too. */
-export async function isDropped(storage: Storage, name: string): Promise<boolean> {
+async function isDropped(storage: Storage, name: string): Promise<boolean> {
   try {
     const manifest = await readManifest(storage, name);
     return manifest === undefined || manifest.dropped === true;
@@ -62,8 +74,4 @@ export async function isDropped(storage: Storage, name: string): Promise<boolean
     // The caller reports the failure of the drop.
     return false;
   }
-}
-
-function deleteAll(store: 'snapshots' | 'segments' | 'bodies', name: string): StorageOperation {
-  return { type: 'deletePrefix', store, prefix: [name] };
 }

@@ -1,0 +1,344 @@
+import { type Coroutine, wait } from '../../async/coroutine.ts';
+import type { SerialQueue } from '../../async/serial-queue.ts';
+import { putSnapshots } from '../../backup/named-snapshots.ts';
+import type { Snapshot } from '../../backup/snapshot.ts';
+import { readSnapshots } from '../../backup/stored-snapshots.ts';
+import { CollectionError } from '../../errors/errors.ts';
+import { dropped, nameTaken } from '../../protocol/collection-errors.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { hiddenName } from '../../storage/collection-name.ts';
+import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
+import { dropLog } from '../../storage/log/drop-log.ts';
+import { listManifests } from '../../storage/log/list-logs.ts';
+import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
+import { readManifest } from '../../storage/log/open-log.ts';
+import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
+import {
+  lastSegmentKey,
+  lastSegmentOf,
+  noteLastSegment,
+  putSegment,
+  readSegment,
+} from '../../storage/segments/stored-segment.ts';
+import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
+import type { CollectionContext } from '../collection-context.ts';
+import type { LiveQueries } from '../live/live-queries.ts';
+import type { BackupRequests } from './backup-requests.ts';
+
+/** What a collection ends with, or goes on with where its end is not stored. */
+interface Ending {
+  readonly context: CollectionContext;
+  readonly parts: {
+    readonly queue: SerialQueue;
+    readonly lives: LiveQueries;
+    readonly backups: () => BackupRequests | undefined;
+    readonly withBackups: <T>(use: (backups: BackupRequests) => Promise<T>) => Promise<T>;
+    readonly checkpoints: { stop(): Promise<void>; resume(): void };
+    readonly sweep: { stop(): void; start(): void } | undefined;
+  };
+  readonly retention: { stop(): void } | undefined;
+  isLeaving: boolean;
+  tendBackups(): void;
+}
+
+/** @param backup Whether a backup of all is left. */
+export function* dropCollection(lifecycle: Ending, backup: boolean): Coroutine<true> {
+  const { context, parts } = lifecycle;
+  const { availability, settings, records, saves, replica } = context;
+  if (availability.isGone) availability.check();
+  const kept = backup
+    ? yield* wait(parts.withBackups((backups) => backups.keepAlone()))
+    : undefined;
+  yield saves.part();
+  yield* leave(lifecycle, dropped(settings.name), () =>
+    dropLog(records.log, records.applied.watermarks, kept, replica?.removal()),
+  );
+  return true;
+}
+
+export function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> {
+  const { availability, settings, storage, durability, records, saves, replica } =
+    lifecycle.context;
+  availability.check();
+  yield saves.flush();
+  yield replica?.save() ?? Promise.resolve();
+  // A write that failed may be stored nevertheless.
+  yield saves.alone(() => records.log.write());
+  yield* leave(lifecycle, renamed(settings.name, to), () =>
+    renameStored({ storage, durability }, settings.name, to, records.applied.watermarks),
+  );
+  return undefined;
+}
+
+interface Renamed {
+  rename(to: string): Promise<void>;
+}
+
+/** How a collection of a name is reached. */
+interface Reached {
+  readonly open: Renamed | undefined;
+  /** Opens one that is not open, for the time of a task. */
+  readonly closed: (
+    type: CollectionSettings['type'],
+    task: (collection: Renamed) => Promise<void>,
+  ) => Promise<void>;
+}
+
+/**
+ * Renames a collection, open or not.
+ *
+ * @throws {CollectionError} `collection_missing`, `name_taken`
+ */
+export async function renameAnyway(
+  storage: Storage,
+  from: string,
+  to: string,
+  { open, closed }: Reached,
+): Promise<void> {
+  const [source, target, left] = await Promise.all([
+    readManifest(storage, from),
+    readManifest(storage, to),
+    storage.keys('segments', [to]),
+  ]);
+  const isFree = target ? target.kept_until !== undefined : left.length === 0;
+  if (!isFree) throw nameTaken(to, false);
+  if (open) await open.rename(to);
+  else if (!source || source.dropped) throw missing(from);
+  else await closed(source.type as CollectionSettings['type'], (own) => own.rename(to));
+}
+
+/**
+ * Ends all other writes, then the collection by one of its own. If that fails, everything goes on.
+ */
+function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coroutine<void> {
+  const { availability, settings, records, saves, replica, events, keeper, leases } =
+    lifecycle.context;
+  const { queue, lives, checkpoints, sweep } = lifecycle.parts;
+  const backups = lifecycle.parts.backups();
+  lifecycle.isLeaving = true;
+  let decide: () => void = () => undefined;
+  const outcome = new Promise<void>((resolve) => {
+    decide = resolve;
+  });
+  try {
+    sweep?.stop();
+    if (backups) yield backups.stop();
+    yield keeper.closed();
+    yield checkpoints.stop();
+    // At once: none of the two is saved without the other.
+    yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
+    // Earlier requests still read from storage.
+    yield queue.passed();
+    const writing = write();
+    leases.leave(settings.name, writing, why);
+    yield writing;
+  } catch (error) {
+    lifecycle.isLeaving = false;
+    saves.resume();
+    replica?.resume();
+    lifecycle.tendBackups();
+    checkpoints.resume();
+    keeper.opened();
+    sweep?.start();
+    throw error;
+  } finally {
+    decide();
+  }
+  lifecycle.retention?.stop();
+  availability.error = why;
+  lives.fail(why);
+  events.released(records.applied.watermarks);
+}
+
+/**
+ * Removes the manifests of collections that were dropped so long ago that no page frozen since then
+ * will replay a change to them.
+ *
+ * @param now Unix milliseconds.
+ * @param isUsed Whether a collection of the name was constructed since.
+ */
+export async function sweepTombstones(
+  storage: Storage,
+  durability: Durability,
+  now: number,
+  isUsed: (name: string) => boolean,
+): Promise<void> {
+  // A damaged one is no tombstone for sure.
+  const outlived = (await listManifests(storage, () => undefined)).filter(
+    ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
+  );
+  if (outlived.length === 0) return;
+  // A collection that opens under one of the names writes later.
+  const removals = outlived.flatMap(({ name }): StorageOperation[] => [
+    noManifest(name),
+    // A copy that was never completed, of a collection to be renamed.
+    { type: 'deletePrefix', store: 'segments', prefix: [name] },
+    { type: 'deletePrefix', store: 'bodies', prefix: [name] },
+  ]);
+  await storage.write(removals, durability);
+}
+
+function renamed(from: string, to: string): CollectionError {
+  return new CollectionError(
+    'collection_renamed',
+    `Collection "${from}" was renamed to "${to}"; construct it by that name.`,
+    { place: from },
+  );
+}
+
+function missing(name: string): CollectionError {
+  const message = `There is no collection "${name}"; collections() lists those that are stored.`;
+  return new CollectionError('collection_missing', message, { place: name });
+}
+
+/** Segments copied in one write: about 2 MB. */
+const AT_ONCE = 20;
+
+/** The storage of an engine. */
+interface Target {
+  readonly storage: Storage;
+  readonly durability: Durability;
+}
+
+/**
+ * Gives a stored collection another name, with its backups and what replication knows. Its segments
+ * are copied beside a tombstone, which keeps them from counting; then one write makes the copy live
+ * and removes the original. All of the collection must be saved, and nothing may write to it.
+ *
+ * @param applied Its watermarks. They stay under the old name too: a frozen page must not repeat
+ *   its changes there.
+ * @throws {StorageError} Then the collection has its old name.
+ */
+async function renameStored(
+  target: Target,
+  from: string,
+  to: string,
+  applied: readonly Watermark[],
+): Promise<void> {
+  const replica = [hiddenName('replica', from), hiddenName('replica', to)] as const;
+  const before = await readManifest(target.storage, to);
+  try {
+    const main = await copy(target, from, to);
+    const beside = await copy(target, ...replica);
+    const known = new Watermarks();
+    known.merge(before?.watermarks ?? []);
+    known.merge(main?.watermarks ?? []);
+    const watermarks = known.size > 0 ? { watermarks: known.recent() } : undefined;
+    const operations: StorageOperation[] = [
+      putManifest({ ...(main as Manifest), ...watermarks }),
+      ...(await moveSnapshots(target.storage, from, to)),
+      ...removalOf(from),
+      tombstone(main as Manifest, from, applied),
+    ];
+    if (beside)
+      operations.push(putManifest(beside), ...removalOf(replica[0]), noManifest(replica[0]));
+    await target.storage.write(operations, target.durability);
+  } catch (error) {
+    // A write that failed may be stored nevertheless. If this read fails too, the tombstone keeps
+    // the copy from counting.
+    const left = await readManifest(target.storage, from);
+    if (left && !left.dropped) await undo(target, to, replica[1], before, error);
+    else return;
+  }
+}
+
+/** Removes the copy. */
+async function undo(
+  { storage, durability }: Target,
+  to: string,
+  replica: string,
+  before: Manifest | undefined,
+  cause: unknown,
+): Promise<never> {
+  const operations = [...removalOf(to), ...removalOf(replica), noManifest(replica)];
+  operations.push(before ? putManifest(before) : noManifest(to));
+  // If this fails, a tombstone stays, and goes in time with its segments.
+  await storage.write(operations, durability).catch(() => undefined);
+  throw cause;
+}
+
+/**
+ * Copies the segments of a log to a name that is free.
+ *
+ * @returns the manifest of the copy; `undefined` where there is no such log.
+ */
+async function copy(
+  { storage, durability }: Target,
+  from: string,
+  to: string,
+): Promise<Manifest | undefined> {
+  const manifest = await readManifest(storage, from);
+  if (!manifest || manifest.dropped) return undefined;
+  const before = await readManifest(storage, to);
+  // What is left of an attempt that ended with its tab.
+  const room = {
+    ...emptied(manifest, to, before?.watermarks),
+    kept_until: before?.kept_until ?? 0,
+  };
+  await storage.write([putManifest(room), ...removalOf(to)], durability);
+  const keys = await storage.keys('segments', [from]);
+  for (let at = 0; at < keys.length; at += AT_ONCE) {
+    const some = keys.slice(at, at + AT_ONCE);
+    const [segments, bodies] = await Promise.all([
+      storage.getMany('segments', some) as Promise<(Segment | undefined)[]>,
+      storage.getMany('bodies', some) as Promise<(SegmentBodies | undefined)[]>,
+    ]);
+    await storage.write(puts(from, to, segments, bodies), durability);
+  }
+  const [noted] = await storage.getMany('bodies', [lastSegmentKey(from)]);
+  await storage.write([noteLastSegment(to, lastSegmentOf(from, noted))], durability);
+  return { ...manifest, name: to };
+}
+
+function* puts(
+  from: string,
+  to: string,
+  segments: readonly (Segment | undefined)[],
+  bodies: readonly (SegmentBodies | undefined)[],
+): Generator<StorageOperation> {
+  for (const [index, segment] of segments.entries()) {
+    if (!segment) continue;
+    const key = [to, segment.number];
+    const intact = readSegment(from, segment.number, segment);
+    // A damaged one stays so: its checksum is of the old name.
+    yield intact
+      ? putSegment(to, segment)
+      : { type: 'put', store: 'segments', key, value: segment };
+    const own = bodies[index];
+    if (own) yield { type: 'put', store: 'bodies', key, value: own, size: own.size };
+  }
+}
+
+async function moveSnapshots(
+  storage: Storage,
+  from: string,
+  to: string,
+): Promise<StorageOperation[]> {
+  const { whole, lost } = await readSnapshots(storage, from);
+  const moved = whole.map((snapshot): Snapshot => ({ ...snapshot, collection: to }));
+  return putSnapshots(to, { whole: moved, lost });
+}
+
+function tombstone(
+  manifest: Manifest,
+  name: string,
+  applied: readonly Watermark[],
+): StorageOperation {
+  const known = new Watermarks();
+  known.merge(applied);
+  if (known.size === 0) return noManifest(name);
+  return putManifest({
+    ...emptied(manifest, name, known.recent()),
+    kept_until: known.keptUntil,
+  });
+}
+
+/** A tombstone with the numbers of a manifest: new segments under its name get higher ones. */
+function emptied(
+  { format, type, next, changed }: Manifest,
+  name: string,
+  watermarks: readonly Watermark[] | undefined,
+): Manifest {
+  const known = watermarks && { watermarks };
+  return { ...{ format, name, type, next, changed, segments: [], dropped: true }, ...known };
+}
