@@ -1,7 +1,12 @@
 import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
-import { ARCHIVED, documentBuilder, isManaged } from '../../protocol/managed.ts';
+import {
+  ARCHIVED,
+  type DocumentBuilder,
+  documentBuilder,
+  isManaged,
+} from '../../protocol/managed.ts';
 import type { AggregateAsk, Selection } from '../../protocol/requests.ts';
 import type { CompiledStage } from '../../query/pipeline/compile-pipeline.ts';
 import { BATCH } from '../../query/pipeline/run.ts';
@@ -10,6 +15,7 @@ import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.t
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentQuery } from '../find/query.ts';
+import type { DecodedDocuments } from '../records/record-store.ts';
 import { decodedValue } from '../records/scan.ts';
 
 /** Decoded documents that are looked at together. */
@@ -59,11 +65,13 @@ export class PipelineSource {
   readonly #pace: Pace;
   /** Whether stages look at managed fields, or at whole documents. */
   readonly #isWhole: boolean;
+  readonly #build: DocumentBuilder;
 
   constructor(context: OperationContext, { selection, stages }: PipelineStart, pace: Pace) {
     this.#context = context;
     this.#selection = selection;
     this.#pace = pace;
+    this.#build = documentBuilder(context.settings);
     this.query = new DocumentQuery(context, selection, pace);
     const roots = rootsOf(stages);
     this.#isWhole = !roots || [...roots].some(isManaged);
@@ -126,48 +134,57 @@ export class PipelineSource {
   }
 
   *read(sink: Sink): Coroutine<void> {
-    if (!(yield* this.#readColumns(sink))) yield* this.#readRecords(sink);
+    const { records } = this.#context;
+    const release = records.pin();
+    try {
+      const isScan = this.query.plan.kind === 'scan' && this.query.compiled.byFields;
+      const decoded = isScan && !this.#isCut && !this.#hidesSome ? records.decoded() : undefined;
+      yield* decoded ? this.#readDecoded(decoded, sink) : this.#readRecords(sink);
+    } finally {
+      release();
+    }
   }
 
-  /** Where all documents are decoded and count, and the first stage looks at columns. */
-  *#readColumns(sink: Sink): Coroutine<boolean> {
-    const { records } = this.#context;
-    const { compiled, plan } = this.query;
-    if (!sink.takeBlock || this.#isWhole || plan.kind !== 'scan' || compiled.test) return false;
-    const decoded = this.#isCut || this.#hidesSome ? undefined : records.decoded();
-    if (!decoded) return false;
+  /** Where all documents are decoded, and all that match count. */
+  *#readDecoded(decoded: DecodedDocuments, sink: Sink): Coroutine<void> {
     const { documents } = decoded;
+    const { parts } = this.query.compiled;
+    const records = this.#context.records.list();
     const column = (path: string) => decoded.column(path);
-    for (let from = 0; from < documents.length; from += BLOCK) {
-      sink.takeBlock({ documents, from, to: Math.min(from + BLOCK, documents.length), column });
+    for (let from = 0; from < documents.length && !sink.isFull; from += BLOCK) {
+      const to = Math.min(from + BLOCK, documents.length);
+      if (sink.takeBlock && !this.#isWhole && parts.length === 0)
+        sink.takeBlock({ documents, from, to, column });
+      else {
+        const found: object[] = [];
+        for (let at = from; at < to; at++) {
+          const fields = documents[at] as object;
+          if (!parts.every(({ test }) => test(fields))) continue;
+          found.push(this.#documentOf(records[at] as StoredRecord, fields));
+        }
+        yield* outcome(sink.take(found));
+      }
       if (this.#pace.late) yield* this.#pace.pause();
     }
-    return true;
   }
 
   *#readRecords(sink: Sink): Coroutine<void> {
     const { records, settings } = this.#context;
-    const release = records.pin();
-    try {
-      const found = yield* this.query.records();
-      const keep = settings.caching && records.bodies.resident;
-      const build = documentBuilder(settings);
-      const fieldsOf = (record: StoredRecord, body: Body) =>
-        decodedValue(record, body, keep) as object;
-      const documentOf = this.#isWhole
-        ? (one: StoredRecord, body: Body) =>
-            build(one.key, one.flags, one.stamps, fieldsOf(one, body))
-        : fieldsOf;
-      for (let from = 0; from < found.length && !sink.isFull; from += BATCH) {
-        const batch = found.slice(from, from + BATCH);
-        const bodies = yield* records.bodies.ofAll(batch);
-        yield* outcome(
-          sink.take(batch.map((record, at) => documentOf(record, bodies[at] as Body))),
-        );
-        if (this.#pace.late) yield* this.#pace.pause();
-      }
-    } finally {
-      release();
+    const found = yield* this.query.records();
+    const keep = settings.caching && records.bodies.resident;
+    for (let from = 0; from < found.length && !sink.isFull; from += BATCH) {
+      const batch = found.slice(from, from + BATCH);
+      const bodies = yield* records.bodies.ofAll(batch);
+      const documents = batch.map((record, at) => {
+        const fields = decodedValue(record, bodies[at] as Body, keep) as object;
+        return this.#documentOf(record, fields);
+      });
+      yield* outcome(sink.take(documents));
+      if (this.#pace.late) yield* this.#pace.pause();
     }
+  }
+
+  #documentOf({ key, flags, stamps }: StoredRecord, fields: object): object {
+    return this.#isWhole ? this.#build(key, flags, stamps, fields) : fields;
   }
 }

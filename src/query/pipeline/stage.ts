@@ -2,6 +2,7 @@ import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { loadedLanguage } from '../criteria/late-operators.ts';
 import type { Variables } from '../expressions/operator.ts';
 import type { Language } from '../expressions/part.ts';
+import { valueReader } from '../path/own-property.ts';
 import { operandInvalid } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
 import { BATCH, type PipelineRun } from './run.ts';
@@ -67,6 +68,8 @@ export interface StageExpression {
   readonly roots: ReadonlySet<string>;
   /** The path, where it is nothing else. */
   readonly path: string | undefined;
+  /** Its fields, where it is an object of expressions. */
+  readonly parts?: readonly (StageExpression & { readonly name: string })[] | undefined;
 }
 
 /** The compilers of expressions: the request has waited for their part. */
@@ -81,7 +84,38 @@ export function compileValue(
   { now, variables }: StageScope,
 ): StageExpression {
   const compiled = languageOf().compileExpression(expression, place, now, variables);
-  return { ...compiled, path: pathOf(expression) };
+  const path = pathOf(expression);
+  return { ...compiled, evaluate: readerAt(path, compiled.evaluate), path };
+}
+
+/** What reads a path of documents, several times faster where no array is on the way. */
+export function readerAt(
+  path: string | undefined,
+  evaluate: (document: object) => unknown,
+): (document: object) => unknown {
+  if (path === undefined) return evaluate;
+  const read = valueReader(path);
+  if (!path.includes('.')) return read;
+  return (document) => {
+    const value = read(document);
+    return Array.isArray(value) ? evaluate(document) : value;
+  };
+}
+
+/** The same, with its fields. */
+export function compileFields(
+  expression: unknown,
+  place: string,
+  scope: StageScope,
+): StageExpression {
+  const compiled = compileValue(expression, place, scope);
+  const entries = isFields(expression) ? Object.entries(expression) : [];
+  if (entries.length === 0 || entries.some(([name]) => name.startsWith('$'))) return compiled;
+  const parts = entries.map(([name, value]) => ({
+    name,
+    ...compileValue(value, `${place}.${name}`, scope),
+  }));
+  return { ...compiled, parts };
 }
 
 /** The path that an expression consists of; `undefined` where it is another. */

@@ -9,6 +9,7 @@ import type { PipelineRun } from '../run.ts';
 import {
   type Block,
   type CompileStage,
+  compileFields,
   compileValue,
   type Documents,
   emit,
@@ -16,6 +17,7 @@ import {
   fieldsOf,
   languageOf,
   pathOf,
+  readerAt,
   type Sink,
   type Stage,
   type StageExpression,
@@ -29,6 +31,8 @@ interface GroupField {
   readonly name: string;
   readonly place: string;
   readonly accumulator: CompiledAccumulator;
+  /** Its input. */
+  readonly read: (document: object) => unknown;
   /** The path that it reads, where it reads nothing else. */
   readonly path: string | undefined;
   /** What each document adds to it, where that is a whole number. */
@@ -51,7 +55,7 @@ const group: CompileStage = (operand, place, scope) => {
   if (!('_id' in operand))
     throw operandInvalid(`${place}._id`, 'given: null makes one group of all', undefined);
   const { _id, ...output } = operand;
-  return [groupStage(compileValue(_id, `${place}._id`, scope), output, place, scope)];
+  return [groupStage(compileFields(_id, `${place}._id`, scope), output, place, scope)];
 };
 
 /** @param output Accumulators by name. */
@@ -81,7 +85,9 @@ function groupFields(
     const [[operator, value]] = Object.entries(operand as object) as [[string, unknown]];
     const counted = operator === '$count' ? 1 : operator === '$sum' ? value : undefined;
     const unit = Number.isSafeInteger(counted) ? (counted as number) : undefined;
-    return { name: fieldName(given, at), place: at, accumulator, path: pathOf(value), unit };
+    const path = pathOf(value);
+    const read = readerAt(path, accumulator.input);
+    return { name: fieldName(given, at), place: at, accumulator, read, path, unit };
   });
 }
 
@@ -91,14 +97,18 @@ const STATE_SIZE = 100;
 
 class GroupSink implements Sink {
   readonly isFull = false;
-  readonly #id: StageExpression;
+  readonly #id: readonly StageExpression[];
+  readonly #names: readonly string[] | undefined;
   readonly #fields: readonly GroupField[];
   readonly #place: string;
   readonly #run: PipelineRun;
   readonly #next: Sink;
-  readonly #slots = new Map<unknown, number>();
+  /** Of each part of the `_id` a level; the last has slots. */
+  readonly #slots: SlotMap = new Map();
   readonly #ids: unknown[] = [];
-  /** Of each field, by slot. */
+  /** How many documents each group has. */
+  readonly #counts: number[] = [];
+  /** Of each field, by slot; empty for one that counts. */
   readonly #states: readonly Accumulator[][];
   /** The slot of each document of a batch. */
   #places = new Int32Array(0);
@@ -110,7 +120,8 @@ class GroupSink implements Sink {
     run: PipelineRun,
     next: Sink,
   ) {
-    this.#id = id;
+    this.#id = id.parts ?? [id];
+    this.#names = id.parts?.map(({ name }) => name);
     this.#fields = fields;
     this.#place = place;
     this.#run = run;
@@ -126,10 +137,14 @@ class GroupSink implements Sink {
     const length = block.to - block.from;
     if (this.#places.length < length) this.#places = new Int32Array(length);
     const before = this.#ids.length;
-    this.#find(valuesOf(this.#id.evaluate, this.#id.path, block), block);
+    const ids = this.#id.map(({ evaluate, path }) => valuesOf(evaluate, path, block));
+    const [only] = ids as [Values];
+    if (ids.length === 1 && !this.#names) this.#find(only, length);
+    else this.#findByParts(ids, length);
     this.#charge(before);
-    for (const [index, { accumulator, path, place }] of this.#fields.entries()) {
-      const { values, from } = valuesOf(accumulator.input, path, block);
+    for (const [index, { accumulator, path, place, read, unit }] of this.#fields.entries()) {
+      if (unit !== undefined) continue;
+      const { values, from } = valuesOf(read, path, block);
       if (accumulator.grows) this.#run.keep(values.slice(from, from + length), place);
       addAll(this.#states[index] as Accumulator[], this.#places, values, from, length);
     }
@@ -143,31 +158,69 @@ class GroupSink implements Sink {
   *#groups(): Generator<object> {
     for (let slot = 0; slot < this.#ids.length; slot++) {
       const made: Record<string, unknown> = { _id: this.#ids[slot] };
-      for (const [index, { name }] of this.#fields.entries())
-        made[name] = (this.#states[index] as Accumulator[])[slot]?.result();
+      for (const [index, { name, unit }] of this.#fields.entries())
+        made[name] =
+          unit === undefined
+            ? (this.#states[index] as Accumulator[])[slot]?.result()
+            : unit * (this.#counts[slot] as number);
       yield made;
     }
   }
 
   /** Finds the group of each document. */
-  #find({ values, from }: Values, { from: start, to }: Block): void {
+  #find({ values, from }: Values, length: number): void {
     const slots = this.#slots;
+    const counts = this.#counts;
     const places = this.#places;
     const { keyOf } = languageOf();
-    for (let at = 0; at < to - start; at++) {
+    for (let at = 0; at < length; at++) {
       const value = values[from + at];
       const key =
         typeof value === 'string' && value.charCodeAt(0) !== 0 ? value : keyOf(value ?? null);
-      const slot = slots.get(key);
-      places[at] = slot === undefined ? this.#open(key, value ?? null) : slot;
+      const slot = slots.get(key) as number | undefined;
+      const found = slot === undefined ? this.#open(slots, key, value ?? null) : slot;
+      (counts[found] as number)++;
+      places[at] = found;
     }
   }
 
-  #open(key: unknown, id: unknown): number {
+  /** The same for an `_id` of several parts, without an object for each document. */
+  #findByParts(parts: readonly Values[], length: number): void {
+    const { keyOf } = languageOf();
+    const last = parts.length - 1;
+    for (let at = 0; at < length; at++) {
+      let slots = this.#slots;
+      for (let part = 0; part < last; part++) {
+        const { values, from } = parts[part] as Values;
+        const key = keyOf(values[from + at]);
+        const below = (slots.get(key) ?? new Map()) as SlotMap;
+        if (below.size === 0) slots.set(key, below);
+        slots = below;
+      }
+      const { values, from } = parts[last] as Values;
+      const key = keyOf(values[from + at]);
+      const slot = slots.get(key) as number | undefined;
+      const found = slot === undefined ? this.#open(slots, key, this.#idAt(parts, at)) : slot;
+      (this.#counts[found] as number)++;
+      this.#places[at] = found;
+    }
+  }
+
+  #idAt(parts: readonly Values[], at: number): object {
+    const id: Record<string, unknown> = {};
+    for (const [index, { values, from }] of parts.entries()) {
+      const value = values[from + at];
+      if (value !== undefined) id[(this.#names as string[])[index] as string] = value;
+    }
+    return id;
+  }
+
+  #open(slots: SlotMap, key: unknown, id: unknown): number {
     const slot = this.#ids.push(id) - 1;
-    this.#slots.set(key, slot);
-    for (const [index, { accumulator }] of this.#fields.entries())
-      (this.#states[index] as Accumulator[]).push(accumulator.make(id));
+    this.#counts.push(0);
+    slots.set(key, slot);
+    for (const [index, { accumulator, unit }] of this.#fields.entries())
+      if (unit === undefined) (this.#states[index] as Accumulator[]).push(accumulator.make(id));
     return slot;
   }
 
@@ -178,6 +231,8 @@ class GroupSink implements Sink {
     this.#run.charge(made * (GROUP_SIZE + this.#fields.length * STATE_SIZE), this.#place);
   }
 }
+
+type SlotMap = Map<unknown, SlotMap | number>;
 
 /** The values of a batch, from an index on. */
 interface Values {
