@@ -1,4 +1,8 @@
-export type { AggregateOptions, PipelineStage } from './api/aggregate-types.ts';
+export type {
+  AggregateOptions,
+  LiveAggregateOptions,
+  PipelineStage,
+} from './api/aggregate-types.ts';
 export type {
   AnyDocument,
   CriteriaOf,

@@ -1,4 +1,6 @@
 import type { Opaque } from '../query/path/path-types.ts';
+import type { AnyDocument } from './document-types.ts';
+import type { LiveCountOptions } from './live-options.ts';
 import type { Collation } from './options/collation.ts';
 
 /** Options of `aggregate` and `distinct`. */
@@ -13,6 +15,10 @@ export interface AggregateOptions {
   /** Aborts the call: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
+
+/** Options of `liveAggregate`. */
+export type LiveAggregateOptions = Omit<AggregateOptions, 'signal'> &
+  Pick<LiveCountOptions<AnyDocument>, 'throttle'>;
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,17 @@ import type { Body } from '../codec/body.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
 import { ANY_VERSION } from './operation-kinds.ts';
 
-/** The kind of a live query: documents, their count, or one document or value. */
+/** What an aggregation asks. */
+export interface AggregateAsk {
+  /** A copy of the caller's; the engine checks it. */
+  readonly pipeline: object;
+  readonly archived: boolean | 'only';
+  readonly collation?: string | undefined;
+  /** Number by which the call can be aborted. */
+  readonly call?: number | undefined;
+}
+
+/** The kind of a live query: documents, their count, a pipeline, or one document or value. */
 export type LiveSpec =
   | {
       readonly kind: 'list';
@@ -19,6 +29,7 @@ export type LiveSpec =
       readonly criteria?: object | undefined;
       readonly archived: boolean | 'only';
     }
+  | ({ readonly kind: 'aggregate' } & AggregateAsk)
   | { readonly kind: 'item'; readonly key: string | number | readonly (string | number)[] };
 
 /**

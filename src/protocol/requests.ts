@@ -5,7 +5,7 @@ import type { Plan, UnfitIndex } from '../query/plan/plan.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
 import { BACKUP_OPERATIONS, type BackupOperations, type BackupRead } from './backup-protocol.ts';
 import { KEY_VALUE_OPERATIONS, type KeyValueOperations } from './key-value-protocol.ts';
-import { LIVE_OPERATIONS, type LiveOperations } from './live-protocol.ts';
+import { type AggregateAsk, LIVE_OPERATIONS, type LiveOperations } from './live-protocol.ts';
 import type { ManagedColumns } from './managed.ts';
 import {
   ANY_VERSION,
@@ -91,13 +91,6 @@ export interface Selection {
   readonly related?: RequestFlags['related'];
   /** Requests documents as versions. Not with `select`. */
   readonly shared?: SharedAsk | undefined;
-}
-
-/** What an aggregation asks. */
-export interface AggregateAsk extends Pick<Selection, 'collation' | 'call'> {
-  /** A copy of the caller's; the engine checks it. */
-  readonly pipeline: object;
-  readonly archived: ArchivedFilter;
 }
 
 /** How to send a request. A request with a flag travels in a batch of its own. */

@@ -145,6 +145,7 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
     each: 0,
     live: 0,
     liveCount: 0,
+    liveAggregate: 0,
     liveDocument: 0,
   };
   const keyValues: Members<KeyValueCollection> = {

@@ -1,17 +1,16 @@
-import { type Coroutine, outcome } from '../../async/coroutine.ts';
+import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import { nameCollection } from '../../errors/errors.ts';
-import type { AggregateAsk, Request } from '../../protocol/requests.ts';
-import { compilePipeline } from '../../query/pipeline/compile-pipeline.ts';
-import { PipelineRun } from '../../query/pipeline/run.ts';
-import { Collected, emit, openStages } from '../../query/pipeline/stage.ts';
+import type { Request } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { type Delivery, provideReads } from '../find/late-reads.ts';
+import { lateResults } from '../live/live-result.ts';
 import type { Visited } from '../records/scan.ts';
-import { PipelineSource, startOf } from './source.ts';
+import { liveAggregate } from './live-aggregate.ts';
+import { resultOf } from './result.ts';
 
 /** Runs a pipeline, whose result is delivered in chunks. */
 function* aggregate(
@@ -24,26 +23,6 @@ function* aggregate(
   } catch (error) {
     throw nameCollection(error, context.settings.name);
   }
-}
-
-/** The documents that a pipeline makes. They may share values with those of the collection. */
-function* resultOf(
-  context: OperationContext,
-  { pipeline, archived, collation }: AggregateAsk,
-  pace: Pace,
-): Coroutine<readonly object[]> {
-  const compiled = compilePipeline(pipeline, { now: context.clock.now(), collation });
-  const start = startOf(compiled, { archived, collation });
-  const run = new PipelineRun(pace);
-  const result = new Collected(run, 'pipeline');
-  const source = new PipelineSource(context, start, pace);
-  const [first, ...rest] = start.stages;
-  const counted = yield* source.counted(first);
-  const sink = openStages(counted ? rest : start.stages, run, result);
-  yield* counted ? emit(run, counted, sink) : source.read(sink);
-  yield* outcome(sink.end());
-  pace.check();
-  return result.documents;
 }
 
 /** The record of what no record holds. */
@@ -82,3 +61,4 @@ class MadeDelivery implements Delivery {
 }
 
 provideReads({ aggregate });
+Object.assign(lateResults, { aggregate: liveAggregate });

@@ -1,13 +1,14 @@
 import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
+import type { AggregateAsk } from '../../protocol/live-protocol.ts';
 import {
   ARCHIVED,
   type DocumentBuilder,
   documentBuilder,
   isManaged,
 } from '../../protocol/managed.ts';
-import type { AggregateAsk, Selection } from '../../protocol/requests.ts';
+import type { Selection } from '../../protocol/requests.ts';
 import type { CompiledStage } from '../../query/pipeline/compile-pipeline.ts';
 import { BATCH } from '../../query/pipeline/run.ts';
 import { rootsOf, type Sink, type Stage } from '../../query/pipeline/stage.ts';

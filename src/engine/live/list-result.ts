@@ -1,4 +1,4 @@
-import type { Coroutine } from '../../async/coroutine.ts';
+import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
@@ -28,6 +28,61 @@ interface Telling {
   done: number;
 }
 
+/** Tells a reader, part by part, how a list differs from the one that it has. */
+export class ListNews {
+  /** The body of a match as the reader gets it. */
+  readonly #contentOf: (match: Match) => Result<Body>;
+  /** The reader's list, once all parts are sent. */
+  #told: readonly Match[] | undefined;
+  #telling: Telling | undefined;
+
+  constructor(contentOf: (match: Match) => Result<Body>) {
+    this.#contentOf = contentOf;
+  }
+
+  /** Whether parts are missing. */
+  get isTelling(): boolean {
+    return this.#telling !== undefined;
+  }
+
+  /** Begins with a list. @returns whether there is anything to tell. */
+  begin(list: readonly Match[]): boolean {
+    const change = difference(this.#told ?? [], list);
+    if (this.#told && change.removed.length + change.indexes.length === 0) return false;
+    this.#told = list;
+    this.#telling = { difference: change, done: 0 };
+    return true;
+  }
+
+  *part(): Coroutine<ListPart> {
+    const telling = this.#telling as Telling;
+    const { removed, indexes, inserted } = telling.difference;
+    const from = telling.done;
+    const bodies: Body[] = [];
+    for (let room = PART_SIZE; telling.done < inserted.length && room > 0; telling.done++) {
+      if (bodies.length === PART_LENGTH) break;
+      const body = yield* outcome(this.#contentOf(inserted[telling.done] as Match));
+      bodies.push(body);
+      room -= bodySize(body);
+    }
+    const records = inserted.slice(from, telling.done).map(({ record }) => record);
+    const more = telling.done < inserted.length;
+    if (!more) this.#telling = undefined;
+    return {
+      removed: from === 0 ? removed : [],
+      indexes: indexes.slice(from, from + bodies.length),
+      keys: records.map(({ key }) => key),
+      flags: Uint8Array.from(records, ({ flags }) => flags),
+      stamps: records.some(({ stamps }) => stamps)
+        ? records.map(({ stamps }) => stamps)
+        : undefined,
+      bodies,
+      records,
+      more,
+    };
+  }
+}
+
 /** The matching documents, in order. */
 export class ListResult implements MaintainedResult {
   readonly #context: OperationContext;
@@ -37,9 +92,7 @@ export class ListResult implements MaintainedResult {
   readonly #from: number;
   readonly #to: number;
   #loaded = false;
-  /** The reader's list, once all parts are sent. */
-  #told: readonly Match[] | undefined;
-  #telling: Telling | undefined;
+  readonly #news = new ListNews((match) => this.#content(match));
 
   constructor(context: OperationContext, selection: Selection) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
@@ -78,42 +131,11 @@ export class ListResult implements MaintainedResult {
   }
 
   *next(): Coroutine<ListPart | undefined> {
-    if (!this.#telling) {
+    if (!this.#news.isTelling) {
       if (!this.#loaded || this.#matches.short) yield* this.#load();
-      const list = this.#matches.list.slice(this.#from, this.#to);
-      const change = difference(this.#told ?? [], list);
-      if (this.#told && change.removed.length + change.indexes.length === 0) return undefined;
-      this.#told = list;
-      this.#telling = { difference: change, done: 0 };
+      if (!this.#news.begin(this.#matches.list.slice(this.#from, this.#to))) return undefined;
     }
-    return yield* this.#part(this.#telling);
-  }
-
-  *#part(telling: Telling): Coroutine<ListPart> {
-    const { removed, indexes, inserted } = telling.difference;
-    const from = telling.done;
-    const bodies: Body[] = [];
-    for (let room = PART_SIZE; telling.done < inserted.length && room > 0; telling.done++) {
-      if (bodies.length === PART_LENGTH) break;
-      const body = yield* this.#content(inserted[telling.done] as Match);
-      bodies.push(body);
-      room -= bodySize(body);
-    }
-    const records = inserted.slice(from, telling.done).map(({ record }) => record);
-    const more = telling.done < inserted.length;
-    if (!more) this.#telling = undefined;
-    return {
-      removed: from === 0 ? removed : [],
-      indexes: indexes.slice(from, from + bodies.length),
-      keys: records.map(({ key }) => key),
-      flags: Uint8Array.from(records, ({ flags }) => flags),
-      stamps: records.some(({ stamps }) => stamps)
-        ? records.map(({ stamps }) => stamps)
-        : undefined,
-      bodies,
-      records,
-      more,
-    };
+    return yield* this.#news.part();
   }
 
   /** The document as the reader gets it. */

@@ -6,7 +6,7 @@ import { parseKey } from '../../query/path/key-path.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
-import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
+import { CountResult, ItemResult, lateResults, type MaintainedResult } from './live-result.ts';
 
 type LiveRequest = Request<keyof LiveOperations>;
 
@@ -37,8 +37,9 @@ export class LiveQueries {
     else if (request.op === 'liveEnd') reader.end();
     else {
       const { records, clock } = this.#context;
-      const { spec, throttle, mayHang = false } = request;
+      const { spec, mayHang = false } = request;
       const result = this.#resultFor(spec);
+      const throttle = Math.max(request.throttle, result.throttle ?? 0);
       this.#readers.set(reader, spec.kind !== 'item' && !mayHang);
       const left = () => void this.#readers.delete(reader);
       reader.begin({ result, records, clock, throttle, mayHang, left });
@@ -104,6 +105,8 @@ export class LiveQueries {
     switch (spec.kind) {
       case 'list':
         return new ListResult(this.#context, spec);
+      case 'aggregate':
+        return lateResults.aggregate(this.#context, spec);
       case 'count':
         return new CountResult(this.#context, spec);
       case 'item': {

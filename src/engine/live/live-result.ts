@@ -2,11 +2,11 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, encode, peek } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
-import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { AggregateAsk, LiveNews } from '../../protocol/live-protocol.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import { getAt, hasAt, type ValuePath } from '../../query/path/value-path.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { OperationContext } from '../collection-context.ts';
+import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
@@ -17,6 +17,8 @@ export type BodyOf = (record: StoredRecord) => Body;
 
 /** The result of a live query, and the state that its reader has. */
 export interface MaintainedResult {
+  /** Least milliseconds between two results, where they are dear. */
+  readonly throttle?: number;
   /**
    * Updates the result from the records of these keys. @returns whether the reader may see a
    * difference.
@@ -30,6 +32,14 @@ export interface MaintainedResult {
    */
   next(): Coroutine<LiveNews | undefined>;
 }
+
+/** Results whose code is a part. */
+interface LateResults {
+  aggregate(context: CollectionContext, ask: AggregateAsk): MaintainedResult;
+}
+
+/** The part adds its own: a request has waited for it. */
+export const lateResults = {} as LateResults;
 
 /** The number of matching documents. */
 export class CountResult implements MaintainedResult {

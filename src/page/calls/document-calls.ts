@@ -17,7 +17,7 @@ import {
   type FindQuery,
   parseFindQuery,
   parseMatchQuery,
-  pipelineQuery,
+  parsePipeline,
 } from '../find/find-query.ts';
 import type { DocumentSchema } from '../schemas.ts';
 import { checkId } from '../sending/call-arguments.ts';
@@ -381,7 +381,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     pipeline: unknown,
     options?: unknown,
   ): Coroutine<R[]> {
-    return this.#collect<R>(sender, pipelineQuery(pipeline, options));
+    return this.#collect<R>(sender, parsePipeline(pipeline, options));
   }
 
   *distinct<V>(
@@ -390,7 +390,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     criteria: unknown = {},
     options?: unknown,
   ): Coroutine<V[]> {
-    const query = pipelineQuery([{ $match: criteria }, { distinct: path }], options);
+    const query = parsePipeline([{ $match: criteria }, { distinct: path }], options);
     const found = yield* this.#collect<{ value: V }>(sender, query);
     return found.map(({ value }) => value);
   }

@@ -1,4 +1,9 @@
 import type {
+  AggregateResult,
+  LiveAggregateOptions,
+  PipelineStage,
+} from '../../api/aggregate-types.ts';
+import type {
   AnyDocument,
   DocumentChange,
   Explanation,
@@ -246,6 +251,29 @@ export class DocumentCollection<
     options?: LiveCountOptions<T, S>,
   ): LiveQuery<number> {
     return new LiveQuery(documentsSource({ ...this.liveBase, count: true }, params, options));
+  }
+
+  /**
+   * Makes a {@link LiveQuery} of what {@link aggregate} gives. Groups are kept up to date by
+   * differences; what cannot be runs again after changes, at most ten times a second.
+   *
+   * @example
+   * ```ts
+   * const totals = orders.liveAggregate([
+   *   { $group: { _id: '$city', total: { $sum: '$amount' } } },
+   * ]);
+   * totals.subscribe(({ data }) => console.log(data));
+   * ```
+   */
+  liveAggregate<
+    R extends object | undefined = undefined,
+    const P extends readonly PipelineStage[] = readonly PipelineStage[],
+  >(
+    pipeline: P,
+    options?: LiveAggregateOptions,
+  ): LiveQuery<readonly AggregateResult<Stored<T, S>, P, R>[]> {
+    const base = { ...this.liveBase, pipeline: pipeline ?? null };
+    return new LiveQuery(documentsSource(base, {}, options));
   }
 
   /**

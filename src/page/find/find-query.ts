@@ -121,15 +121,20 @@ export function findQuery(
 
 const AGGREGATION_PARTS: readonly PartName[] = ['aggregation', 'expressions'];
 
-/** The query of a pipeline, whose stages the engine checks. */
-export function pipelineQuery(pipeline: unknown, options: unknown): FindQuery {
-  const copy = copied(pipeline, 'pipeline');
-  if (!Array.isArray(copy))
-    throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', copy);
-  const query = findQuery(checkSearch({}, options, { archived, collation, signal }));
-  const { mayHang } = checkCriteria(copy, 'pipeline');
+/** Checks the arguments of an aggregation. */
+export function parsePipeline(pipeline: unknown, options: unknown): FindQuery {
+  const search = checkSearch({}, options, { archived, collation, signal });
+  return pipelineQuery(search, copied(pipeline, 'pipeline'));
+}
+
+/** The query of a pipeline, whose stages the engine checks. @param pipeline A copy. */
+export function pipelineQuery(search: Search, pipeline: unknown): FindQuery {
+  if (!Array.isArray(pipeline))
+    throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', pipeline);
+  const query = findQuery(search);
+  const { mayHang } = checkCriteria(pipeline, 'pipeline');
   const selection = { ...query.selection, mayHang, needs: AGGREGATION_PARTS };
-  return { ...query, selection, pipeline: copy };
+  return { ...query, selection, pipeline };
 }
 
 /** Two queries of the same order have the same. */

@@ -4,7 +4,7 @@ import { asCairnError, type CairnError, nameCollection } from '../../errors/erro
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../protocol/live-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
-import { type FindQuery, findQuery } from '../find/find-query.ts';
+import { type FindQuery, findQuery, pipelineQuery } from '../find/find-query.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { HandleRequest } from '../sending/sender.ts';
 import { LiveList, LiveRecord } from './live-list.ts';
@@ -36,7 +36,9 @@ export class LiveFeed {
     this.#source = source;
     this.#channel = channel;
     this.#publish = publish;
-    this.#find = source.search && findQuery(source.search);
+    const { search, pipeline } = source;
+    this.#find =
+      search && (pipeline === undefined ? findQuery(search) : pipelineQuery(search, pipeline));
     this.#list = new LiveList(source, this.#find, channel.shared);
     this.#record = new LiveRecord(source, channel.registry);
   }
@@ -98,6 +100,7 @@ export class LiveFeed {
     const { key, count } = this.#source;
     const find = this.#find;
     if (!find) return { kind: 'item', key: key as Key };
+    if (find.pipeline) return { ...find.selection, kind: 'aggregate', pipeline: find.pipeline };
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
 

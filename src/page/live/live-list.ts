@@ -120,7 +120,10 @@ function slotReader(
   const project = find?.select && compileSelect(find.select);
   // A value at a key has no managed fields; a document that the engine projected has its selected
   // ones.
-  const whole = settings.type === 'KEY_VALUE_BASED' || find?.selection.select !== undefined;
+  const whole =
+    settings.type === 'KEY_VALUE_BASED' ||
+    find?.selection.select !== undefined ||
+    find?.pipeline !== undefined;
   return (part, index) => {
     const key = part.keys[index] as string;
     const record = shared && part.records?.[index];

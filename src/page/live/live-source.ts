@@ -2,7 +2,7 @@ import { checkOptions, milliseconds } from '../../api/options/option-checks.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import { checkSearch, findChecks } from '../find/search.ts';
+import { checkSearch, copied, findChecks } from '../find/search.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { Search } from '../sending/observed-call.ts';
 
@@ -19,20 +19,24 @@ export interface LiveSource {
   /** The arguments of any other query. */
   readonly search?: Search;
   readonly count?: boolean;
+  /** The stages of an aggregation. */
+  readonly pipeline?: unknown;
   /** Milliseconds. */
   readonly throttle: number;
 }
 
 /** @throws {OptionError} for an unknown option or an invalid value; {CriteriaError} */
 export function documentsSource(
-  base: Pick<LiveSource, 'channel' | 'settings' | 'count'>,
+  base: Pick<LiveSource, 'channel' | 'settings' | 'count' | 'pipeline'>,
   params: unknown,
   options: unknown = {},
 ): LiveSource {
-  const known = { ...(base.count ? count : list), throttle: { ...milliseconds, fallback: 0 } };
+  const isOfMatches = base.count || base.pipeline !== undefined;
+  const known = { ...(isOfMatches ? count : list), throttle: { ...milliseconds, fallback: 0 } };
   const { throttle, ...rest } = checkOptions(options, known, 'options');
   try {
-    return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
+    const pipeline = copied(base.pipeline, 'pipeline');
+    return { ...base, pipeline, search: checkSearch(params, rest), throttle: throttle as number };
   } catch (error) {
     throw nameCollection(error, base.settings.name);
   }

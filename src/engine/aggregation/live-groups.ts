@@ -1,0 +1,313 @@
+import { type Coroutine, outcome } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
+import { type Body, encode } from '../../codec/body.ts';
+import { sameBody } from '../../codec/same-value.ts';
+import { bodySize } from '../../codec/size.ts';
+import type { ListPart } from '../../protocol/live-protocol.ts';
+import { type DocumentBuilder, documentBuilder, isManaged } from '../../protocol/managed.ts';
+import type { CompiledAccumulator } from '../../query/expressions/accumulators/compile-accumulator.ts';
+import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
+import {
+  Collected,
+  languageOf,
+  openStages,
+  rootsOf,
+  type Sink,
+  type Stage,
+} from '../../query/pipeline/stage.ts';
+import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
+import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext } from '../collection-context.ts';
+import { DocumentQuery } from '../find/query.ts';
+import { ListNews, type Match, OrderedMatches } from '../live/list-result.ts';
+import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
+import { decodedValue } from '../records/scan.ts';
+import type { PipelineStart } from './source.ts';
+
+/** What a live pipeline keeps up to date by differences. */
+export interface LivePlan {
+  /** Before the groups, one document after another. */
+  readonly rows: readonly NonNullable<Stage['change']>[];
+  readonly group: GroupStage;
+  /** Run over the groups, each time. */
+  readonly rest: readonly Stage[];
+}
+
+/** How a pipeline is kept up to date; `undefined` where it has to run again. */
+export function livePlanOf({ selection, stages }: PipelineStart): LivePlan | undefined {
+  const { sort, skip, limit } = selection;
+  const at = stages.findIndex(({ change }) => !change);
+  const group = stages[at];
+  if (sort || skip !== undefined || limit !== undefined || !group || !isGroup(group))
+    return undefined;
+  const isKept = group.fields.every(
+    ({ accumulator, unit }) => unit !== undefined || accumulator.makeInvertible,
+  );
+  if (!isKept) return undefined;
+  const rows = stages.slice(0, at).map(({ change }) => change as NonNullable<Stage['change']>);
+  return { rows, group, rest: stages.slice(at + 1) };
+}
+
+type Kept = ReturnType<NonNullable<CompiledAccumulator['makeInvertible']>>;
+
+/** A group, while it has members. */
+interface LiveGroup {
+  readonly key: unknown;
+  readonly name: string;
+  readonly states: readonly (Kept | undefined)[];
+  /** The members' places, by which groups are in order, and their `_id`s. */
+  readonly first: Kept;
+  count: number;
+  /** As it is in the list. */
+  match: Match | undefined;
+}
+
+/** What a document gives to its group. */
+interface Member {
+  readonly record: StoredRecord;
+  readonly group: LiveGroup;
+  readonly first: Placed;
+  /** Of each field. */
+  readonly values: readonly unknown[];
+  readonly size: number;
+}
+
+/** Bytes of a member besides its values. */
+const MEMBER_SIZE = 150;
+
+/** The place of a document, and the `_id` of its group as it has it. */
+interface Placed {
+  readonly rank: number;
+  readonly id: unknown;
+}
+
+/** Groups that are kept up to date by differences: a change costs what it touches. */
+export class LiveGroups implements MaintainedResult {
+  readonly #context: CollectionContext;
+  readonly #plan: LivePlan;
+  readonly #query: () => DocumentQuery;
+  readonly #compiled: DocumentQuery['compiled'];
+  readonly #isWhole: boolean;
+  readonly #build: DocumentBuilder;
+  readonly #firstOf: NonNullable<CompiledAccumulator['makeInvertible']>;
+  readonly #news = new ListNews(({ told }) => told as Body);
+  #members = new Map<string, Member>();
+  #groups = new Map<unknown, LiveGroup>();
+  #list = new OrderedMatches(Number.POSITIVE_INFINITY, () => 0);
+  /** Counts what the members keep. */
+  readonly #kept: PipelineRun;
+  #isLoaded = false;
+  #result: Match[] = [];
+
+  constructor(context: CollectionContext, start: PipelineStart, plan: LivePlan) {
+    const { clock, aborts } = context;
+    this.#context = context;
+    this.#plan = plan;
+    this.#kept = new PipelineRun(new Pace(clock, aborts));
+    this.#query = () => new DocumentQuery(context, start.selection, new Pace(clock, aborts));
+    this.#compiled = this.#query().compiled;
+    const roots = rootsOf(start.stages);
+    this.#isWhole = !roots || [...roots].some(isManaged);
+    this.#build = documentBuilder(context.settings);
+    const first = languageOf().compileAccumulator({ $first: '$place' }, 'place', 0);
+    this.#firstOf = first.makeInvertible as NonNullable<typeof first.makeInvertible>;
+  }
+
+  update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
+    // The first result reads them all.
+    if (!this.#isLoaded) return true;
+    const touched = new Set<LiveGroup>();
+    for (const key of keys) {
+      const before = this.#members.get(key);
+      const record = this.#context.records.get(key);
+      if (before && before.record === record) continue;
+      if (before) touched.add(this.#remove(before));
+      const group = record && this.#add(record, bodyOf);
+      if (group) touched.add(group);
+    }
+    return this.#refresh(touched);
+  }
+
+  reload(): void {
+    this.#isLoaded = false;
+  }
+
+  *next(): Coroutine<ListPart | undefined> {
+    if (!this.#news.isTelling) {
+      if (!this.#isLoaded) yield* this.#load();
+      const list = this.#plan.rest.length > 0 ? yield* this.#rest() : this.#list.list.slice();
+      if (!this.#news.begin(list)) return undefined;
+    }
+    return yield* this.#news.part();
+  }
+
+  *#load(): Coroutine<void> {
+    const { records } = this.#context;
+    const query = this.#query();
+    const found = yield* query.records();
+    for (const { size } of this.#members.values()) this.#kept.release(size);
+    const [members, groups] = [new Map<string, Member>(), new Map<unknown, LiveGroup>()];
+    [this.#members, this.#groups] = [members, groups];
+    for (let from = 0; from < found.length; from += BATCH) {
+      const batch = found.slice(from, from + BATCH);
+      const bodies = yield* records.bodies.ofAll(batch);
+      for (const [at, record] of batch.entries()) this.#enter(record, bodies[at] as Body);
+      if (query.pace.late) yield* query.pace.pause();
+    }
+    this.#isLoaded = true;
+    const kept = this.#list;
+    this.#list = new OrderedMatches(Number.POSITIVE_INFINITY, () => 0);
+    const matches: Match[] = [];
+    const before = new Map(kept.list.map((match) => [match.record.key, match]));
+    for (const group of groups.values()) {
+      const made = this.#matchOf(group);
+      const same = before.get(made.record.key);
+      group.match = same && isSame(same, made) ? same : made;
+      matches.push(group.match);
+    }
+    this.#list.reset(matches, true);
+  }
+
+  #add(record: StoredRecord, bodyOf: BodyOf): LiveGroup | undefined {
+    const { wanted, test } = this.#compiled;
+    if (!wanted(record)) return undefined;
+    const body = bodyOf(record);
+    return test && !test(record, body) ? undefined : this.#enter(record, body);
+  }
+
+  /** Adds a document that matches to its group. */
+  #enter(record: StoredRecord, body: Body): LiveGroup | undefined {
+    const { rows, group } = this.#plan;
+    const { settings, records } = this.#context;
+    const keep = settings.caching && records.bodies.resident;
+    const { key, flags, stamps, rank } = record;
+    const fields = decodedValue(record, body, keep) as object;
+    let made: readonly object[] = [
+      this.#isWhole ? this.#build(key, flags, stamps, fields) : fields,
+    ];
+    for (const change of rows) {
+      made = change(made);
+      if (made.length === 0) return undefined;
+    }
+    const [document] = made as [object];
+    const id = group.id.evaluate(document) ?? null;
+    const found = this.#groupOf(id);
+    const first = { rank, id };
+    const values = group.fields.map(({ read, unit }, at) => {
+      const value = unit === undefined ? read(document) : undefined;
+      found.states[at]?.add(value, rank);
+      return value;
+    });
+    found.first.add(first, rank);
+    found.count++;
+    const size = MEMBER_SIZE + bodySize({ exact: values });
+    this.#kept.charge(size, group.place);
+    this.#members.set(key, { record, group: found, first, values, size });
+    return found;
+  }
+
+  #groupOf(id: unknown): LiveGroup {
+    const key = languageOf().keyOf(id);
+    const known = this.#groups.get(key);
+    if (known) return known;
+    const { fields } = this.#plan.group;
+    const states = fields.map(({ accumulator, unit }) =>
+      unit === undefined ? accumulator.makeInvertible?.(id) : undefined,
+    );
+    const first = this.#firstOf();
+    const name = nameOf(id, key);
+    const made = { key, name, states, first, count: 0, match: undefined };
+    this.#groups.set(key, made);
+    return made;
+  }
+
+  #remove({ record, group, first, values, size }: Member): LiveGroup {
+    this.#kept.release(size);
+    const { rank } = first;
+    for (const [at, state] of group.states.entries()) state?.remove(values[at], rank);
+    group.first.remove(first, rank);
+    this.#members.delete(record.key);
+    if (--group.count === 0) this.#groups.delete(group.key);
+    return group;
+  }
+
+  /** Brings touched groups up to date in the list. @returns whether one differs. */
+  #refresh(touched: ReadonlySet<LiveGroup>): boolean {
+    const out: Match[] = [];
+    const into: Match[] = [];
+    for (const group of touched) {
+      const { match } = group;
+      const after = group.count > 0 ? this.#matchOf(group) : undefined;
+      if (match && after && isSame(match, after)) continue;
+      if (match) out.push(match);
+      if (after) into.push(after);
+      group.match = after;
+    }
+    if (out.length + into.length === 0) return false;
+    this.#list.replace(out, into);
+    return true;
+  }
+
+  #matchOf(group: LiveGroup): Match {
+    const { rank, id } = group.first.result() as Placed;
+    const document: Record<string, unknown> = { _id: id };
+    for (const [at, { name, unit }] of this.#plan.group.fields.entries())
+      document[name] = unit === undefined ? group.states[at]?.result() : unit * group.count;
+    return matchOf(document, group.name, rank);
+  }
+
+  /** The stages behind the groups. */
+  *#rest(): Coroutine<Match[]> {
+    const { clock, aborts } = this.#context;
+    const run = new PipelineRun(new Pace(clock, aborts));
+    const result = new Collected(run, 'pipeline');
+    const sink: Sink = openStages(this.#plan.rest, run, result);
+    const groups = this.#list.list.map(({ record }) => record.value as object);
+    for (let from = 0; from < groups.length && !sink.isFull; from += BATCH) {
+      yield* outcome(sink.take(groups.slice(from, from + BATCH)));
+      yield* run.breathe();
+    }
+    yield* outcome(sink.end());
+    this.#result = matchesOf(result.documents, this.#result);
+    return this.#result;
+  }
+}
+
+let blobs = 0;
+
+/** What the reader knows a group by. A key is an object only for a Blob. */
+function nameOf(id: unknown, key: unknown): string {
+  const isBlob = typeof key === 'object' && key !== null;
+  return isBlob ? `blob ${++blobs}` : `${typeof id} ${String(key)}`;
+}
+
+function matchOf(document: object, key: string, rank: number): Match {
+  const record = new StoredRecord(key, rank, 0, undefined, undefined);
+  record.value = document;
+  return { record, sort: undefined, told: encode(document, 'document') };
+}
+
+function isSame(a: Match, b: Match): boolean {
+  return a.record.rank === b.record.rank && sameBody(a.told, b.told);
+}
+
+/**
+ * A list of documents, in which those of an earlier list are the same matches; one that has moved
+ * is new.
+ */
+export function matchesOf(documents: readonly object[], before: readonly Match[]): Match[] {
+  const known = new Map(before.map((match, at) => [match.record.key, { match, at }]));
+  const times = new Map<string, number>();
+  let last = -1;
+  return documents.map((document) => {
+    const id = (document as { readonly _id?: unknown })._id;
+    const name = nameOf(id, languageOf().keyOf(id));
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    const made = matchOf(document, `${time} ${name}`, 0);
+    const same = known.get(made.record.key);
+    if (!same || same.at < last || !sameBody(same.match.told, made.told)) return made;
+    last = same.at;
+    return same.match;
+  });
+}
