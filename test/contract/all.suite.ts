@@ -23,6 +23,7 @@ import { keyValueSuite } from './key-value.suite.ts';
 import { keyValueItemsSuite } from './key-value-items.suite.ts';
 import { lifecycleSuite } from './lifecycle.suite.ts';
 import { liveSuite } from './live.suite.ts';
+import { liveAggregateSuite } from './live-aggregate.suite.ts';
 import { liveOwnChangesSuite } from './live-own-changes.suite.ts';
 import { liveReadingSuite } from './live-reading.suite.ts';
 import { managedFieldsSuite } from './managed-fields.suite.ts';
@@ -134,6 +135,7 @@ const aboutEngine: readonly Suite[] = [
   iterationSuite,
   explainSuite,
   aggregateSuite,
+  liveAggregateSuite,
   badOptionsSuite,
   orderSuite,
   keyValueItemsSuite,
