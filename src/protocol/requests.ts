@@ -89,6 +89,8 @@ export interface Selection {
   readonly mayHang?: RequestFlags['mayHang'];
   readonly needs?: RequestFlags['needs'];
   readonly related?: RequestFlags['related'];
+  /** The time that `$$NOW` stands for; the engine's own when left out. */
+  readonly now?: RequestFlags['now'];
   /** Requests documents as versions. Not with `select`. */
   readonly shared?: SharedAsk | undefined;
 }

@@ -32,7 +32,7 @@ export function compileSelect(paths: unknown): (document: object) => object {
     throw unexpectedValue(
       'select_invalid',
       'select',
-      'a list of paths; an object does not go with a function',
+      'a list of paths (an object goes with criteria; map what a function finds)',
       paths,
     );
   const rules: Rules = new Map([['_id', true]]);

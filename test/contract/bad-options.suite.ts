@@ -6,6 +6,9 @@ const fn = () => true;
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);
 
+/** Of one segment more than documents have levels. */
+const DEEP = `${'a.'.repeat(500)}a`;
+
 /** Options of finding methods: the class of the error, its code, its place. */
 const OPTIONS: [unknown, string, string, string][] = [
   [{ limit: -1 }, 'OptionError', 'option_invalid', 'limit'],
@@ -61,6 +64,8 @@ const SELECTS: [unknown, string, string, string][] = [
   [{ select: null }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: '' }, 'CriteriaError', 'select_invalid', 'select'],
   [{ select: ['n', 5] }, 'CriteriaError', 'select_invalid', 'select[1]'],
+  [{ select: [DEEP] }, 'CriteriaError', 'select_invalid', 'select[0]'],
+  [{ sort: { [DEEP]: 1 } }, 'CriteriaError', 'sort_invalid', `sort.${DEEP}`],
   [{ select: ['n', 'a..b'] }, 'CriteriaError', 'select_invalid', 'select[1]'],
   [{ select: ['__proto__'] }, 'CriteriaError', 'select_invalid', 'select[0]'],
   [{ select: cyclic }, 'CriteriaError', 'select_invalid', 'select'],

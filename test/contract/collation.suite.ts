@@ -106,6 +106,19 @@ export function collationSuite(fixture: ClientFixture): void {
         expect((await things.deleteOne({ name: 'ADAM' }, options))?._id).toBe('e');
         expect(await things.deleteMany({ name: 'ADAM' }, options)).toBe(1);
         expect(await things.deleteMany({ name: 'ADAM' }, options)).toBe(0);
+        const changes = { $addToSet: { tags: 'X' }, $max: { n: 0 } };
+        expect((await things.patchOne({ n: 1 }, changes, options))?.tags).toEqual(['green', 'x']);
+        expect(await things.patchMany({}, { $pull: { tags: 'X' } }, options)).toBe(7);
+        expect((await things.get('a'))?.tags).toEqual(['green']);
+      });
+
+      test('decide which item `select` shows', async () => {
+        const things = await people();
+        const select = { tags: { $elemMatch: { $eq: 'BLUE' } } } as const;
+        const shown = async (options: object) =>
+          (await things.find({ n: 1 }, { select, ...options }))?.tags;
+        expect(await shown({ collation: BASE })).toEqual(['blue']);
+        expect(await shown({})).toBeUndefined();
       });
 
       test('are in live queries, whose order follows changes', async () => {

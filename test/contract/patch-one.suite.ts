@@ -197,6 +197,56 @@ export function patchOneSuite(fixture: ClientFixture): void {
       expect(await rejection(unclear)).toMatchObject({ code: 'paths_conflict', place: 'n' });
     });
 
+    test.each<[criteria: object, fields: object]>([
+      [{ x: { $in: [1] } }, { x: 1 }],
+      [{ x: { $all: [1] } }, { x: 1 }],
+      [{ x: { $in: [1, 2] } }, {}],
+      [{ x: { $in: [/a/] } }, {}],
+      [{ x: { $all: [{ $elemMatch: { y: 1 } }] } }, {}],
+      [{ x: { $elemMatch: { $eq: 1 } } }, {}],
+      [{ x: { $not: { $eq: 1 } } }, {}],
+      [{ x: { $gt: 1 } }, {}],
+      [{ x: /abc/ }, {}],
+      [{ x: { $eq: /abc/ } }, { x: /abc/ }],
+      [{ x: null }, { x: null }],
+      [{ x: [1, 2] }, { x: [1, 2] }],
+      [{ x: { y: 1 } }, { x: { y: 1 } }],
+      [{ 'x.x': { $all: [1] } }, { x: { x: 1 } }],
+      [{ $and: [{ 'x.x': 1 }, { 'x.y': { $eq: 2 } }] }, { x: { x: 1, y: 2 } }],
+      [{ $or: [{ x: 1 }] }, { x: 1 }],
+      [{ $or: [{ x: 1 }, { x: 1 }] }, {}],
+      [{ $nor: [{ x: 1 }] }, {}],
+    ])('begins with the values that %o asks for', async (criteria, fields) => {
+      const all = fixture.documents<any>();
+      const made = await all.patchOne(criteria, { $set: { a: 1 } }, { upsert: true });
+      expect(own([made])[0]).toEqual({ ...fields, a: 1 });
+    });
+
+    test.each<[criteria: object, code: string, place: string]>([
+      [{ x: { $all: [1, 2] } }, 'paths_conflict', 'x'],
+      [{ x: 1, 'x.x': 1 }, 'paths_conflict', 'x.x'],
+      [{ _id: { $all: ['a', 'b'] } }, 'paths_conflict', '_id'],
+      [{ '_id.x': 1 }, 'id_invalid', '_id.x'],
+      [{ 'x..y': 1 }, 'key_invalid', 'x..y'],
+      [{ 'x.$': 1 }, 'update_invalid', 'x.$'],
+      [{ 'x.$[].y': 1 }, 'update_invalid', 'x.$[].y'],
+    ])('makes nothing of %o', async (criteria, code, place) => {
+      const all = fixture.documents<any>();
+      const refused = all.patchOne(criteria, { $set: { a: 1 } }, { upsert: true });
+      expect(await rejection(refused)).toMatchObject({ code, place });
+      expect(await all.count()).toBe(0);
+    });
+
+    test('finds by an `$in` of one id what it has made', async () => {
+      const all = fixture.documents<any>();
+      const count = () =>
+        all.patchOne({ _id: { $in: ['a'] } }, { $inc: { n: 1 } }, { upsert: true });
+      expect([await count(), await count()]).toMatchObject([
+        { _id: 'a', n: 1 },
+        { _id: 'a', n: 2 },
+      ]);
+    });
+
     test('makes one document of many at once', async () => {
       const all = fixture.documents<Job>();
       const calls = Array.from({ length: 20 }, () =>

@@ -340,7 +340,7 @@ class DocumentUpdates {
     const time = now ?? clock.now();
     const versions: NewVersion[] = [];
     const pace = new Pace(clock, aborts, request.call);
-    for (const id of ids ?? (yield* this.#store.scans.idsOf(request))) {
+    for (const id of ids ?? (yield* this.#store.scans.idsOf({ ...request, now: time }))) {
       const before = records.get(id);
       if (!before) continue;
       // Outside: an error of storage is not the document's, and others may get it too.
@@ -362,7 +362,8 @@ class DocumentUpdates {
     const { changes } = request;
     try {
       if (typeof changes !== 'string') return compilePatch(peek(changes) as object, false, request);
-      if (request.filters || request.inserts || changes.includes('.$'))
+      const { filters, inserts, collation } = request;
+      if (filters || inserts || collation || changes.includes('.$'))
         return compilePatch(peek(changes) as object, true, request);
       if (last?.changes !== changes)
         last = { changes, update: compilePatch(peek(changes) as object, true) };

@@ -52,7 +52,7 @@ export function compileSelection(
 
 function compile(
   { settings, records, clock }: OperationContext,
-  { criteria = {}, archived = false, sort, select, collation }: Partial<Selection>,
+  { criteria = {}, archived = false, sort, select, collation, now }: Partial<Selection>,
 ): CompiledSelection {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding
   // again.
@@ -63,7 +63,7 @@ function compile(
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
   const late = lateOperators;
   const expressions: CompileExpression | undefined =
-    late && ((expression, place) => late.expression(expression, place, clock.now()));
+    late && ((expression, place) => late.expression(expression, place, now ?? clock.now()));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
     !compiled || ![...compiled.roots].some(isManaged);
   const matching =
@@ -76,7 +76,7 @@ function compile(
     select === undefined
       ? undefined
       : late && !Array.isArray(select)
-        ? late.select(select, isManaged)
+        ? late.select(select, isManaged, collation)
         : compileSelect(select);
   return {
     criteria,

@@ -3,11 +3,10 @@ import { CriteriaError } from '../../errors/errors.ts';
 import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
 import { isForValues } from '../../query/criteria/operators/array.ts';
 import { getAt, mismatch } from '../../query/path/value-path.ts';
-import { compareValues, equalValues, isAmong } from '../../query/value/compare-values.ts';
+import { orderIn } from '../../query/value/collation.ts';
+import { type Compare, isAmong } from '../../query/value/compare-values.ts';
 import { isRegExp } from '../../query/value/value-type.ts';
 import { replacing, UNCHANGED, type UpdatedPath, type UpdateStep } from './update-operator.ts';
-
-type Compare = (a: unknown, b: unknown) => number;
 
 type Direction = 1 | -1;
 
@@ -25,9 +24,9 @@ function eachOf(operand: unknown): Each {
   return isEach ? (operand as unknown as Each) : { $each: [operand] };
 }
 
-export function push(path: UpdatedPath, operand: unknown): UpdateStep {
+export function push(path: UpdatedPath, operand: unknown, collation?: string): UpdateStep {
   const { $each, $position, $slice, $sort } = eachOf(operand);
-  const compare = $sort && itemOrder($sort);
+  const compare = $sort && itemOrder($sort, orderIn(collation));
   return replacingItems(
     path,
     (before) => {
@@ -49,13 +48,13 @@ function sorted(items: Items, compare: Compare): unknown[] {
 }
 
 /** The order of whole items, or of fields inside them. A missing field counts as null. */
-function itemOrder(sort: NonNullable<Each['$sort']>): Compare {
-  if (typeof sort === 'number') return (a, b) => sort * compareValues(a, b);
+function itemOrder(sort: NonNullable<Each['$sort']>, compare: Compare): Compare {
+  if (typeof sort === 'number') return (a, b) => sort * compare(a, b);
   const orders = Object.entries(sort).map(([field, direction]): Compare => {
     const segments = field.split('.');
     const keyOf = (item: unknown) =>
       (isPlainObject(item) ? getAt(item, segments) : undefined) ?? null;
-    return (a, b) => direction * compareValues(keyOf(a), keyOf(b));
+    return (a, b) => direction * compare(keyOf(a), keyOf(b));
   });
   return (a, b) => {
     for (const order of orders) {
@@ -66,12 +65,13 @@ function itemOrder(sort: NonNullable<Each['$sort']>): Compare {
   };
 }
 
-export function addToSet(path: UpdatedPath, operand: unknown): UpdateStep {
+export function addToSet(path: UpdatedPath, operand: unknown, collation?: string): UpdateStep {
   const { $each } = eachOf(operand);
   return replacing(path, (before) => {
     const present = before === undefined ? [] : itemsOf(before, path);
-    const known = new ValueSet(present);
-    const added = distinct($each.filter((item) => !known.has(item)));
+    const known = new ValueSet(present, collation);
+    const others = $each.filter((item) => !known.has(item));
+    const added = distinct(others, orderIn(collation));
     return before !== undefined && added.length === 0 ? UNCHANGED : [...present, ...added];
   });
 }
@@ -85,9 +85,9 @@ function removing(path: UpdatedPath, isRemoved: ItemTest): UpdateStep {
   });
 }
 
-export function pullMatching(path: UpdatedPath, operand: unknown): UpdateStep {
+export function pullMatching(path: UpdatedPath, operand: unknown, collation?: string): UpdateStep {
   try {
-    return removing(path, pullTest(operand));
+    return removing(path, pullTest(operand, collation));
   } catch (error) {
     throw error instanceof CriteriaError ? placedIn(error, `changes.$pull.${path.path}`) : error;
   }
@@ -97,13 +97,14 @@ export function pullMatching(path: UpdatedPath, operand: unknown): UpdateStep {
  * As in MongoDB: operators and patterns match an item as they would a field, other criteria the
  * fields of objects.
  */
-function pullTest(operand: unknown): ItemTest {
+function pullTest(operand: unknown, collation: string | undefined): ItemTest {
   if (isRegExp(operand) || (isPlainObject(operand) && isForValues(operand))) {
-    const { test } = compileCriteria({ item: operand });
+    const { test } = compileCriteria({ item: operand }, collation);
     return (item) => test({ item });
   }
-  if (!isPlainObject(operand)) return (item) => equalValues(operand, item);
-  const { test } = compileCriteria(operand);
+  const compare = orderIn(collation);
+  if (!isPlainObject(operand)) return (item) => compare(operand, item) === 0;
+  const { test } = compileCriteria(operand, collation);
   return (item) => isPlainObject(item) && test(item);
 }
 
@@ -119,33 +120,36 @@ function placedIn(
 
 /**
  * A set of values that are equal as queries compare them: objects by content, a bigint and its
- * number alike. Objects are sorted: comparing each with all others takes seconds where an array has
- * thousands.
+ * number alike, strings in a collation. Objects are sorted: comparing each with all others takes
+ * seconds where an array has thousands.
  */
 class ValueSet {
   readonly #scalars = new Set<unknown>();
   readonly #others: unknown[] = [];
+  readonly #collation: string | undefined;
   #lookups = 0;
 
-  constructor(values: Iterable<unknown>) {
+  constructor(values: Iterable<unknown>, collation: string | undefined) {
+    this.#collation = collation;
     for (const value of values) {
-      if (isScalar(value)) this.#scalars.add(scalarKey(value));
+      if (hasKey(value, collation)) this.#scalars.add(scalarKey(value));
       else this.#others.push(value);
     }
   }
 
   has(value: unknown): boolean {
-    if (isScalar(value)) return this.#scalars.has(scalarKey(value));
+    if (hasKey(value, this.#collation)) return this.#scalars.has(scalarKey(value));
+    const compare = orderIn(this.#collation);
     this.#lookups++;
     // Sorting pays from the second lookup on.
-    if (this.#lookups === 1) return this.#others.some((other) => equalValues(other, value));
-    if (this.#lookups === 2) this.#others.sort(compareValues);
-    return isAmong(this.#others, value, compareValues);
+    if (this.#lookups === 1) return this.#others.some((other) => compare(other, value) === 0);
+    if (this.#lookups === 2) this.#others.sort(compare);
+    return isAmong(this.#others, value, compare);
   }
 }
 
-export function pullAll(path: UpdatedPath, operand: Items): UpdateStep {
-  const removed = new ValueSet(operand);
+export function pullAll(path: UpdatedPath, operand: Items, collation?: string): UpdateStep {
+  const removed = new ValueSet(operand, collation);
   return removing(path, (item) => removed.has(item));
 }
 
@@ -180,24 +184,18 @@ function replacingItems(
 }
 
 /** The values without those that equal an earlier one. */
-function distinct(values: readonly unknown[]): unknown[] {
-  const scalars = new Set<unknown>();
-  const isKept = values.map((value) => {
-    if (!isScalar(value)) return true;
-    const { size } = scalars;
-    return scalars.add(scalarKey(value)).size > size;
-  });
-  const others = [...values.keys()].filter((index) => !isScalar(values[index]));
+function distinct(values: readonly unknown[], compare: Compare): unknown[] {
   // Stable: the first of equal values stays first.
-  others.sort((a, b) => compareValues(values[a], values[b]));
-  others.forEach((index, at) => {
-    const before = others[at - 1];
-    if (before !== undefined && equalValues(values[before], values[index])) isKept[index] = false;
-  });
-  return values.filter((_, index) => isKept[index]);
+  const sorted = [...values.keys()].sort((a, b) => compare(values[a], values[b]));
+  const isAgain = (index: number, at: number) =>
+    at > 0 && compare(values[sorted[at - 1] as number], values[index]) === 0;
+  const again = new Set(sorted.filter(isAgain));
+  return values.filter((_, index) => !again.has(index));
 }
 
-function isScalar(value: unknown): boolean {
+/** Whether equal values have equal {@link scalarKey}s. A collator has no keys to look up. */
+function hasKey(value: unknown, collation: string | undefined): boolean {
+  if (typeof value === 'string') return collation === undefined;
   return typeof value !== 'object' || value === null;
 }
 

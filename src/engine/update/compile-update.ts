@@ -10,7 +10,7 @@ import {
   mismatch,
   setAt,
 } from '../../query/path/value-path.ts';
-import { compareValues } from '../../query/value/compare-values.ts';
+import { orderIn } from '../../query/value/collation.ts';
 import { isFields } from '../../query/value/value-type.ts';
 import type { ApplyUpdate, UpdateSource } from '../documents/compile-patch.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
@@ -81,13 +81,14 @@ export function compileUpdate(changes: object, source: UpdateSource = {}): Apply
       ? []
       : Object.entries(operands).map(([key, operand]) => ({ path: fieldPath(key), name, operand })),
   );
+  const { collation } = source;
   const paths = updates.map(({ path }) => path);
   if (!source.filters && !paths.some(({ segments }) => segments.some(isPositional)))
-    return applying(updates.map(stepOf));
+    return applying(updates.map((update) => stepOf(update, collation)));
   const positions = new Positions(source, paths);
   return (fields, now) => {
     const steps = updates.flatMap((update) =>
-      positions.resolve(fields, update.path).map((path) => stepOf({ ...update, path })),
+      positions.resolve(fields, update.path).map((path) => stepOf({ ...update, path }, collation)),
     );
     // Two operators may name one item.
     checkConflicts(steps.map(({ place }) => place));
@@ -95,11 +96,11 @@ export function compileUpdate(changes: object, source: UpdateSource = {}): Apply
   };
 }
 
-function stepOf({ path, name, operand }: PathUpdate): PlacedStep {
+function stepOf({ path, name, operand }: PathUpdate, collation: string | undefined): PlacedStep {
   return {
     // The server treats a renamed field at its new place.
     place: name === '$rename' ? fieldPath(operand as string) : path,
-    step: (operators[name] as UpdateOperator)(path, operand as never),
+    step: (operators[name] as UpdateOperator)(path, operand as never, collation),
   };
 }
 
@@ -172,10 +173,12 @@ function arithmetic(
 }
 
 function bound(sign: 1 | -1) {
-  return (path: UpdatedPath, operand: unknown): UpdateStep =>
-    replacing(path, (before) =>
-      before === undefined || sign * compareValues(operand, before) > 0 ? operand : UNCHANGED,
+  return (path: UpdatedPath, operand: unknown, collation?: string): UpdateStep => {
+    const compare = orderIn(collation);
+    return replacing(path, (before) =>
+      before === undefined || sign * compare(operand, before) > 0 ? operand : UNCHANGED,
     );
+  };
 }
 
 type ItemTest = (item: unknown) => boolean;
@@ -237,7 +240,7 @@ class Positions {
   #matched(fields: object, path: readonly string[], items: readonly unknown[]): number {
     const array = path.join('.');
     for (const one of criteriaAbout(this.#criteria, array)) {
-      const { test } = compileCriteria(one, this.#collation);
+      const { test } = compileCriteria(one, this.#collation, ofWholeDocuments);
       const index = items.findIndex((item) => test(withItem(fields, path, item)));
       if (index >= 0) return index;
     }
@@ -247,6 +250,9 @@ class Positions {
     );
   }
 }
+
+/** `$expr` says nothing of one item, and held for the document. */
+const ofWholeDocuments = () => ({ test: () => true, roots: new Set<string>() });
 
 /** What criteria say of an array: all of them, those about it alone, then each by itself. */
 function criteriaAbout(criteria: object, array: string): object[] {

@@ -201,21 +201,26 @@ interface Inserted {
 
 /**
  * The document that criteria describe, as MongoDB infers it for an upsert: equal values, also
- * within `$and` and an `$or` of one.
+ * within `$and`, an `$or` of one, an `$in` of one, and `$all`.
  *
- * @throws {KeyError} `paths_conflict`; {ValueError} `id_invalid`
+ * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`, `update_invalid`
  */
 export function describedBy(criteria: object): Inserted {
   const equalities = [...equalitiesOf(criteria)];
-  checkConflicts(equalities.map(([path]) => ({ path, segments: path.split('.') })));
-  const id = equalities.find(([path]) => path === '_id')?.[1];
-  if (id !== undefined && (typeof id !== 'string' || id === ''))
-    throw new ValueError('id_invalid', 'The _id in criteria of an upsert must be a string.', {
-      place: '_id',
-    });
+  const paths = equalities.map(([path]) => splitUpdatePath(path, path));
+  checkConflicts(paths);
   const fields = {};
-  for (const [path, value] of equalities)
-    if (!isManaged(path)) setAt(fields, path.split('.'), value, path);
+  let id: string | undefined;
+  for (const [index, { path, segments }] of paths.entries()) {
+    const value = equalities[index]?.[1];
+    if (path === '_id' && (value === undefined || (typeof value === 'string' && value))) id = value;
+    else if (segments[0] === '_id')
+      throw new ValueError('id_invalid', 'The _id in criteria of an upsert must be a string.', {
+        place: path,
+      });
+    else if (path.includes('.$')) throw updateInvalid(path, 'is no path of a new document');
+    else if (!isManaged(path)) setAt(fields, segments, value, path);
+  }
   return { id, fields };
 }
 
@@ -226,7 +231,14 @@ function* equalitiesOf(criteria: object): Generator<[path: string, value: unknow
     else if (!key.startsWith('$')) {
       if (isFields(value) && holdsOperators(value)) {
         if ('$eq' in value) yield [key, value.$eq];
+        for (const one of equalItems(value)) yield [key, one];
       } else if (!isRegExp(value)) yield [key, value];
     }
   }
+}
+
+/** The items that an array must have, or a value be; a pattern or `$elemMatch` is none. */
+function equalItems({ $in = [], $all = [] }: { $in?: unknown[]; $all?: unknown[] }): unknown[] {
+  const items = $in.length === 1 ? [...$in, ...$all] : $all;
+  return items.filter((one) => !isRegExp(one) && !(isFields(one) && holdsOperators(one)));
 }

@@ -7,8 +7,16 @@ export type UpdatedPath = SplitPath;
 /** Changes decoded fields in place. @param now Unix milliseconds. */
 export type UpdateStep = (fields: object, now: number) => void;
 
-/** Compiles an operator on one path. Its client has checked the operand. */
-export type UpdateOperator = (path: UpdatedPath, operand: never) => UpdateStep;
+/**
+ * Compiles an operator on one path. Its client has checked the operand.
+ *
+ * @param collation The order of strings, as `parseCollation` writes it.
+ */
+export type UpdateOperator = (
+  path: UpdatedPath,
+  operand: never,
+  collation: string | undefined,
+) => UpdateStep;
 
 /**
  * What a change returns to leave the path as it is. Missing parents are not made, but values in the

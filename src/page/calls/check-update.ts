@@ -7,7 +7,7 @@ import type { PartName } from '../../protocol/parts.ts';
 import type { RequestedChanges } from '../../protocol/requests.ts';
 import { isPositional } from '../../query/path/key-path.ts';
 import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path/update-paths.ts';
-import { checkCriteria } from '../find/find-query.ts';
+import { type CriteriaTraits, checkCriteria } from '../find/find-query.ts';
 
 /** The changes of a patch in a request. */
 export interface EncodedChanges extends RequestedChanges {
@@ -33,13 +33,15 @@ export function encodeChanges(changes: unknown, filters?: readonly unknown[]): E
   // Of a copy: a getter may give another value each time.
   const captured = captureChanges(changes);
   const copy = checkChanges(captured.copy as Changes);
-  const pulled = checkCriteria(copy.$pull, 'changes.$pull');
   const copies = filters?.map(copyFilter);
+  const pulled = checkCriteria(copy.$pull, 'changes.$pull');
+  const { mayHang, needs = [] } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
+  const isUpdate = copies || isOperator(Object.keys(copy)[0]);
   return {
     changes: encodeCaptured({ copy, json: captured.json }),
     filters: copies?.map((one) => one.filter),
-    mayHang: pulled.mayHang ?? copies?.find((one) => one.mayHang)?.mayHang,
-    needs: copies || isOperator(Object.keys(copy)[0]) ? OPERATORS_PART : undefined,
+    mayHang,
+    needs: isUpdate ? [...OPERATORS_PART, ...needs] : undefined,
   };
 }
 

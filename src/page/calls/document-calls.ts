@@ -160,13 +160,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     if (upsert && query.test) throw upsertUnclear();
     const encoded = encodeChanges(changes, filtersIn(query.given));
     // The document of an upsert is computed by the code of operators.
-    const needs = upsert ? OPERATORS_PART : encoded.needs;
-    const ask = {
-      ...query.selection,
-      ...encoded,
-      upsert,
-      ...flagsOf(query, { ...encoded, needs }),
-    };
+    const needs = encoded.needs ?? (upsert ? OPERATORS_PART : undefined);
+    const flags = flagsOf(query, { ...encoded, needs });
+    const ask = { ...query.selection, ...encoded, upsert, ...flags };
     return query.test || this.schema
       ? yield* this.#atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
       : yield* this.#patchFirst(sender, ask);
@@ -199,9 +195,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       const reply = yield* request(sender, { op: 'patchOne', ...ask });
       return reply && (toDocument(this.#build, reply.record) as Stored<T, S>);
     }
-    const { id, changes, filters, criteria, collation, needs, upsert } = ask;
-    const asked = { id, changes, filters, criteria, collation, needs, upsert };
-    const found = yield* request(sender, { op: 'getVersion', ...asked });
+    const { id } = ask;
+    const found = yield* request(sender, { op: 'getVersion', ...ask });
     if (!found) return undefined;
     const made = found.record[0] || undefined;
     const { body, fields } = this.#encode(
@@ -295,7 +290,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
   *deleteMany(sender: Sender, params: unknown, options?: unknown): Coroutine<number> {
     const query = parseMatchQuery(params, options);
-    if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection });
+    // A replay deletes the same documents, whatever time it is then.
+    const now = query.selection.needs && Date.now();
+    if (!query.test) return yield* request(sender, { op: 'deleteMany', ...query.selection, now });
     return yield* request(sender, { op: 'deleteMany', ids: yield* this.#idsOf(sender, query) });
   }
 

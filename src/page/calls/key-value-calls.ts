@@ -72,10 +72,10 @@ export class KeyValueCalls extends CommonCalls {
   *remove(sender: Sender, key: unknown, params: unknown): Coroutine<unknown[]> {
     const path = checkKey(key);
     if (typeof params !== 'function') {
-      const { criteria, mayHang } = encodeCriteria(params);
+      const { criteria, ...flags } = encodeCriteria(params);
       const change = { op: 'kvRemove', key: path, criteria } as const;
-      if (this.schema) return (yield* this.schema.change(sender, change, { mayHang })) as unknown[];
-      return decode(yield* request(sender, { ...change, mayHang })) as unknown[];
+      if (this.schema) return (yield* this.schema.change(sender, change, flags)) as unknown[];
+      return decode(yield* request(sender, { ...change, ...flags })) as unknown[];
     }
     for (;;) {
       const reply = yield* request(sender, { op: 'kvGet', key: path, array: true });
@@ -191,5 +191,5 @@ function recordOf(key: Key): string {
 
 function encodeCriteria(params: unknown): { criteria: Body } & RequestFlags {
   const criteria = encode(isPlainObject(params) ? copyCriteria(params) : params, 'params', true);
-  return { criteria, mayHang: checkCriteria(peek(criteria), '').mayHang };
+  return { criteria, ...checkCriteria(peek(criteria), '') };
 }

@@ -201,9 +201,9 @@ export class RelationTree {
 
   /** Notes what criteria have in them. */
   #noted(criteria: unknown, place: string): unknown {
-    const { mayHang, isLate } = checkCriteria(criteria, place);
+    const { mayHang, needs } = checkCriteria(criteria, place);
     this.mayHang ??= mayHang;
-    if (isLate) this.needs.add('expressions');
+    for (const part of needs ?? []) this.needs.add(part);
     return criteria;
   }
 

@@ -168,11 +168,10 @@ export function asAcknowledged(request: Request, reply: unknown): Request | unde
       const changed = reply as ReplyTo<'patchOne'>;
       if (!changed) return undefined;
       const { record, now, isInserted } = changed;
-      const { handle, changes, filters, criteria, needs } = request;
       const [id, , , body] = record;
       // The same document, whatever others have made of it since.
-      if (isInserted) return { op: 'insert', handle, id, body: body as Body, now };
-      return { op: 'patch', handle, id, changes, filters, criteria, needs, now };
+      if (!isInserted) return { ...request, op: 'patch', id, now };
+      return { op: 'insert', handle: request.handle, id, body: body as Body, now };
     }
     case 'deleteOne': {
       const { handle } = request;

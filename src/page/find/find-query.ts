@@ -68,8 +68,6 @@ export function parseMatchQuery(
 /** Deepest nesting of criteria: what compiles and tests them recurses. */
 const MAX_CRITERIA_DEPTH = 100;
 
-const EXPRESSIONS_PART: readonly PartName[] = ['expressions'];
-
 /** Literal characters behind `^`: without alternatives and quantifiers, nothing backtracks. */
 const LITERAL_PREFIX = /^\^(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*$/;
 
@@ -88,7 +86,7 @@ export function findQuery(
   const selection: Selection = {
     criteria,
     mayHang: matched.mayHang ?? selected.mayHang,
-    needs: isPlainObject(select) || matched.isLate ? EXPRESSIONS_PART : undefined,
+    needs: isPlainObject(select) ? EXPRESSIONS : matched.needs,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     collation,
@@ -180,12 +178,14 @@ export function passesPredicate<T>(predicate: (item: T) => unknown, item: T): bo
  */
 const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
+const EXPRESSIONS: readonly PartName[] = ['expressions'];
+
 /** What criteria have in them. */
-interface CriteriaTraits {
+export interface CriteriaTraits {
   /** A pattern that may hang. A literal prefix such as `/^abc/` cannot. */
   mayHang?: true;
-  /** An operator whose code is a part. */
-  isLate?: true;
+  /** Where it has an operator whose code is a part. */
+  needs?: readonly PartName[];
 }
 
 /**
@@ -225,7 +225,7 @@ function visitCriteria(
   } else if (isPlainObject(criteria)) {
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);
-      if (key === '$expr' || key.startsWith('$bits')) traits.isLate = true;
+      if (key === '$expr' || key.startsWith('$bits')) traits.needs = EXPRESSIONS;
       const isPattern = key === '$regex' || (key === 'regex' && /\.\$regex\w+$/.test(place));
       if (isPattern && typeof value === 'string') notePattern(value, traits);
       if (key === '$regex' && typeof value === 'string' && !isValue)

@@ -85,12 +85,15 @@ export function compileCriteria(
  *
  * @throws {CriteriaError} as {@link compileCriteria}.
  */
-export function compileItemCriteria(criteria: unknown): (item: unknown) => boolean {
-  if (isFields(criteria) && !isForValues(criteria)) {
-    return itemTest(compileObject(criteria, '', { root: 'item', roots: new Set() }).test);
-  }
+export function compileItemCriteria(
+  criteria: unknown,
+  collation?: string,
+): (item: unknown) => boolean {
+  const collated = collation === undefined ? undefined : orderIn(collation);
+  if (isFields(criteria) && !isForValues(criteria))
+    return itemTest(compileFields(criteria, '', collated));
   if (criteria === null || criteria === undefined) return (item) => item === criteria;
-  const test = singleTest(compileFieldCriteria(criteria, '', undefined));
+  const test = singleTest(compileFieldCriteria(criteria, '', collated));
   return (item) => test(item, true);
 }
 

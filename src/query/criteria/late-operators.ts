@@ -12,6 +12,7 @@ interface LateOperators {
   readonly select: (
     choices: object,
     isManaged: (path: string) => boolean,
+    collation: string | undefined,
   ) => (document: object) => object;
   readonly fields: Readonly<Record<string, Operator>>;
   /** What aggregation takes of the part; it knows the type. */

@@ -25,7 +25,8 @@ export type Language = typeof language;
 
 provideOperators({
   expression: compileExpressionTest,
-  select: (choices, isManaged) => compileChoices(choices, compileItemCriteria, isManaged),
+  select: (choices, isManaged, collation) =>
+    compileChoices(choices, (criteria) => compileItemCriteria(criteria, collation), isManaged),
   fields: bitOperators,
   language,
 });

@@ -1,8 +1,5 @@
 import { KeyError } from '../../errors/errors.ts';
-import { isIndex } from './own-property.ts';
-
-/** Values nest no deeper either. */
-const MAX_SEGMENTS = 500;
+import { isIndex, MAX_SEGMENTS } from './own-property.ts';
 
 /** A parsed key: the record, then the path inside its value. */
 export type KeyPath = readonly [record: string, ...path: (string | number)[]];

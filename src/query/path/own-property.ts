@@ -5,6 +5,9 @@ import { unexpectedValue } from '../query-errors.ts';
 /** Reads a segment of a path from an object; `undefined` if the object has no such field. */
 export type PropertyReader = (container: object, key: string) => unknown;
 
+/** Values nest no deeper either. */
+export const MAX_SEGMENTS = 500;
+
 let builtIns: readonly object[] | undefined;
 
 /**
@@ -78,8 +81,8 @@ export function valueReader(path: string): (document: object) => unknown {
 /** The segments of a dotted path. @throws {CriteriaError} for an impossible path. */
 export function checkPath(path: unknown, code: CriteriaErrorCode, place: string): string[] {
   const segments = typeof path === 'string' ? path.split('.') : [''];
-  if (segments.some((segment) => segment === '' || segment === '__proto__')) {
+  const isEmpty = segments.some((segment) => segment === '' || segment === '__proto__');
+  if (isEmpty || segments.length > MAX_SEGMENTS)
     throw unexpectedValue(code, place, 'a path such as "name" or "address.city"', path);
-  }
   return segments;
 }

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { type CompiledPatch, compilePatch } from '../../../src/engine/documents/compile-patch.ts';
+import {
+  type CompiledPatch,
+  compilePatch,
+  type UpdateSource,
+} from '../../../src/engine/documents/compile-patch.ts';
 import { parts } from '../../../src/engine/parts.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { encodeChanges } from '../../../src/page/calls/check-update.ts';
@@ -124,10 +128,15 @@ function asText(item: unknown): unknown {
 /** As a client checks and an engine compiles changes. */
 export function compile(
   changes: unknown,
-  { array_filters, criteria }: { array_filters?: readonly object[]; criteria?: object } = {},
+  {
+    array_filters,
+    ...source
+  }: Omit<UpdateSource, 'filters'> & {
+    readonly array_filters?: readonly object[];
+  } = {},
 ): CompiledPatch {
   const { changes: body, filters } = encodeChanges(changes, array_filters);
-  return compilePatch(peek(body) as object, false, { filters, criteria });
+  return compilePatch(peek(body) as object, false, { filters, ...source });
 }
 
 /** Rows of one array, an operator's operand for it, and the array after. */

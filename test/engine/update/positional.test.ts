@@ -21,6 +21,20 @@ const rows: readonly Row[] = [
     {},
     { a: [{ n: 5 }, { n: 5 }] },
   ],
+  [
+    'what the criteria match, whatever `$expr` says of the document',
+    { a: [1, 5], n: 2, m: 2 },
+    { $set: { 'a.$': 0 } },
+    { criteria: { a: 5, $expr: { $eq: ['$n', '$m'] } } },
+    { a: [1, 0], n: 2, m: 2 },
+  ],
+  [
+    'the same within logic',
+    { a: [1, 5] },
+    { $set: { 'a.$': 0 } },
+    { criteria: { $and: [{ $expr: { $gt: [{ $size: '$a' }, 1] } }, { $or: [{ a: 5 }] }] } },
+    { a: [1, 0] },
+  ],
   ['fields without an operator', { a: [{ n: 1 }] }, { 'a.$[].n': 5 }, {}, { a: [{ n: 5 }] }],
   [
     'nested arrays',

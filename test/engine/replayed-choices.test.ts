@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Request } from '../../src/protocol/requests.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { openClient } from './engine-client.ts';
+import { FakeClock } from './fake-clock.ts';
+import { ReplayingClient } from './replaying-client.ts';
+import { NOTES, takeOver } from './successive-engines.ts';
+
+const insert = (id: string, fields: object): Request => ({
+  ...{ op: 'insert', handle: NOTES, id, body: JSON.stringify(fields) },
+});
+
+/** What an engine holds after changes, and what the next one holds an hour later by replay. */
+async function replayed(clock: FakeClock, ...changes: Request[]) {
+  const client = new ReplayingClient();
+  await client.join(await takeOver(memoryDriver(), clock, 'a'));
+  for (const change of changes) await client.make(change);
+  const made = await client.contents();
+  clock.jump(3_600_000);
+  const failures = await client.join(await takeOver(memoryDriver(), clock, 'a'));
+  expect(failures).toEqual(new Map());
+  return { made, again: await client.contents() };
+}
+
+const needs: Request['needs'] = ['updates'];
+
+test('a replayed patchOne chooses items in its collation', async () => {
+  const items = { tags: ['a', 'RED', 'red'] };
+  const collation = 'en 2';
+  const { made, again } = await replayed(
+    new FakeClock(),
+    insert('x', items),
+    insert('y', items),
+    {
+      ...{ op: 'patchOne', handle: NOTES, criteria: { tags: 'Red' }, archived: false, collation },
+      ...{ changes: '{"$set":{"tags.$":"first"}}', needs },
+    },
+    {
+      ...{ op: 'patchOne', handle: NOTES, criteria: { _id: 'y' }, archived: false, collation },
+      ...{ changes: '{"$set":{"tags.$[t]":"both"}}', filters: [{ t: 'rED' }], needs },
+    },
+  );
+  expect(made).toMatchObject({
+    bodies: ['{"tags":["a","first","red"]}', '{"tags":["a","both","both"]}'],
+  });
+  expect(again).toEqual(made);
+});
+
+test('a replay chooses documents by $$NOW as it was', async () => {
+  const clock = new FakeClock();
+  const now = clock.now();
+  const [past, soon] = [now - 1000, now + 1000];
+  const criteria = { $expr: { $lt: ['$due', { $toDouble: '$$NOW' }] } };
+  const late = { criteria, archived: false, needs: ['expressions'] } as const;
+  const { made, again } = await replayed(
+    clock,
+    insert('past', { due: past }),
+    insert('soon', { due: soon }),
+    { op: 'patchMany', handle: NOTES, changes: '{"late":true}', ...late },
+    insert('older', { due: past }),
+    { op: 'deleteMany', handle: NOTES, ...late, now },
+  );
+  expect(made).toMatchObject({ keys: ['soon'], bodies: [`{"due":${soon}}`] });
+  expect(again).toEqual(made);
+});
+
+test('a deleteMany says which time $$NOW is', async () => {
+  const { client } = openClient(memoryDriver());
+  const notes = new client.Collection<{ due: Date }>({ name: 'notes', type: 'DOCUMENT_BASED' });
+  const now = Date.now();
+  await notes.insertMany([{ due: new Date(now - 1000) }, { due: new Date(now + 3_600_000) }]);
+  // The clock of the engine stands years before.
+  expect(await notes.deleteMany({ $expr: { $lt: ['$due', '$$NOW'] } })).toBe(1);
+  await client.close();
+});
