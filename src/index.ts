@@ -123,6 +123,10 @@ export type {
 } from './protocol/backup-protocol.ts';
 export type { Key } from './protocol/key-value-protocol.ts';
 export type { Criteria } from './query/criteria/criteria-types.ts';
+export type {
+  AccumulatorExpression,
+  Expression,
+} from './query/expressions/expression-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';
 export type { Direction, FieldPath, Path, Sort } from './query/path/path-types.ts';
 export type { Plan } from './query/plan/plan.ts';

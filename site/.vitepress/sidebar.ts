@@ -58,6 +58,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'reference/clients',
       'reference/collections',
       'reference/queries',
+      'reference/expressions',
       'reference/key-values',
       'reference/saving',
       'reference/types',

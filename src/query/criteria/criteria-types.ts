@@ -1,3 +1,4 @@
+import type { Expression } from '../expressions/expression-types.ts';
 import type { IfHolds, Item, Named, Path, ValueAt } from '../path/path-types.ts';
 
 /** A BSON type by name, as `$type` takes it. */
@@ -67,7 +68,7 @@ interface LogicalCriteria<T> {
    * `{ $gt: ['$spent', '$budget'] }`. No index helps it. Its code is a part, which loads with the
    * first.
    */
-  $expr?: unknown;
+  $expr?: Expression;
   /** A note for readers of the query; it matches everything. */
   $comment?: string;
 }
