@@ -126,7 +126,7 @@ export type { Criteria } from './query/criteria/criteria-types.ts';
 export type {
   AccumulatorExpression,
   Expression,
-} from './query/expressions/expression-types.ts';
+} from './query/expression-types.ts';
 export type { KeyRange } from './query/index/key-range.ts';
 export type { Direction, FieldPath, Path, Sort } from './query/path/path-types.ts';
 export type { Plan } from './query/plan/plan.ts';

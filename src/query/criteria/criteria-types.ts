@@ -1,4 +1,4 @@
-import type { Expression } from '../expressions/expression-types.ts';
+import type { Expression } from '../expression-types.ts';
 import type { IfHolds, Item, Named, Path, ValueAt } from '../path/path-types.ts';
 
 /** A BSON type by name, as `$type` takes it. */

@@ -1,9 +1,6 @@
 import { test } from 'vitest';
 import type { Criteria } from '../../../src/query/criteria/criteria-types.ts';
-import type {
-  AccumulatorExpression,
-  Expression,
-} from '../../../src/query/expressions/expression-types.ts';
+import type { AccumulatorExpression, Expression } from '../../../src/query/expression-types.ts';
 
 const take = (_expression: Expression): void => {};
 const accumulate = (_accumulator: AccumulatorExpression): void => {};

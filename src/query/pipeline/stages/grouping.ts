@@ -146,7 +146,7 @@ class GroupSink implements Sink {
       if (unit !== undefined) continue;
       const { values, from } = valuesOf(read, path, block);
       if (accumulator.grows) this.#run.keep(values.slice(from, from + length), place);
-      addAll(this.#states[index] as Accumulator[], this.#places, values, from, length);
+      accumulator.addAll(this.#states[index] as Accumulator[], this.#places, values, from, length);
     }
   }
 
@@ -252,17 +252,6 @@ function valuesOf(
   const values = new Array<unknown>(to - from);
   for (let at = from; at < to; at++) values[at - from] = evaluate(documents[at] as object);
   return { values, from: 0 };
-}
-
-function addAll(
-  states: readonly Accumulator[],
-  places: Int32Array,
-  values: readonly unknown[],
-  from: number,
-  length: number,
-): void {
-  for (let at = 0; at < length; at++)
-    (states[places[at] as number] as Accumulator).add(values[from + at]);
 }
 
 const COUNTED = { count: { $sum: 1 } };
