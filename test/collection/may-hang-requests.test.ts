@@ -38,6 +38,7 @@ const withPattern: readonly (readonly [shows: string, criteria: object])[] = [
   ['$not', { a: { $not: /x/ } }],
   ['$in', { a: { $in: ['x', /x/] } }],
   ['$regexMatch', { $expr: { $regexMatch: { input: '$a', regex: '(x+)+' } } }],
+  ['$regexFindAll', { $expr: { $size: { $regexFindAll: { input: '$a', regex: '(x+)+' } } } }],
   ['$elemMatch in $or', { $or: [{ b: 1 }, { a: { $elemMatch: { b: /x/ } } }] }],
 ];
 
