@@ -35,7 +35,7 @@ const REFUSED: [pipeline: unknown, code: string, place: string][] = [
   [[{}], 'pipeline_invalid', 'pipeline[0]'],
   [[{ $match: {}, $limit: 1 }], 'pipeline_invalid', 'pipeline[0]'],
   [[{ $limit: 1 }, { $grup: {} }], 'operator_unknown', 'pipeline[1].$grup'],
-  [[{ $match: () => true }], 'pipeline_invalid', 'pipeline'],
+  [[{ $match: () => true }], 'pipeline_invalid', 'pipeline[0].$match'],
   [[{ $match: { a: { $gtt: 1 } } }], 'operator_unknown', 'pipeline[0].$match.a.$gtt'],
   [[{ $match: 5 }], 'criteria_invalid', 'pipeline[0].$match'],
   [[{ $limit: 0 }], 'operand_invalid', 'pipeline[0].$limit'],

@@ -277,7 +277,7 @@ export function liveSuite(fixture: ClientFixture): void {
         [() => things.live({}, { skip: 0.5 }), 'option_invalid', 'skip'],
         [() => things.live({}, { throttle: -1 }), 'option_invalid', 'throttle'],
         [() => things.live({}, { after: { _id: 'a' } } as never), 'option_unknown', 'after'],
-        [() => things.live({}, { sort: { n: () => 1 } } as never), 'sort_invalid', 'sort'],
+        [() => things.live({}, { sort: { n: () => 1 } } as never), 'sort_invalid', 'sort.n'],
         [() => things.live({}, { where: {} as never }), 'option_invalid', 'where'],
         [() => things.live({}, { archived: 1 as never }), 'option_invalid', 'archived'],
         [() => things.live({}, { limits: 1 } as never), 'option_unknown', 'limits'],

@@ -102,6 +102,7 @@ export const keyValueReads: Methods<KeyValueCalls, KeyValueReads<unknown, 'sync'
 /** How the methods run. */
 export const keyValueMethods: Methods<KeyValueCalls, KeyValueMethods<unknown, 'sync'>> = {
   ...keyValueReads,
+  aggregate: { start: (calls: KeyValueCalls) => calls.aggregate, options: 1 } as never,
   set: { start: (calls) => calls.set },
   delete: { start: (calls) => calls.delete },
   push: { start: (calls) => calls.push },
@@ -112,5 +113,4 @@ export const keyValueMethods: Methods<KeyValueCalls, KeyValueMethods<unknown, 's
   modify: { start: (calls) => calls.modify, options: 2 },
   increase: { start: (calls) => calls.increase },
   decrease: { start: (calls) => calls.decrease },
-  aggregate: { start: (calls: KeyValueCalls) => calls.aggregate } as never,
 };

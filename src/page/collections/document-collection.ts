@@ -26,6 +26,7 @@ import {
 } from '../calls/document-methods.ts';
 import { addMethods } from '../calls/methods.ts';
 import type { DocumentStream } from '../find/document-stream.ts';
+import { copied } from '../find/search.ts';
 import { LiveQuery } from '../live/live-query.ts';
 import { documentsSource } from '../live/live-source.ts';
 import { checkId } from '../sending/call-arguments.ts';
@@ -272,8 +273,8 @@ export class DocumentCollection<
     pipeline: P,
     options?: LiveAggregateOptions,
   ): LiveQuery<readonly AggregateResult<Stored<T, S>, P, R>[]> {
-    const base = { ...this.liveBase, pipeline: pipeline ?? null };
-    return new LiveQuery(documentsSource(base, {}, options));
+    const source = documentsSource({ ...this.liveBase, count: false }, {}, options);
+    return new LiveQuery({ ...source, pipeline: copied(pipeline, 'pipeline') });
   }
 
   /**

@@ -7,7 +7,7 @@ import {
 } from '../../api/options/option-checks.ts';
 import { capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { CriteriaError, ValueError } from '../../errors/errors.ts';
+import { type CairnError, CriteriaError } from '../../errors/errors.ts';
 import type { Search } from '../sending/observed-call.ts';
 
 const anything: Check = { allowed: '', test: () => true };
@@ -58,13 +58,18 @@ function isNoOrder(sort: unknown): boolean {
   return isPlainObject(sort) && Object.keys(sort).length === 0;
 }
 
-/** @throws {CriteriaError} `sort_invalid` and the like */
-export function copied(value: unknown, place: 'sort' | 'select' | 'pipeline'): unknown {
+/**
+ * Copies an argument: later changes by the caller have no effect.
+ *
+ * @throws {CriteriaError} `sort_invalid` and the like
+ */
+export function copied(value: unknown, root: 'sort' | 'select' | 'pipeline' | 'params'): unknown {
   try {
-    return capture(value, place, true).copy;
+    return capture(value, root, true).copy;
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new CriteriaError(`${place}_invalid`, message, { place, cause });
+    const { message, place } = cause as CairnError;
+    const what = root === 'params' ? 'criteria' : root;
+    throw new CriteriaError(`${what}_invalid`, message, { place, cause });
   }
 }
 
@@ -73,14 +78,9 @@ export function copyCriteria(criteria: unknown): object {
   if (!isPlainObject(criteria)) {
     throw new CriteriaError(
       'criteria_invalid',
-      'params must be a function or an object of criteria; {} matches all documents.',
+      'params must be a function or criteria; {} matches all documents.',
       { place: 'params' },
     );
   }
-  try {
-    return capture(criteria, 'params', true).copy as object;
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new CriteriaError('criteria_invalid', cause.message, { place: cause.place, cause });
-  }
+  return copied(criteria, 'params') as object;
 }

@@ -38,7 +38,7 @@ export class LiveFeed {
     this.#publish = publish;
     const { search, pipeline } = source;
     this.#find =
-      search && (pipeline === undefined ? findQuery(search) : pipelineQuery(search, pipeline));
+      search && ('pipeline' in source ? pipelineQuery(search, pipeline) : findQuery(search));
     this.#list = new LiveList(source, this.#find, channel.shared);
     this.#record = new LiveRecord(source, channel.registry);
   }

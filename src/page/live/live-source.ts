@@ -2,7 +2,7 @@ import { checkOptions, milliseconds } from '../../api/options/option-checks.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import { checkSearch, copied, findChecks } from '../find/search.ts';
+import { checkSearch, findChecks } from '../find/search.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { Search } from '../sending/observed-call.ts';
 
@@ -18,6 +18,7 @@ export interface LiveSource {
   readonly key?: Key;
   /** The arguments of any other query. */
   readonly search?: Search;
+  /** Given for a query whose options select no documents; whether their count is the data. */
   readonly count?: boolean;
   /** The stages of an aggregation. */
   readonly pipeline?: unknown;
@@ -27,16 +28,14 @@ export interface LiveSource {
 
 /** @throws {OptionError} for an unknown option or an invalid value; {CriteriaError} */
 export function documentsSource(
-  base: Pick<LiveSource, 'channel' | 'settings' | 'count' | 'pipeline'>,
+  base: Pick<LiveSource, 'channel' | 'settings' | 'count'>,
   params: unknown,
   options: unknown = {},
 ): LiveSource {
-  const isOfMatches = base.count || base.pipeline !== undefined;
-  const known = { ...(isOfMatches ? count : list), throttle: { ...milliseconds, fallback: 0 } };
+  const known = { ...('count' in base ? count : list), throttle: { ...milliseconds, fallback: 0 } };
   const { throttle, ...rest } = checkOptions(options, known, 'options');
   try {
-    const pipeline = copied(base.pipeline, 'pipeline');
-    return { ...base, pipeline, search: checkSearch(params, rest), throttle: throttle as number };
+    return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
   } catch (error) {
     throw nameCollection(error, base.settings.name);
   }
