@@ -35,6 +35,8 @@ test.each(foreign)(
       [{ a: { $options: 'i', $regex: pattern } }, 'a.$regex'],
       [{ a: { $in: ['x', pattern] } }, 'a.$in[1]'],
       [{ a: { $not: pattern } }, 'a.$not'],
+      [{ $expr: { $regexMatch: { input: '$a', regex: source } } }, '$expr.$regexMatch.regex'],
+      [{ $expr: { $regexFind: { input: '$a', regex: pattern } } }, '$expr.$regexFind.regex'],
       [
         { $or: [{ b: 1 }, { a: { $elemMatch: { $regex: pattern } } }] },
         '$or[1].a.$elemMatch.$regex',

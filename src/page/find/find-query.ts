@@ -227,9 +227,10 @@ function visitCriteria(
       const at = placeBelow(place, key);
       if (key === '$expr' || key.startsWith('$bits')) traits.needs = EXPRESSIONS;
       const isPattern = key === '$regex' || (key === 'regex' && /\.\$regex\w+$/.test(place));
-      if (isPattern && typeof value === 'string') notePattern(value, traits);
-      if (key === '$regex' && typeof value === 'string' && !isValue)
-        checkPattern(value, criteria.$options, at);
+      if (isPattern && typeof value === 'string') {
+        notePattern(value, traits);
+        if (!isValue) checkPattern(value, criteria.$options ?? criteria.options, at);
+      }
       // It compares with a RegExp that is stored.
       else visitCriteria(value, at, traits, depth + 1, isValue || key === '$eq');
     }

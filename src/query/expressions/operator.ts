@@ -215,6 +215,16 @@ export function checkLength(length: number, most: number, place: string): void {
   if (length > most) throw wrongKind(place, `a result of ${most} items or characters`, length);
 }
 
+/** An array or a text of more is a mistake that would exhaust the memory. */
+export const MOST_ITEMS = 1_000_000;
+
+/** @throws {CriteriaError} `operand_invalid` unless a date can hold it. */
+export function dateAt(time: number, place: string): Date {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) throw wrongKind(place, 'a result that a date can hold', time);
+  return date;
+}
+
 /** @throws {CriteriaError} `operand_invalid` unless it is an array. */
 export function itemsIn(value: unknown, place: string): readonly unknown[] {
   if (!Array.isArray(value)) throw wrongKind(place, 'an array', value);

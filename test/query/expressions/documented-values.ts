@@ -177,6 +177,16 @@ export const documentedValues: Documented = {
       [{ $stdDevSamp: '$numbers' }, 1],
       [{ $stdDevSamp: '$n' }, null],
     ],
+    $add: [
+      [{ $add: ['$at', 1, 2] }, new Date(at.getTime() + 3)],
+      [{ $add: ['$at', 1e20] }, REFUSED],
+      [{ $add: ['$at', '$at'] }, REFUSED],
+    ],
+    $subtract: [
+      [{ $subtract: ['$at', '$at'] }, 0],
+      [{ $subtract: ['$at', Number.NaN] }, REFUSED],
+      [{ $subtract: [5, '$at'] }, REFUSED],
+    ],
     // Strings.
     $regexFind: [
       [

@@ -384,6 +384,21 @@ test('$expr agrees with mingo', () => {
   );
 });
 
+describe('a long list', () => {
+  test('of arrays is zipped', () => {
+    const given = { lists: Array.from({ length: 200_000 }, (_, at) => [at]) };
+    expect(of({ $size: { $arrayElemAt: [{ $zip: { inputs: '$lists' } }, 0] } }, given)).toBe(
+      200_000,
+    );
+  });
+
+  test('of matches is refused', () => {
+    const given = { text: 'a'.repeat(1_000_001) };
+    const all = { $size: { $regexFindAll: { input: '$text', regex: 'a' } } };
+    expect(failureOf(() => of(all, given))).toMatchObject({ code: 'operand_invalid' });
+  });
+});
+
 describe('a result that doubles with each step', () => {
   const doubling = (initialValue: unknown, step: unknown) => ({
     $reduce: { input: { $range: [0, 40] }, initialValue, in: step },

@@ -1,6 +1,7 @@
 import { isDate } from '../../value/value-type.ts';
 import {
   argumentsOf,
+  dateAt,
   type ExpressionOperator,
   isNullish,
   ofArguments,
@@ -96,7 +97,7 @@ export const arithmetic: Record<string, ExpressionOperator> = {
     if (isDate(a))
       return isDate(b)
         ? a.getTime() - b.getTime()
-        : new Date(a.getTime() - Number(numericIn(b, place)));
+        : dateAt(a.getTime() - Number(numericIn(b, place)), place);
     return combine(
       numericIn(a, place),
       numericIn(b, place),
@@ -160,7 +161,7 @@ function sum(values: readonly unknown[], place: string): unknown {
         (x, y) => x + y,
       );
   }
-  return hasDate ? new Date(Number(total)) : total;
+  return hasDate ? dateAt(Number(total), place) : total;
 }
 
 function product(values: readonly unknown[], place: string): unknown {

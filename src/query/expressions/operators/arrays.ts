@@ -14,6 +14,7 @@ import {
   isNullish,
   isTrue,
   itemsIn,
+  MOST_ITEMS,
   namedOperands,
   ofArguments,
   ofGiven,
@@ -24,9 +25,6 @@ import {
   withVariables,
   wrongKind,
 } from '../operator.ts';
-
-/** An array of more is a mistake that would exhaust the memory. */
-const MOST_ITEMS = 1_000_000;
 
 /** A function of an array; null and missing give null. */
 const ofItems = (compute: (items: readonly unknown[]) => unknown): ExpressionOperator =>
@@ -114,8 +112,9 @@ export const arrays = {
         const items = lists.map((list) => itemsIn(list, place));
         if (fill.length > 0 && (isLongest !== true || fill.length !== items.length))
           throw wrongKind(place, 'a default for each input, with useLongestLength', defaults);
-        const lengths = items.map((list) => list.length);
-        const length = lengths.length === 0 ? 0 : Math[isLongest ? 'max' : 'min'](...lengths);
+        const [first = [], ...others] = items;
+        const longer = isLongest ? Math.max : Math.min;
+        const length = others.reduce((most, list) => longer(most, list.length), first.length);
         return Array.from({ length }, (_, at) =>
           items.map((list, number) => (at < list.length ? list[at] : (fill[number] ?? null))),
         );

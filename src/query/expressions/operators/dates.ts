@@ -3,6 +3,7 @@ import { addMonths, DAY, dateParts, firstDayOf, monthOf, weekday } from '../date
 import { compileFormat, compileParser, localOf, parseIso } from '../dates/date-format.ts';
 import { timeAt, UTC, type Zone, zoneOf } from '../dates/zone.ts';
 import {
+  dateAt,
   type ExpressionOperator,
   integerIn,
   ofGiven,
@@ -168,12 +169,6 @@ function timeIn(value: unknown, place: string): number {
   // Most are of this realm, which is known sooner.
   if (value instanceof Date || isDate(value)) return value.getTime();
   throw wrongKind(place, 'a date', value);
-}
-
-function dateAt(time: number, place: string): Date {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) throw wrongKind(place, 'a result that a date can hold', time);
-  return date;
 }
 
 function zoneIn({ timezone }: Settings, place: string): Zone {

@@ -7,6 +7,7 @@ import {
   indexOf,
   integerIn,
   isNullish,
+  MOST_ITEMS,
   namedOperands,
   ofArguments,
   ofGiven,
@@ -123,14 +124,19 @@ export const strings = {
     () => null,
   ),
   $regexFindAll: matching(
-    (text, { source, flags }) => shownMatches([...text.matchAll(new RegExp(source, `${flags}g`))]),
+    (text, { source, flags }, place) => {
+      const matches: RegExpExecArray[] = [];
+      for (const match of text.matchAll(new RegExp(source, `${flags}g`)))
+        checkLength(matches.push(match), MOST_ITEMS, place);
+      return shownMatches(matches);
+    },
     () => [],
   ),
 } satisfies Record<string, ExpressionOperator>;
 
 /** `$regexMatch` and its kin. */
 function matching(
-  find: (text: string, pattern: RegExp) => unknown,
+  find: (text: string, pattern: RegExp, place: string) => unknown,
   ofNothing: () => unknown,
 ): ExpressionOperator {
   return (operand, place, scope) => {
@@ -140,7 +146,7 @@ function matching(
     const input = scope.compile(given.input, `${place}.input`, scope);
     return (document) => {
       const value = input(document);
-      return isNullish(value) ? ofNothing() : find(textIn(value, place), pattern);
+      return isNullish(value) ? ofNothing() : find(textIn(value, place), pattern, place);
     };
   };
 }
