@@ -1,4 +1,5 @@
 import type { FindOptions, MatchOptions, SelectOption, Stamp } from './document-types.ts';
+import type { IncludeOption } from './relation-types.ts';
 
 interface Throttle {
   /**
@@ -14,7 +15,8 @@ export type LiveOptions<
   T extends object,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
-> = Omit<FindOptions<T, S, L>, 'after' | 'signal'> & Throttle;
+  N extends IncludeOption<S> = undefined,
+> = Omit<FindOptions<T, S, L, N>, 'after' | 'signal'> & Throttle;
 
 /** Options of a live count. */
 export type LiveCountOptions<T extends object, S extends Stamp = never> = Omit<

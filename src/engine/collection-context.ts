@@ -57,6 +57,8 @@ export interface CollectionContext
   readonly saves: SaveSchedule;
   readonly events: CollectionEvents;
   readonly recent: RecentReads;
+  /** Its live queries. */
+  readonly lives: () => object;
   /** The list of its backups. */
   readonly backups: Snapshots;
   /** Of a document collection. A restored backup brings new ones. */

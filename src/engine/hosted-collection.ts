@@ -102,6 +102,7 @@ export class HostedCollection implements Executor {
       records: this.records,
       versions: new CollectionVersions(() => this.context),
       backups: new Snapshots(storage, name),
+      lives: () => this.lives,
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
       replica: undefined,

@@ -1,6 +1,7 @@
 import type { Body } from '../codec/body.ts';
 import type { Stamps, StoredRecord } from '../storage/segments/stored-record.ts';
 import { ANY_VERSION } from './operation-kinds.ts';
+import type { LiveIncluded } from './relation-protocol.ts';
 
 /** What an aggregation asks. */
 export interface AggregateAsk {
@@ -46,6 +47,8 @@ export interface ListPart {
   readonly flags: Uint8Array;
   readonly stamps: readonly (Stamps | undefined)[] | undefined;
   readonly bodies: readonly Body[];
+  /** The partners of the documents, for each include. */
+  readonly included?: readonly LiveIncluded[] | undefined;
   /** The versions, in this thread only. */
   readonly records?: readonly StoredRecord[] | undefined;
   /** Whether another part follows. */

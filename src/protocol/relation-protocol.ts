@@ -58,6 +58,21 @@ export interface IncludedReply {
   readonly included: readonly IncludedReply[];
 }
 
+/**
+ * The partners of documents of a live query. The page keeps each by a number, so that a partner
+ * comes again only if it, or one of its own partners, has changed.
+ */
+export interface LiveIncluded extends Pick<IncludedReply, 'counts' | 'columns'> {
+  /** The partners of all documents, in order, by their numbers. */
+  readonly rows: Float64Array;
+  /** The numbers of those that the columns have: they are new, or have changed. */
+  readonly fresh: Float64Array;
+  /** The numbers of those that no document has any more. */
+  readonly gone: Float64Array;
+  /** The partners of the fresh ones. */
+  readonly included: readonly LiveIncluded[];
+}
+
 /** How partners were found. */
 export interface RelationPlan {
   /** The relation; a nested one by its path, such as `visits.technician`. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DocumentCollection, RelationOptions } from '../../src/index.ts';
+import type { DocumentCollection, LiveQuery, RelationOptions } from '../../src/index.ts';
 import type { ClientFixture } from './client-fixture.ts';
+import { LiveLog } from './live-log.ts';
 import { rejection } from './outcomes.ts';
 
 interface Customer {
@@ -362,6 +363,162 @@ function aboutRelations(fixture: ClientFixture): void {
       expect(await find(criteria)).toEqual(['j1']);
       const none = { _id: { $in: ['j1', 'j2'] }, visits: { $none: { done: false } } };
       expect(await find(none)).toEqual(['j2']);
+    });
+  });
+
+  describe('live', () => {
+    type Shown = Job & {
+      _id: string;
+      customer: Customer | null;
+      visits: (Visit & { _id: string })[];
+    };
+    const live = (criteria: object, options: object) =>
+      all.jobs.live(criteria as never, options as never) as unknown as LiveQuery<readonly Shown[]>;
+
+    test('a change of a partner reaches the documents of its old and its new value', async () => {
+      const query = live({}, including({ customer: true, visits: { sort: { at: 1 } } }));
+      const log = new LiveLog(query);
+      const before = (await query.ready).data;
+      expect(before).toEqual(
+        await all.jobs.filter({}, including({ customer: true, visits: { sort: { at: 1 } } })),
+      );
+      const emitted = log.snapshots.length;
+      await all.visits.patch('v1', { job_id: 'j3' });
+      const { data = [] } = query.getSnapshot();
+      expect(data.map(({ visits }) => names(visits))).toEqual([['v2', 'v4'], ['v3'], ['v1'], []]);
+      // The others stay the same objects, and partners that did not change too.
+      expect(data[1]).toBe(before[1]);
+      expect(data[3]).toBe(before[3]);
+      expect(data[0]?.customer).toBe(before[0]?.customer);
+      expect(data[0]?.visits[0]).toBe(before[0]?.visits[0]);
+      expect(Object.isFrozen(data[0]?.visits[0])).toBe(true);
+      // A change that it does not show.
+      await all.customers.insert({ _id: 'eve', name: 'Eve' });
+      expect(log.snapshots.length).toBe(emitted + 1);
+      log.stop();
+    });
+
+    test('a transaction is one emission, whose parts agree', async () => {
+      const query = live({ status: 'open' }, including({ customer: true }));
+      const log = new LiveLog(query);
+      await query.ready;
+      const emitted = log.snapshots.length;
+      await fixture.db.transaction(async (tx) => {
+        await tx(all.jobs).patch('j1', { customer_id: 'bob' });
+        await tx(all.customers).patch('bob', { name: 'Rob' });
+        await tx(all.jobs).patch('j2', { customer_id: 'ada' });
+        await tx(all.customers).delete('ada');
+      });
+      expect(query.getSnapshot().data?.map(({ customer }) => customer?.name)).toEqual([
+        'Rob',
+        undefined,
+      ]);
+      expect(log.snapshots.length).toBe(emitted + 1);
+      log.stop();
+    });
+
+    test('two includes by one value, an array that loses one, moves, limits', async () => {
+      const again = fixture.documents<Job>({
+        name: 'jobs',
+        relations: {
+          first: { many: () => all.visits, to: 'job_id' },
+          last: { many: () => all.visits, to: 'job_id' },
+          technicians: { many: () => all.technicians, from: 'technician_ids' },
+        },
+      });
+      const options = including({
+        first: { sort: { at: 1 }, limit: 1 },
+        last: { sort: { at: -1 }, limit: 1 },
+        technicians: true,
+      });
+      const query = again.live({}, options);
+      const log = new LiveLog(query);
+      await query.ready;
+      const check = async () =>
+        expect(query.getSnapshot().data).toEqual(await again.filter({}, options));
+      for (const change of [
+        () => all.visits.patch('v2', { at: 9 }),
+        () => all.visits.delete('v1'),
+        () => again.patch('j1', { technician_ids: ['t1'] }),
+        () => all.visits.archive('v4'),
+        () => all.visits.deleteMany({}),
+        () => all.technicians.patch('t1', { name: 'Tina' }),
+        () => again.deleteMany({ status: 'done' }),
+        () => all.visits.insertMany([{ job_id: 'j2', at: 1, done: true }]),
+      ]) {
+        await change();
+        await check();
+      }
+      log.stop();
+    });
+
+    test('conditions on partners decide anew', async () => {
+      const criteria = { visits: { $some: { done: false } } };
+      const query = live(criteria, {});
+      const count = all.jobs.liveCount(criteria as never);
+      const logs = [new LiveLog(query), new LiveLog(count)];
+      await Promise.all([query.ready, count.ready]);
+      const shown = () => [names(query.getSnapshot().data), count.getSnapshot().data];
+      expect(shown()).toEqual([['j1'], 1]);
+      await all.visits.patch('v3', { done: false });
+      expect(shown()).toEqual([['j1', 'j2'], 2]);
+      await all.visits.deleteMany({ job_id: 'j1' });
+      expect(shown()).toEqual([['j2'], 1]);
+      for (const log of logs) log.stop();
+    });
+
+    test('liveDocument takes include', async () => {
+      const query = all.jobs.liveDocument('j1', including({ customer: true })) as LiveQuery<
+        Shown | undefined
+      >;
+      const log = new LiveLog(query);
+      expect((await query.ready).data).toMatchObject({ _id: 'j1', customer: { name: 'Ada' } });
+      await all.customers.patch('ada', { name: 'Ava' });
+      expect(query.getSnapshot().data?.customer?.name).toBe('Ava');
+      await all.jobs.archive('j1');
+      expect(query.getSnapshot().data).toMatchObject({
+        _archived: true,
+        customer: { name: 'Ava' },
+      });
+      await all.jobs.delete('j1');
+      expect(query.getSnapshot().data).toBeUndefined();
+      log.stop();
+    });
+
+    test('a restored backup of partners shows, and a drop is an error', async () => {
+      const customers = fixture.documents<Customer>({
+        name: 'customers',
+        activate_drop_method: true,
+      });
+      const backup = await customers.createBackup();
+      await customers.patch('ada', { name: 'Other' });
+      const query = live({ _id: 'j1' }, including({ customer: { select: ['name'] } }));
+      const log = new LiveLog(query);
+      await log.until(([job]) => job?.customer?.name === 'Other');
+      await customers.loadBackup(backup);
+      await log.until(([job]) => job?.customer?.name === 'Ada');
+      await customers.Drop();
+      expect(await log.error()).toMatchObject({ code: 'collection_dropped' });
+      log.stop();
+    });
+
+    test('with patterns, functions and throttle', async () => {
+      const options = including({ customer: { where: { name: /^.+a$/i } } }, { throttle: 1 });
+      const query = live({}, { ...(options as object), where: ({ _id }: Shown) => _id < 'j3' });
+      const log = new LiveLog(query);
+      const shows = (...expected: unknown[]) =>
+        log.until((data) => `${data.map(({ customer }) => customer?.name)}` === `${expected}`);
+      await shows('Ada', undefined);
+      await all.customers.patch('bob', { name: 'Boba' });
+      await shows('Ada', 'Boba');
+      log.stop();
+    });
+
+    test('bad relations are errors of the query', async () => {
+      const query = live({}, including({ nothing: true }));
+      expect(await rejection(query.ready)).toMatchObject({ code: 'relation_invalid' });
+      const { customers } = all;
+      expect(() => customers.live({}, including({ jobs: true }))).toThrow('include');
     });
   });
 

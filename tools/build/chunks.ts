@@ -68,7 +68,7 @@ export const chunks: Group[] = [
     'engine/upkeep/part',
     'engine/replication/replica-requests',
   ),
-  chunk('relations', 65, 'page/calls/(?:related-calls|relation-tree)'),
+  chunk('relations', 65, 'page/calls/(?:related-calls|related-live|relation-tree)'),
   chunk(
     'files',
     60,

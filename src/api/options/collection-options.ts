@@ -277,7 +277,7 @@ const documentOnly: Record<string, Check> = {
   indexes: indexList,
   expire_after: expireOption,
   shared_documents: flag,
-  relations: { allowed: 'relations by name', test: isPlainObject },
+  relations: { allowed: 'an object', test: isPlainObject },
   id_length: integer(
     'a whole number from 4 to 256',
     (value) => value >= 4 && value <= 256,

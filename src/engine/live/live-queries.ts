@@ -10,11 +10,28 @@ import { CountResult, ItemResult, lateResults, type MaintainedResult } from './l
 
 type LiveRequest = Request<keyof LiveOperations>;
 
+/** A key that no record has: the changes themselves are noted. */
+const NOTED: ReadonlySet<string> = new Set(['']);
+
+/** Live queries that look into other collections: of a part, which their request has waited for. */
+export const relatedLives: {
+  make(context: CollectionContext, request: Request<'live'>, reader: LiveReader): MaintainedResult;
+} = {} as never;
+
+/** A query of another collection. */
+interface ChangesWatcher {
+  /** Notes changed keys; the reader computes afterwards. */
+  note(keys: ReadonlySet<string>): void;
+  readonly reader: LiveReader;
+}
+
 /** The live queries of a collection, of all sessions. */
 export class LiveQueries {
   readonly #context: CollectionContext;
   /** The readers, each with whether it decodes changes at once. */
   readonly #readers = new Map<LiveReader, boolean>();
+  /** Queries of other collections that look into this one. */
+  readonly #watchers = new Set<ChangesWatcher>();
   /** Keys that changed in this batch; only collected while there are readers. */
   #touched = new Set<string>();
 
@@ -22,9 +39,9 @@ export class LiveQueries {
     this.#context = context;
   }
 
-  /** Number of readers. */
+  /** Number of readers, here and of other collections. */
   get size(): number {
-    return this.#readers.size;
+    return this.#readers.size + this.#watchers.size;
   }
 
   /**
@@ -37,11 +54,16 @@ export class LiveQueries {
     else if (request.op === 'liveEnd') reader.end();
     else {
       const { records, clock } = this.#context;
-      const { spec, mayHang = false } = request;
-      const result = this.#resultFor(spec);
+      const { spec, mayHang = false, related } = request;
+      const result = related
+        ? relatedLives.make(this.#context, request as Request<'live'>, reader)
+        : this.#resultFor(spec);
       const throttle = Math.max(request.throttle, result.throttle ?? 0);
       this.#readers.set(reader, spec.kind !== 'item' && !mayHang);
-      const left = () => void this.#readers.delete(reader);
+      const left = () => {
+        this.#readers.delete(reader);
+        result.end?.();
+      };
       reader.begin({ result, records, clock, throttle, mayHang, left });
     }
     return request.mayHang && reader.resting();
@@ -49,7 +71,13 @@ export class LiveQueries {
 
   /** Must be called with each change. */
   touch(key: string): void {
-    if (this.#readers.size > 0) this.#touched.add(key);
+    if (this.size > 0) this.#touched.add(key);
+  }
+
+  /** Watches the changes of this collection for a query of another. @returns what ends it. */
+  watch(watcher: ChangesWatcher): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
   /** Must be called after each batch: passes its changes to the readers. */
@@ -57,22 +85,30 @@ export class LiveQueries {
     if (this.#touched.size === 0) return;
     const keys = this.#touched;
     this.#touched = new Set();
+    // All know of the change before any computes what it shows.
+    const watchers = [...this.#watchers];
+    for (const watcher of watchers) watcher.note(keys);
     const looks = [...this.#readers.values()].includes(true);
     if (looks) this.#decode(keys);
     const areResident = this.#areResident(keys);
     for (const reader of [...this.#readers.keys()]) reader.changed(keys, areResident);
+    for (const { reader } of watchers) reader.changed(NOTED, true);
     if (looks && !this.#context.settings.caching) this.#forget(keys);
   }
 
   /** Must be called when all records were replaced. */
   reload(): void {
     this.#touched.clear();
-    for (const reader of [...this.#readers.keys()]) reader.reload();
+    for (const reader of [...this.#readers.keys(), ...this.#watching]) reader.reload();
   }
 
   /** Ends all readers: the collection was dropped. */
   fail(error: unknown): void {
-    for (const reader of [...this.#readers.keys()]) reader.fail(error);
+    for (const reader of [...this.#readers.keys(), ...this.#watching]) reader.fail(error);
+  }
+
+  get #watching(): LiveReader[] {
+    return Array.from(this.#watchers, ({ reader }) => reader);
   }
 
   #areResident(keys: ReadonlySet<string>): boolean {

@@ -132,8 +132,10 @@ export class LiveReader {
    */
   catchUp(changed: ReadonlySet<RecordStore>): Promise<void> | undefined {
     if (!this.#reading || !this.#ready || this.#hasEnded) return undefined;
-    const { throttle, mayHang, records } = this.#reading;
-    if (throttle > 0 || mayHang || !changed.has(records)) return undefined;
+    const { throttle, mayHang, records, result } = this.#reading;
+    const { sources = [records] } = result;
+    if (throttle > 0 || mayHang || !sources.some((one) => changed.has(one as RecordStore)))
+      return undefined;
     const isBehind = this.#touched.size > 0 || this.#stale;
     if (!isBehind && this.#state.is !== 'working') return undefined;
     return new Promise((resolve) => {

@@ -31,6 +31,10 @@ export interface MaintainedResult {
    * with the versions it began with: their segments must stay pinned.
    */
   next(): Coroutine<LiveNews | undefined>;
+  /** Of a query that shows other collections too. */
+  readonly sources?: readonly Records[];
+  /** Must be called when the reader ends. */
+  end?(): void;
 }
 
 /** Results whose code is a part. */

@@ -59,7 +59,7 @@ export function* findPartners(
   if (values.length === 0) return { byValue, places, query: undefined };
   const wanted = new ValueMap<true>();
   for (const value of values) wanted.set(value, true);
-  const asked = values.length > MOST_VALUES ? {} : { [to]: { $in: wanted.values } };
+  const asked = valuesToFind(to, wanted.values);
   const query = new DocumentQuery(
     context,
     { criteria: both(asked, criteria), archived, sort },
@@ -78,6 +78,11 @@ export function* findPartners(
     }
   });
   return { byValue, places, query };
+}
+
+/** Criteria of those that have one of some values. */
+export function valuesToFind(to: string, values: readonly unknown[]): object {
+  return values.length > MOST_VALUES ? {} : { [to]: { $in: values } };
 }
 
 export function both(one: object, other: object | undefined): object {

@@ -77,28 +77,56 @@ function isJoining(value: unknown): boolean {
 
 /** A map whose keys are equal where criteria say so: `1` and `1n`, two Dates of one time. */
 export class ValueMap<V> {
-  readonly #scalars = new Map<unknown, V>();
-  readonly #dates = new Map<number, V>();
-  readonly #others: (readonly [value: unknown, item: V])[] = [];
-  /** The keys, each once, in the order of their first appearance. */
-  readonly values: unknown[] = [];
+  readonly #simple = new Map<unknown, Entry<V>>();
+  readonly #dates = new Map<number, Entry<V>>();
+  #others: Entry<V>[] = [];
+
+  /** The keys, each once. */
+  get values(): unknown[] {
+    return this.#entries().map(({ value }) => value);
+  }
+
+  get items(): V[] {
+    return this.#entries().map(({ item }) => item);
+  }
 
   get(value: unknown): V | undefined {
-    if (typeof value !== 'object') return this.#scalars.get(scalar(value));
-    if (isDate(value)) return this.#dates.get(value.getTime());
-    return this.#others.find(([other]) => equalValues(other, value))?.[1];
+    return this.#find(value)?.item;
   }
 
   set(value: unknown, item: V): void {
-    if (this.get(value) === undefined) this.values.push(value);
-    if (typeof value !== 'object') this.#scalars.set(scalar(value), item);
-    else if (isDate(value)) this.#dates.set(value.getTime(), item);
-    else this.#others.push([value, item]);
+    const known = this.#find(value);
+    const entry = { value, item };
+    if (known) known.item = item;
+    else if (typeof value !== 'object') this.#simple.set(simple(value), entry);
+    else if (isDate(value)) this.#dates.set(value.getTime(), entry);
+    else this.#others.push(entry);
+  }
+
+  delete(value: unknown): void {
+    if (typeof value !== 'object') this.#simple.delete(simple(value));
+    else if (isDate(value)) this.#dates.delete(value.getTime());
+    else this.#others = this.#others.filter((other) => !equalValues(other.value, value));
+  }
+
+  #find(value: unknown): Entry<V> | undefined {
+    if (typeof value !== 'object') return this.#simple.get(simple(value));
+    if (isDate(value)) return this.#dates.get(value.getTime());
+    return this.#others.find((other) => equalValues(other.value, value));
+  }
+
+  #entries(): Entry<V>[] {
+    return [...this.#simple.values(), ...this.#dates.values(), ...this.#others];
   }
 }
 
+interface Entry<V> {
+  readonly value: unknown;
+  item: V;
+}
+
 /** A bigint and an equal number are one value, but two in a Map. */
-function scalar(value: unknown): unknown {
+function simple(value: unknown): unknown {
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
   return Number.isFinite(number) && BigInt(number) === value ? number : value;

@@ -12,6 +12,9 @@ import type { RelatedReading } from './reading.ts';
 
 type Criteria = Readonly<Record<string, unknown>>;
 
+/** Where conditions find partners. */
+type Partners = Pick<RelatedReading, 'contextOf' | 'plans'>;
+
 /** The documents that are asked, for the choice of the side to begin with. */
 interface Documents {
   /** What they fulfil besides. */
@@ -26,7 +29,7 @@ interface Documents {
  * not know of relations.
  */
 export function* resolveCriteria(
-  reading: RelatedReading,
+  reading: Partners,
   context: OperationContext,
   criteria: object,
   pace: Pace,
@@ -78,9 +81,21 @@ function asksPartners(criteria: unknown): boolean {
   );
 }
 
+/** The handles of the partners that criteria ask for, and of theirs. */
+export function partnersIn(criteria: unknown): number[] {
+  if (Array.isArray(criteria)) return criteria.flatMap(partnersIn);
+  if (!isFields(criteria)) return [];
+  return Object.entries(criteria).flatMap(([key, value]) => {
+    if (/^\$(?:and|or|nor)$/.test(key)) return partnersIn(value);
+    if (key !== '$related') return [];
+    const { partner, criteria: own } = value as RelatedCondition;
+    return [partner, ...partnersIn(own)];
+  });
+}
+
 /** The values at `to` of the partners that match. */
 function* valuesOf(
-  reading: RelatedReading,
+  reading: Partners,
   context: OperationContext,
   { partner: number, name, from, to, criteria: asked, isNone }: RelatedCondition,
   pace: Pace,

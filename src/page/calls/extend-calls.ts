@@ -29,11 +29,12 @@ export async function extendCalls(handle: ExtendedHandle): Promise<void> {
 }
 
 async function addRelations(
-  { calls, settings, partnerOf }: ExtendedHandle,
+  { calls, channel, settings, partnerOf }: ExtendedHandle,
   relations: RelationOptions,
 ): Promise<void> {
   const { relate } = await import('./related-calls.ts').catch(loadFailed);
-  relate(calls as DocumentCalls<object>, { name: settings.name, relations, partnerOf });
+  const related = { name: settings.name, relations, partnerOf };
+  relate(calls as DocumentCalls<object>, channel, settings, related);
 }
 
 function addSchema({ calls, channel, settings }: ExtendedHandle, given: StandardSchema): void {

@@ -8,10 +8,13 @@ import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts
 import type { PartName } from '../../protocol/parts.ts';
 import type { IncludeAsk, IncludedReply, RelatedAsk } from '../../protocol/relation-protocol.ts';
 import type { RequestFlags, ScanReply } from '../../protocol/requests.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
 import { checkId, copyArgument } from '../sending/call-arguments.ts';
 import { buildFrom } from '../sending/documents.ts';
+import type { HandleChannel } from '../sending/handle-channel.ts';
 import { exclusively, type HandleRequest, type Sender } from '../sending/sender.ts';
 import type { DocumentCalls } from './document-calls.ts';
+import { liveChannel } from './related-live.ts';
 import {
   hasRelated,
   type PartnerHandle,
@@ -31,7 +34,13 @@ type Search<T = unknown> = (sender: Sender, params: unknown, options?: unknown) 
  * Gives the calls of a collection its relations: those that name one, in `include` or in criteria,
  * ask the engine with the partners; all others run as ever.
  */
-export function relate(calls: DocumentCalls<object>, related: RelatedCollection): void {
+export function relate(
+  calls: DocumentCalls<object>,
+  channel: HandleChannel,
+  settings: CollectionSettings,
+  related: RelatedCollection,
+): void {
+  channel.live = (source) => liveChannel(channel, related, settings, source);
   const { find, get, getMany, stream } = calls;
   const { patchMany, patchOne, deleteMany, deleteOne } = calls;
   const own = { filter: calls.filter<object> as Search<object[]>, find: find as Search<object> };

@@ -16,7 +16,7 @@ import type {
   Stored,
 } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
-import type { RELATED, RelationsOf } from '../../api/relation-types.ts';
+import type { IncludeOption, RELATED, RelationsOf } from '../../api/relation-types.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
 import {
   type DocumentMethods,
@@ -126,7 +126,7 @@ export class DocumentCollection<
    */
   async explain(
     params: Params<T, S>,
-    options?: FindOptions<T, S, SelectOption<T, S>>,
+    options?: FindOptions<T, S, SelectOption<T, S>, IncludeOption<S>>,
   ): Promise<Explanation> {
     const began = performance.now();
     const explained = await this.call((calls) => calls.explain, [params, options], { options: 1 });
@@ -146,10 +146,13 @@ export class DocumentCollection<
    * for await (const user of users.each({ age: { $gte: 18 } })) console.log(user.name);
    * ```
    */
-  async *each<const L extends SelectOption<T, S> = undefined>(
+  async *each<
+    const L extends SelectOption<T, S> = undefined,
+    const N extends IncludeOption<S> = undefined,
+  >(
     params: Params<T, S> = {} as Params<T, S>,
-    options?: FindOptions<T, S, L>,
-  ): AsyncGenerator<Found<T, S, L>, void, undefined> {
+    options?: FindOptions<T, S, L, N>,
+  ): AsyncGenerator<Found<T, S, L, N>, void, undefined> {
     let stream: DocumentStream<T, S> | undefined;
     try {
       // The stream starts with this call, before later calls.
@@ -162,7 +165,7 @@ export class DocumentCollection<
         { options: 1 },
       );
       while (chunk) {
-        yield* chunk as Found<T, S, L>[];
+        yield* chunk as Found<T, S, L, N>[];
         chunk = await this.call(
           () => (sender, _) => (stream as DocumentStream<T, S>).read(sender),
           [options],
@@ -239,10 +242,13 @@ export class DocumentCollection<
    * const stop = adults.subscribe(({ status, data }) => console.log(status, data?.length));
    * ```
    */
-  live<const L extends SelectOption<T, S> = undefined>(
+  live<
+    const L extends SelectOption<T, S> = undefined,
+    const N extends IncludeOption<S> = undefined,
+  >(
     params: Params<T, S>,
-    options?: LiveOptions<T, S, L>,
-  ): LiveQuery<readonly Found<T, S, L>[]> {
+    options?: LiveOptions<T, S, L, N>,
+  ): LiveQuery<readonly Found<T, S, L, N>[]> {
     return new LiveQuery(documentsSource(this.liveBase, params, options));
   }
 
@@ -283,8 +289,11 @@ export class DocumentCollection<
    *
    * @throws {ValueError} `id_invalid`
    */
-  liveDocument(id: string): LiveQuery<Read<T, S> | undefined> {
+  liveDocument<const N extends IncludeOption<S> = undefined>(
+    id: string,
+    options?: { include?: N },
+  ): LiveQuery<Found<T, S, undefined, N> | undefined> {
     checkId(id);
-    return new LiveQuery({ ...this.liveBase, key: id, throttle: 0 });
+    return new LiveQuery({ ...this.liveBase, include: options?.include, key: id, throttle: 0 });
   }
 }

@@ -8,9 +8,8 @@ import type { CollectionSettings } from '../../protocol/settings.ts';
 import { compileSelect } from '../../query/projection.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { FindQuery } from '../find/find-query.ts';
-import { documentAt } from '../sending/documents.ts';
+import { documentAt, type LiveDocuments } from '../sending/documents.ts';
 import type { LiveActivity, LiveRegistry } from '../sending/observed-call.ts';
-import type { SharedDocuments } from '../sending/shared-documents.ts';
 import type { LiveSource } from './live-source.ts';
 
 /** An item of the engine's list for this query. */
@@ -42,7 +41,7 @@ export class LiveList {
   constructor(
     { settings, count }: LiveSource,
     find: FindQuery | undefined,
-    shared: SharedDocuments | undefined,
+    shared: LiveDocuments | undefined,
   ) {
     this.#find = find;
     this.#count = count;
@@ -114,7 +113,7 @@ export class LiveList {
 function slotReader(
   settings: CollectionSettings,
   find: FindQuery | undefined,
-  shared: SharedDocuments | undefined,
+  shared: LiveDocuments | undefined,
 ): SlotReader {
   const build = documentBuilder(settings);
   const project = find?.select && compileSelect(find.select);
@@ -128,7 +127,10 @@ function slotReader(
     const key = part.keys[index] as string;
     const record = shared && part.records?.[index];
     const fields = () => decode(part.bodies[index] as Body) as object;
-    if (whole) return { key, passes: true, value: fields(), record };
+    if (whole) {
+      const value = shared?.ofWhole?.(part, index) ?? fields();
+      return { key, passes: true, value, record };
+    }
     const document = shared?.ofPart(part, index) ?? documentAt(build, part, index, fields());
     const passes = find?.test?.(document) ?? true;
     const value = passes && project ? project(document) : document;

@@ -166,7 +166,8 @@ export class LiveQuery<T> implements AsyncIterable<T> {
     }
     // After all earlier calls.
     const channel = await this.#source.channel();
-    return new LiveFeed(this.#source, channel, (snapshot) => {
+    const over = channel.live?.(this.#source) ?? channel;
+    return new LiveFeed(this.#source, over, (snapshot) => {
       // A result may arrive after `close()`.
       if (!this.#closed) this.#publish(snapshot as LiveSnapshot<T>);
     });

@@ -1,4 +1,5 @@
-import { checkOptions, milliseconds } from '../../api/options/option-checks.ts';
+import type { HandleSettings } from '../../api/options/collection-options.ts';
+import { type Check, checkOptions, milliseconds } from '../../api/options/option-checks.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
@@ -13,7 +14,7 @@ const { sort, skip, limit, select, ...count } = list;
 export interface LiveSource {
   /** The handle's channel, once the runtime is loaded, after all earlier calls. */
   readonly channel: () => Promise<HandleChannel>;
-  readonly settings: CollectionSettings;
+  readonly settings: CollectionSettings & Pick<HandleSettings, 'relations'>;
   /** A document's id or a key, for a query of one value. */
   readonly key?: Key;
   /** The arguments of any other query. */
@@ -22,6 +23,8 @@ export interface LiveSource {
   readonly count?: boolean;
   /** The stages of an aggregation. */
   readonly pipeline?: unknown;
+  /** The option `include`. */
+  readonly include?: unknown;
   /** Milliseconds. */
   readonly throttle: number;
 }
@@ -32,10 +35,15 @@ export function documentsSource(
   params: unknown,
   options: unknown = {},
 ): LiveSource {
-  const known = { ...('count' in base ? count : list), throttle: { ...milliseconds, fallback: 0 } };
-  const { throttle, ...rest } = checkOptions(options, known, 'options');
+  const known: Record<string, Check> = {
+    ...('count' in base ? count : list),
+    throttle: { ...milliseconds, fallback: 0 },
+  };
+  // Any value: it is checked where its code is.
+  if (base.settings.relations) known.include = sort;
+  const { throttle, include, ...rest } = checkOptions(options, known, 'options');
   try {
-    return { ...base, search: checkSearch(params, rest), throttle: throttle as number };
+    return { ...base, include, search: checkSearch(params, rest), throttle: throttle as number };
   } catch (error) {
     throw nameCollection(error, base.settings.name);
   }

@@ -8,10 +8,18 @@ import {
 } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
+import type { ListPart } from '../../protocol/live-protocol.ts';
 import type { DocumentBuilder, ManagedColumns } from '../../protocol/managed.ts';
 import type { RecordReply } from '../../protocol/requests.ts';
 import { MANAGED_FIELDS, type Stamps } from '../../storage/segments/stored-record.ts';
 import { checkId } from './call-arguments.ts';
+
+/** Makes the documents of a live query, in the place of its list. */
+export interface LiveDocuments {
+  ofPart(part: ListPart, index: number): object;
+  /** One that the engine has projected. */
+  ofWhole?(part: ListPart, index: number): object;
+}
 
 /** A caller's document, encoded for a request. */
 export interface EncodedDocument {
