@@ -81,7 +81,7 @@ export default [
   },
   part('aggregation', '14 kB'),
   part('backups', '14.8 kB'),
-  part('expressions', '14.6 kB'),
+  part('expressions', '14.7 kB'),
   part('relations', '14 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),

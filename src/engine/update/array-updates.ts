@@ -4,9 +4,15 @@ import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
 import { isForValues } from '../../query/criteria/operators/array.ts';
 import { getAt, mismatch } from '../../query/path/value-path.ts';
 import { orderIn } from '../../query/value/collation.ts';
-import { type Compare, isAmong } from '../../query/value/compare-values.ts';
+import { type Compare, compareScalars, isAmong } from '../../query/value/compare-values.ts';
 import { isRegExp } from '../../query/value/value-type.ts';
-import { replacing, UNCHANGED, type UpdatedPath, type UpdateStep } from './update-operator.ts';
+import {
+  placedAt,
+  replacing,
+  UNCHANGED,
+  type UpdatedPath,
+  type UpdateStep,
+} from './update-operator.ts';
 
 type Direction = 1 | -1;
 
@@ -67,11 +73,12 @@ function itemOrder(sort: NonNullable<Each['$sort']>, compare: Compare): Compare 
 
 export function addToSet(path: UpdatedPath, operand: unknown, collation?: string): UpdateStep {
   const { $each } = eachOf(operand);
+  const compare = orderIn(collation);
   return replacing(path, (before) => {
     const present = before === undefined ? [] : itemsOf(before, path);
-    const known = new ValueSet(present, collation);
+    const known = new ValueSet(present, compare);
     const others = $each.filter((item) => !known.has(item));
-    const added = distinct(others, orderIn(collation));
+    const added = distinct(others, compare);
     return before !== undefined && added.length === 0 ? UNCHANGED : [...present, ...added];
   });
 }
@@ -89,7 +96,9 @@ export function pullMatching(path: UpdatedPath, operand: unknown, collation?: st
   try {
     return removing(path, pullTest(operand, collation));
   } catch (error) {
-    throw error instanceof CriteriaError ? placedIn(error, `changes.$pull.${path.path}`) : error;
+    if (!(error instanceof CriteriaError)) throw error;
+    const within = (error.place ?? '').replace(/^item(?=\.|$)/, '').replace(/^(?=[^.[])/, '.');
+    throw placedAt(error, `changes.$pull.${path.path}${within}`);
   }
 }
 
@@ -108,16 +117,6 @@ function pullTest(operand: unknown, collation: string | undefined): ItemTest {
   return (item) => isPlainObject(item) && test(item);
 }
 
-/** The error of criteria, with its place in the changes. */
-function placedIn(
-  { code, message, place: inner = '' }: CriteriaError,
-  place: string,
-): CriteriaError {
-  const within = inner.replace(/^item(?=\.|$)/, '').replace(/^(?=[^.[])/, '.');
-  const whole = place + within;
-  return new CriteriaError(code, message.replace(`'${inner}'`, `'${whole}'`), { place: whole });
-}
-
 /**
  * A set of values that are equal as queries compare them: objects by content, a bigint and its
  * number alike, strings in a collation. Objects are sorted: comparing each with all others takes
@@ -126,20 +125,20 @@ function placedIn(
 class ValueSet {
   readonly #scalars = new Set<unknown>();
   readonly #others: unknown[] = [];
-  readonly #collation: string | undefined;
+  readonly #compare: Compare;
   #lookups = 0;
 
-  constructor(values: Iterable<unknown>, collation: string | undefined) {
-    this.#collation = collation;
+  constructor(values: Iterable<unknown>, compare: Compare) {
+    this.#compare = compare;
     for (const value of values) {
-      if (hasKey(value, collation)) this.#scalars.add(scalarKey(value));
+      if (hasKey(value, compare)) this.#scalars.add(scalarKey(value));
       else this.#others.push(value);
     }
   }
 
   has(value: unknown): boolean {
-    if (hasKey(value, this.#collation)) return this.#scalars.has(scalarKey(value));
-    const compare = orderIn(this.#collation);
+    const compare = this.#compare;
+    if (hasKey(value, compare)) return this.#scalars.has(scalarKey(value));
     this.#lookups++;
     // Sorting pays from the second lookup on.
     if (this.#lookups === 1) return this.#others.some((other) => compare(other, value) === 0);
@@ -149,7 +148,7 @@ class ValueSet {
 }
 
 export function pullAll(path: UpdatedPath, operand: Items, collation?: string): UpdateStep {
-  const removed = new ValueSet(operand, collation);
+  const removed = new ValueSet(operand, orderIn(collation));
   return removing(path, (item) => removed.has(item));
 }
 
@@ -194,8 +193,8 @@ function distinct(values: readonly unknown[], compare: Compare): unknown[] {
 }
 
 /** Whether equal values have equal {@link scalarKey}s. A collator has no keys to look up. */
-function hasKey(value: unknown, collation: string | undefined): boolean {
-  if (typeof value === 'string') return collation === undefined;
+function hasKey(value: unknown, compare: Compare): boolean {
+  if (typeof value === 'string') return compare === compareScalars;
   return typeof value !== 'object' || value === null;
 }
 

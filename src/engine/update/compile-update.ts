@@ -15,6 +15,7 @@ import { isFields } from '../../query/value/value-type.ts';
 import type { ApplyUpdate, UpdateSource } from '../documents/compile-patch.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
+  placedAt,
   replacing,
   UNCHANGED,
   type UpdatedPath,
@@ -320,14 +321,8 @@ function compileFilter(
     const { test } = compileCriteria(filter, collation);
     return (item) => test({ [name]: item });
   } catch (error) {
-    throw error instanceof CriteriaError ? placedAt(error, `${place}.`) : error;
+    throw error instanceof CriteriaError ? placedAt(error, `${place}.${error.place}`) : error;
   }
-}
-
-/** The error of criteria, with what its place is inside of. */
-function placedAt({ code, message, place = '' }: CriteriaError, outer: string): CriteriaError {
-  const whole = outer + place;
-  return new CriteriaError(code, message.replace(`'${place}'`, `'${whole}'`), { place: whole });
 }
 
 /** The first segments of the paths in a filter. */

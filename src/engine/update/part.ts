@@ -203,7 +203,7 @@ interface Inserted {
  * The document that criteria describe, as MongoDB infers it for an upsert: equal values, also
  * within `$and`, an `$or` of one, an `$in` of one, and `$all`.
  *
- * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`, `update_invalid`
+ * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`
  */
 export function describedBy(criteria: object): Inserted {
   const equalities = [...equalitiesOf(criteria)];
@@ -215,10 +215,9 @@ export function describedBy(criteria: object): Inserted {
     const value = equalities[index]?.[1];
     if (path === '_id' && (value === undefined || (typeof value === 'string' && value))) id = value;
     else if (segments[0] === '_id')
-      throw new ValueError('id_invalid', 'The _id in criteria of an upsert must be a string.', {
+      throw new ValueError('id_invalid', 'An upsert needs a string as _id.', {
         place: path,
       });
-    else if (path.includes('.$')) throw updateInvalid(path, 'is no path of a new document');
     else if (!isManaged(path)) setAt(fields, segments, value, path);
   }
   return { id, fields };

@@ -1,3 +1,4 @@
+import { CriteriaError } from '../../errors/errors.ts';
 import type { SplitPath } from '../../query/path/update-paths.ts';
 import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
@@ -38,4 +39,9 @@ export function replacing(
     if (after !== UNCHANGED) setAt(fields, segments, after, path);
     else if (before === undefined) checkSettable(fields, segments, path);
   };
+}
+
+/** The error of criteria within changes, with its whole place. */
+export function placedAt({ code, message, place }: CriteriaError, whole: string): CriteriaError {
+  return new CriteriaError(code, message.replace(`'${place}'`, `'${whole}'`), { place: whole });
 }

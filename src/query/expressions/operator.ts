@@ -212,7 +212,44 @@ export function wrongKind(place: string, wanted: string, value: unknown): Criter
  * @throws {CriteriaError} `operand_invalid`
  */
 export function checkLength(length: number, most: number, place: string): void {
-  if (length > most) throw wrongKind(place, `a result of ${most} items or characters`, length);
+  if (length > most) throw wrongKind(place, `at most ${most} items or steps`, length);
+}
+
+/** Steps of the loops of one expression for one document: about a second. */
+const MOST_STEPS = 10_000_000;
+
+let loops = 0;
+let steps = 0;
+
+/**
+ * Runs a loop over the items of an array; null and missing give null. Loops within loops would
+ * block the engine for hours, so their steps are counted, and in them those of other operators.
+ *
+ * @throws {CriteriaError} `operand_invalid`
+ */
+export function inLoop(
+  value: unknown,
+  place: string,
+  run: (items: readonly unknown[]) => unknown,
+): unknown {
+  if (isNullish(value)) return null;
+  if (loops++ === 0) steps = 0;
+  try {
+    return run(itemsIn(value, place));
+  } finally {
+    loops--;
+  }
+}
+
+/**
+ * Within a loop: an operator goes through so much by itself.
+ *
+ * @throws {CriteriaError} `operand_invalid`
+ */
+export function countSteps(count: number, place: string): void {
+  if (loops === 0) return;
+  steps += count;
+  checkLength(steps, MOST_STEPS, place);
 }
 
 /** An array or a text of more is a mistake that would exhaust the memory. */
@@ -227,6 +264,23 @@ export function dateAt(time: number, place: string): Date {
 
 /** @throws {CriteriaError} `operand_invalid` unless it is an array. */
 export function itemsIn(value: unknown, place: string): readonly unknown[] {
+  countItems(value, place);
+  return listIn(value, place);
+}
+
+/** Counts the items of an array, if it is one. */
+export function countItems(value: unknown, place: string): void {
+  if (Array.isArray(value)) countSteps(value.length, place);
+}
+
+/** Of one array its items, of a list of arguments these. */
+export function valuesIn(values: readonly unknown[], place: string): readonly unknown[] {
+  const [only] = values;
+  return values.length === 1 && Array.isArray(only) ? itemsIn(only, place) : values;
+}
+
+/** As {@link itemsIn}, for what looks at one item. */
+export function listIn(value: unknown, place: string): readonly unknown[] {
   if (!Array.isArray(value)) throw wrongKind(place, 'an array', value);
   return value;
 }

@@ -7,13 +7,16 @@ import { type Accumulator, Average, Deviation, Extreme } from '../accumulators/s
 import {
   checkLength,
   compileNamed,
+  countSteps,
   type Evaluate,
   type ExpressionOperator,
   indexOf,
+  inLoop,
   integerIn,
   isNullish,
   isTrue,
   itemsIn,
+  listIn,
   MOST_ITEMS,
   namedOperands,
   ofArguments,
@@ -21,6 +24,7 @@ import {
   ofList,
   ofSettings,
   type Variable,
+  valuesIn,
   variableName,
   withVariables,
   wrongKind,
@@ -32,10 +36,7 @@ const ofItems = (compute: (items: readonly unknown[]) => unknown): ExpressionOpe
 
 /** The result of an accumulator for the items of an array, or for a list of arguments. */
 const ofTotal = (make: () => Accumulator): ExpressionOperator =>
-  ofList(1, (values) => {
-    const [only] = values;
-    return totalOf(make(), values.length === 1 && Array.isArray(only) ? only : values);
-  });
+  ofList(1, (values, place) => totalOf(make(), valuesIn(values, place)));
 
 /** `$firstN` and its kin, by what accumulates the items. */
 const ofFew =
@@ -56,9 +57,9 @@ function totalOf(state: Accumulator, values: readonly unknown[]): unknown {
 
 export const arrays = {
   $isArray: ofArguments(1, 1, (_, value) => Array.isArray(value)),
-  $size: ofArguments(1, 1, (place, value) => itemsIn(value, place).length),
+  $size: ofArguments(1, 1, (place, value) => listIn(value, place).length),
   $arrayElemAt: ofGiven(2, 2, (place, value, index) =>
-    itemsIn(value, place).at(integerIn(index, place)),
+    listIn(value, place).at(integerIn(index, place)),
   ),
   $first: ofItems((items) => items[0]),
   $last: ofItems((items) => items.at(-1)),
@@ -83,9 +84,10 @@ export const arrays = {
   }),
   $range: ofArguments(2, 3, (place, start, end, step = 1) => {
     const [from, to, by] = [integerIn(start, place), integerIn(end, place), integerIn(step, place)];
-    if (by === 0) throw wrongKind(place, 'a step other than 0', by);
+    if (by === 0) throw wrongKind(place, 'a step', by);
     const length = Math.max(0, Math.ceil((to - from) / by));
     checkLength(length, MOST_ITEMS, place);
+    countSteps(length, place);
     return Array.from({ length }, (_, index) => from + index * by);
   }),
   $indexOfArray: ofArguments(2, 4, (place, value, wanted, start, end) =>
@@ -111,7 +113,7 @@ export const arrays = {
         if (lists.some(isNullish)) return null;
         const items = lists.map((list) => itemsIn(list, place));
         if (fill.length > 0 && (isLongest !== true || fill.length !== items.length))
-          throw wrongKind(place, 'a default for each input, with useLongestLength', defaults);
+          throw wrongKind(place, 'a default for each input', defaults);
         const [first = [], ...others] = items;
         const longer = isLongest ? Math.max : Math.min;
         const length = others.reduce((most, list) => longer(most, list.length), first.length);
@@ -153,17 +155,14 @@ export const arrays = {
     const initial = scope.compile(given.initialValue, `${place}.initialValue`, scope);
     const cells = { this: { value: undefined as unknown }, value: { value: undefined as unknown } };
     const body = scope.compile(given.in, `${place}.in`, withVariables(scope, cells));
-    return (document) => {
-      const items = input(document);
-      if (isNullish(items)) return null;
-      let result = initial(document);
-      for (const one of itemsIn(items, place)) {
-        cells.this.value = one;
-        cells.value.value = result;
-        result = body(document);
-      }
-      return result;
-    };
+    return (document) =>
+      inLoop(input(document), place, (items) =>
+        items.reduce((result, one) => {
+          cells.this.value = one;
+          cells.value.value = result;
+          return body(document);
+        }, initial(document)),
+      );
   },
 } satisfies Record<string, ExpressionOperator>;
 
@@ -194,9 +193,7 @@ function overItems(
     const limit = scope.compile(given.limit, `${place}.limit`, scope);
     const below = withVariables(scope, { [name]: cell });
     const apply = make(cell, scope.compile(given[body], `${place}.${body}`, below), place);
-    return (document) => {
-      const items = input(document);
-      return isNullish(items) ? null : apply(itemsIn(items, place), document, limit(document));
-    };
+    return (document) =>
+      inLoop(input(document), place, (items) => apply(items, document, limit(document)));
   };
 }

@@ -3,6 +3,7 @@ import { compareScalars } from '../../value/compare-values.ts';
 import {
   argumentsOf,
   compileNamed,
+  countItems,
   type Evaluate,
   type ExpressionOperator,
   isNullish,
@@ -14,7 +15,10 @@ import {
 
 /** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
 const compared = (test: (order: number) => unknown): ExpressionOperator =>
-  ofArguments(2, 2, (_, a, b) => test(compareScalars(a, b)));
+  ofArguments(2, 2, (place, a, b) => {
+    countItems(a, place);
+    return test(compareScalars(a, b));
+  });
 
 export const comparisons = {
   $eq: compared((order) => order === 0),

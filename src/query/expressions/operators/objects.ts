@@ -10,14 +10,14 @@ import {
   ofGiven,
   ofList,
   ofSettings,
+  valuesIn,
   wrongKind,
 } from '../operator.ts';
 
 export const objects = {
   $mergeObjects: ofList(0, (values, place) => {
-    const [only] = values;
     const merged: Record<string, unknown> = {};
-    for (const value of values.length === 1 && Array.isArray(only) ? only : values) {
+    for (const value of valuesIn(values, place)) {
       if (isNullish(value)) continue;
       Object.assign(merged, fieldsIn(value, place));
     }

@@ -3,6 +3,7 @@ import { compareScalars } from '../../value/compare-values.ts';
 import { isDate, isRegExp } from '../../value/value-type.ts';
 import {
   checkLength,
+  countSteps,
   type ExpressionOperator,
   indexOf,
   integerIn,
@@ -107,7 +108,7 @@ export const strings = {
   $rtrim: trimming(false, true),
   $split: ofGiven(2, 2, (place, value, delimiter) => {
     const by = textIn(delimiter, place);
-    if (by === '') throw wrongKind(place, 'a delimiter with characters', by);
+    if (by === '') throw wrongKind(place, 'a delimiter', by);
     return textIn(value, place).split(by);
   }),
   $replaceOne: replacing((text, find, by) => text.replace(find, () => by)),
@@ -176,8 +177,9 @@ function patternOf(regex: unknown, options: unknown, place: string): RegExp {
 
 /** @throws {CriteriaError} `operand_invalid` */
 function textIn(value: unknown, place: string): string {
-  if (typeof value === 'string') return value;
-  throw wrongKind(place, 'a string', value);
+  if (typeof value !== 'string') throw wrongKind(place, 'a string', value);
+  countSteps(value.length / 8, place);
+  return value;
 }
 
 /** Null is an empty string here; numbers and dates become text. */
