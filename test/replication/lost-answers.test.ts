@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { localWins } from '../../src/replication/index.ts';
+import { localWins, remoteWins } from '../../src/replication/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
@@ -122,3 +122,27 @@ test('an edit during a push keeps what the server has added meanwhile', async ()
   expect(remote.document('o')).toMatchObject({ count: 2, note: 'from the server' });
   expect(await device.orders.get('o')).toMatchObject({ count: 2, note: 'from the server' });
 });
+
+test.each(['sent', 'kept', 'none'] as const)(
+  'a document that is made anew before a pull brings its deletion is new, keys: %s',
+  async (keys) => {
+    remote.keys = keys;
+    const device = new Device(remote, { resolve: remoteWins });
+    await device.orders.insert({ _id: 'o', count: 1 });
+    await device.settled();
+    const before = remote.pushes.length;
+    let inserted: Promise<unknown> | undefined;
+    remote.before = async (call) => {
+      if (call !== 'pull' || remote.pushes.length === before || inserted) return;
+      inserted = device.orders.insert({ _id: 'o', count: 2 });
+      await inserted;
+    };
+    await device.orders.delete('o');
+    await device.settled();
+    await inserted;
+    await device.settled();
+    expect(remote.document('o')).toMatchObject({ count: 2 });
+    expect(await device.all()).toMatchObject({ o: { count: 2 } });
+    expect(device.sync.conflicts()).toEqual([]);
+  },
+);

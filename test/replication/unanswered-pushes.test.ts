@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Remote } from '../../src/replication/protocol/remote.ts';
 import { Random } from '../setup/random.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
-import { closeDevices, Device } from './device.ts';
+import { closeDevices } from './device.ts';
 import { documentedRemote } from './documented-remote.ts';
 import { MemoryRemote } from './memory-remote.ts';
+import { type Phone, phones, settled } from './phone.ts';
 
 afterEach(closeDevices);
-
-let names = 0;
 
 function memoryRemote(keys: MemoryRemote['keys']): Remote<number> {
   const remote = new MemoryRemote();
@@ -23,82 +21,6 @@ const SERVERS: Record<string, () => Promise<Remote<number>> | Remote<number>> = 
   'knows no keys': () => memoryRemote('none'),
   'is that of the documentation': documentedRemote,
 };
-
-/** A device behind a network that loses what it is told to. */
-class Phone {
-  device: Device;
-  loses: 'request' | 'answer' | undefined;
-  readonly #database = { name: `phone ${++names}`, storage: faultyDriver() };
-  readonly #remote: Remote<number>;
-
-  constructor(server: Remote<number>) {
-    this.#remote = {
-      id: 'the server',
-      pull: async (after, ask) => structuredClone(await server.pull(after, ask)),
-      push: async (rows, ask) => {
-        if (this.loses === 'request') throw new TypeError('no connection');
-        const results = structuredClone(await server.push(structuredClone(rows), ask));
-        if (this.loses === 'answer') throw new TypeError('the connection is gone');
-        return results;
-      },
-    };
-    this.device = this.#open();
-  }
-
-  #open(): Device {
-    return new Device(this.#remote, {}, this.#database);
-  }
-
-  get orders() {
-    return this.device.orders as any;
-  }
-
-  async reload(): Promise<void> {
-    await this.device.close();
-    this.device = this.#open();
-  }
-
-  /** Tries to push what there is. */
-  async attempt(loses?: 'request' | 'answer'): Promise<void> {
-    this.loses = loses;
-    const { sync } = this.device;
-    const ended = new Promise<void>((resolve) => {
-      const stop = sync.on('status', ({ state, pending }) => {
-        if (state !== 'offline' && (state !== 'idle' || pending > 0)) return;
-        stop();
-        resolve();
-      });
-    });
-    sync.resume();
-    await ended;
-    sync.pause();
-    this.loses = undefined;
-  }
-
-  async settled(): Promise<void> {
-    this.device.sync.resume();
-    await this.device.settled();
-    this.device.sync.pause();
-  }
-}
-
-async function phones(server: Remote<number>): Promise<[Phone, Phone]> {
-  const both: [Phone, Phone] = [new Phone(server), new Phone(server)];
-  for (const { device } of both) {
-    await device.settled();
-    device.sync.pause();
-  }
-  return both;
-}
-
-async function settled(a: Phone, b: Phone): Promise<object> {
-  for (const one of [a, b, a, b]) await one.settled();
-  const [here, there] = [await a.device.all(), await b.device.all()];
-  expect(here).toEqual(there);
-  const conflicts = [...a.device.sync.conflicts(), ...b.device.sync.conflicts()];
-  expect(conflicts).toEqual([]);
-  return here;
-}
 
 describe.each(Object.keys(SERVERS))('a server that %s', (kind) => {
   describe.each([false, true])('after a push without an answer, reload: %s', (reloads) => {
@@ -180,6 +102,24 @@ describe.each(Object.keys(SERVERS))('a server that %s', (kind) => {
       await reload(a);
       await a.orders.delete('o');
       expect(await settled(a, b)).toEqual({});
+    });
+
+    test('the deletion by another device of a new one that is edited is a conflict', async () => {
+      const [a, b] = await phones(await (SERVERS[kind] as () => Remote<number>)());
+      await a.orders.insert({ _id: 'o', n: 1 });
+      await a.attempt('answer');
+      await reload(a);
+      await a.orders.patch('o', { n: 2 });
+      a.lags = true;
+      await a.attempt('request');
+      a.lags = false;
+      await b.settled();
+      await b.orders.delete('o');
+      await b.settled();
+      await a.settled();
+      expect(a.device.sync.conflicts()).toMatchObject([{ local: { n: 2 }, result: { n: 2 } }]);
+      await b.settled();
+      expect(await b.device.all()).toEqual(await a.device.all());
     });
 
     const isKnown = kind !== 'knows no keys';

@@ -155,7 +155,11 @@ export class ReplicaRequests {
     const news = [
       ...rows,
       ...(kept ? this.#goneBut(replica, new Set([...kept, ...rows.map(({ id }) => id)])) : []),
-    ].filter(({ id, version }) => replica.versionOf(id) !== version);
+    ].filter(({ id, version, state }) => {
+      const isKnown = replica.versionOf(id) === version;
+      if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
+      return !isKnown;
+    });
     const changed = news.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
     const local = new Map<string, LocalRow>();
     for (const row of yield* this.#rows(replica, changed)) local.set(row.id, row);
@@ -200,7 +204,9 @@ export class ReplicaRequests {
       // conflict.
       else if (stored)
         replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
-      else if (isAsSent && !this.#context.records.table.get(id)) replica.equals(id);
+      else if (isAsSent && !this.#context.records.table.get(id) && !replica.versionOf(id))
+        replica.equals(id);
+      // A deletion too, until a pull brings it: a document that is made anew derives from it.
       else replica.enter(id, { version, isDirty: !isAsSent, base });
     }
     replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));

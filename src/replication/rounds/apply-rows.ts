@@ -172,8 +172,9 @@ async function findAncestors(
     if (pushes.length === 0 || !change) continue;
     const remote = change.document ?? undefined;
     const newest = pushes.find(([key]) => change.key === `${context.replica}.${key}`);
-    const equal = pushes.find((one) => sameContent(documentOf(id, sentBy(one, local)), remote));
-    const made = newest ?? (remote && equal);
+    const equal = pushes.findLast((one) => sameContent(documentOf(id, sentBy(one, local)), remote));
+    // Others may have deleted what a later push has made.
+    const made = newest ?? (remote || equal === pushes.at(-1) ? equal : undefined);
     if (made) ancestors.set(id, { state: sentBy(made, local), isNewest: made === newest });
     else {
       // Others may have deleted a new document since: a push of it would make it anew.
@@ -230,8 +231,18 @@ async function repeatNew(
   const repeated = found.filter(({ id, version, state, pushes }) => {
     const change = byId.get(id);
     const [key = '', sent] = pushes.at(-1) ?? [];
+    // Others may have seen, and deleted, what an earlier push of it has made.
+    const isFirst = (pushes.at(-2)?.[1] ?? null) === null;
     const isLast = key !== '' && sent === undefined && !unmade.has(key);
-    return context.pushes && isLast && version === undefined && state && change && !change.document;
+    return (
+      context.pushes &&
+      isFirst &&
+      isLast &&
+      version === undefined &&
+      state &&
+      change &&
+      !change.document
+    );
   });
   const rows = repeated.map((local) => changeOf(context, local, local.pushes.at(-1) as Push));
   const accepted: PushedRow[] = [];
