@@ -42,6 +42,8 @@ export interface PipelineStage {
   readonly $count?: string | undefined;
   readonly $sortByCount?: unknown;
   readonly $facet?: Readonly<Record<string, readonly object[] | undefined>> | undefined;
+  readonly $lookup?: { readonly from: string; readonly as: string } | undefined;
+  readonly $unionWith?: string | { readonly coll: string } | undefined;
   readonly $bucket?:
     | { readonly groupBy: unknown; readonly boundaries: readonly unknown[] }
     | undefined;
@@ -96,9 +98,11 @@ type AfterRareStage<D, S> = S extends { readonly $facet: infer F }
       : Made
     : S extends { readonly $bucket: infer B }
       ? { _id: unknown } & Buckets<D, B>
-      : S extends { readonly $bucketAuto: infer B }
-        ? { _id: { min: unknown; max: unknown } } & Buckets<D, B>
-        : Made;
+      : S extends { readonly $lookup: { readonly as: infer Name extends string } }
+        ? Omit<D, Name> & { [K in Name]: Made[] }
+        : S extends { readonly $bucketAuto: infer B }
+          ? { _id: { min: unknown; max: unknown } } & Buckets<D, B>
+          : Made;
 
 type Buckets<D, B> = B extends { readonly output: infer Output }
   ? Totals<D, Output>

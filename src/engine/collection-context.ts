@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import type { Aborts } from '../async/pace.ts';
+import type { SerialQueue } from '../async/serial-queue.ts';
 import type { Leases, Snapshots } from '../backup/snapshots.ts';
 import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -47,6 +48,7 @@ export interface CollectionContext
       | 'terminable'
       | 'snapshots'
       | 'links'
+      | 'named'
       | 'tidy'
       | 'checkpointAfter'
       | 'isRecovered'
@@ -96,6 +98,14 @@ export class Availability {
   }
 }
 
+/** A collection as others see it. */
+interface NamedCollection {
+  readonly settings: CollectionSettings;
+  readonly context: CollectionContext;
+  readonly availability: Availability;
+  readonly queue: SerialQueue;
+}
+
 /** What all collections of an engine share. */
 export interface EngineEnvironment {
   readonly storage: FencedStorage;
@@ -115,5 +125,7 @@ export interface EngineEnvironment {
   /** As `CheckpointWriter` has it, unless it is given. */
   readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;
+  /** The open collection of a name. */
+  readonly named: (name: string) => NamedCollection | undefined;
   readonly tidy: Tidy;
 }

@@ -30,6 +30,11 @@ export class OpenCollections {
     return [...this.#byName.values()].filter(({ availability }) => !availability.failed);
   }
 
+  /** The one of a name. */
+  named(name: string): HostedCollection | undefined {
+    return this.#byName.get(name);
+  }
+
   get backlog(): Backlog {
     let unsaved = 0;
     let since = Number.POSITIVE_INFINITY;

@@ -302,6 +302,69 @@ export function aggregateSuite(fixture: ClientFixture): void {
       });
     });
 
+    test('$lookup and $unionWith read other collections', async () => {
+      const things = await orders();
+      const cities = fixture.documents({ name: 'cities' });
+      await cities.insertMany([
+        { _id: 'o', name: 'Oslo', land: 'NO', people: 7 },
+        { _id: 'r', name: 'Rome', land: 'IT', people: 28 },
+        { _id: 'n', land: '?' },
+      ]);
+      const from = cities.name;
+      const names = { localField: 'city', foreignField: 'name', as: 'in' };
+      const looked = await things.aggregate([
+        { $lookup: { from, ...names } },
+        { $project: { _id: 1, land: '$in.land' } },
+      ]);
+      expect(looked).toEqual([
+        { _id: 'a', land: ['NO'] },
+        { _id: 'b', land: ['IT'] },
+        { _id: 'c', land: ['NO'] },
+        { _id: 'd', land: ['?'] },
+        { _id: 'e', land: ['?'] },
+      ]);
+      expect(
+        await things.aggregate([
+          { $match: { _id: { $in: ['a', 'b'] } } },
+          {
+            $lookup: {
+              ...{ from, as: 'larger' },
+              let: { amount: '$amount' },
+              pipeline: [
+                { $match: { $expr: { $gt: ['$people', { $multiply: ['$$amount', 2] }] } } },
+                { $project: { _id: 0, name: 1 } },
+              ],
+            },
+          },
+          { $project: { larger: 1 } },
+        ]),
+      ).toEqual([
+        { _id: 'a', larger: [{ name: 'Rome' }] },
+        { _id: 'b', larger: [{ name: 'Rome' }] },
+      ]);
+      expect(
+        await things.aggregate([
+          { $match: { _id: 'a' } },
+          { $project: { city: 1 } },
+          {
+            $unionWith: {
+              coll: from,
+              pipeline: [{ $match: { people: { $gt: 9 } } }, { $project: { name: 1 } }],
+            },
+          },
+          { $unionWith: from },
+          { $count: 'n' },
+        ]),
+      ).toEqual([{ n: 5 }]);
+      for (const stage of [{ $lookup: { from: 'none', ...names } }, { $unionWith: 'none' }])
+        expect(await rejection(things.aggregate([stage]))).toMatchObject({
+          code: 'operand_invalid',
+          message: expect.stringContaining('construct that collection'),
+        });
+      const inside = fixture.db.transaction((tx) => tx(things).aggregate([{ $unionWith: from }]));
+      expect(await rejection(inside)).toMatchObject({ code: 'operand_invalid' });
+    });
+
     test('a key-value collection refuses it', async () => {
       const values = fixture.keyValues() as unknown as {
         aggregate(stages: object[]): Promise<unknown>;

@@ -47,6 +47,7 @@ export class LinkedCollections {
       leases: new Leases(),
       newId: randomId,
       events: this.events,
+      named: () => undefined,
       links: this.#links,
       tidy: tidyWhenLoaded,
       snapshots: new OpenSnapshots(),

@@ -1,6 +1,7 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
+import { CriteriaError } from '../../errors/errors.ts';
 import type { AggregateAsk, ListPart } from '../../protocol/live-protocol.ts';
 import { compilePipeline } from '../../query/pipeline/compile-pipeline.ts';
 import type { CollectionContext } from '../collection-context.ts';
@@ -16,7 +17,14 @@ const AGAIN_MS = 100;
 /** The result of a live pipeline. @throws {CriteriaError} naming the place */
 export function liveAggregate(context: CollectionContext, ask: AggregateAsk): MaintainedResult {
   const { pipeline, collation } = ask;
-  const compiled = compilePipeline(pipeline, { now: context.clock.now(), collation });
+  const foreign = new Map<string, string>();
+  const compiled = compilePipeline(pipeline, { now: context.clock.now(), collation, foreign });
+  for (const [name, place] of foreign)
+    throw new CriteriaError(
+      'operand_invalid',
+      `'${place}' reads "${name}", whose changes a live pipeline does not follow.`,
+      { place },
+    );
   const start = startOf(compiled, ask);
   const plan = livePlanOf(start);
   return plan ? new LiveGroups(context, start, plan) : new RunAgain(context, ask);

@@ -13,6 +13,7 @@ import {
   type StageScope,
 } from './stage.ts';
 import { groupStages } from './stages/grouping.ts';
+import { joiningStages } from './stages/joining.ts';
 import { distinct, selectingStages } from './stages/selecting.ts';
 import { shapingStages } from './stages/shape.ts';
 import { isSort, sort, sortStage } from './stages/sorting.ts';
@@ -22,6 +23,7 @@ const stages: Readonly<Record<string, CompileStage>> = {
   ...shapingStages,
   $sort: sort,
   ...groupStages,
+  ...joiningStages,
   $facet: facet,
 };
 
@@ -34,10 +36,10 @@ const NOT_IN_FACET = ['$facet'];
 /** @throws {CriteriaError} naming the place, such as `pipeline[2].$group.total` */
 export function compilePipeline(
   pipeline: unknown,
-  { now, collation }: Pick<StageScope, 'now' | 'collation'>,
+  { now, collation, foreign }: Pick<StageScope, 'now' | 'collation' | 'foreign'>,
 ): readonly CompiledStage[] {
   return compileAll(pipeline, 'pipeline', {
-    ...{ now, collation },
+    ...{ now, collation, foreign },
     count: { stages: 0 },
     compile: (inner, place, scope) => compileAll(inner, place, scope).flatMap(({ parts }) => parts),
   });

@@ -16,9 +16,12 @@ const OVERHEAD = 64;
 export class PipelineRun {
   readonly #pace: Pace;
   readonly #most: number;
+  /** The documents of another collection. */
+  readonly foreign: (name: string) => Coroutine<readonly object[]>;
   #kept = 0;
 
-  constructor(pace: Pace, most = MOST_KEPT) {
+  constructor(pace: Pace, foreign: PipelineRun['foreign'] = none, most = MOST_KEPT) {
+    this.foreign = foreign;
     this.#pace = pace;
     this.#most = most;
   }
@@ -51,4 +54,8 @@ export class PipelineRun {
   release(bytes: number): void {
     this.#kept -= bytes;
   }
+}
+
+function none(): never {
+  throw new Error('Its stages name no other collection.');
 }

@@ -52,6 +52,8 @@ export interface StageScope {
   readonly variables?: Variables | undefined;
   /** The order of strings. */
   readonly collation: string | undefined;
+  /** Other collections that are read, with where they are named. */
+  readonly foreign: Map<string, string>;
   /** How many stages there are so far, those of inner pipelines included. */
   readonly count: { stages: number };
   /** The stage around them, where they are of an inner pipeline. */

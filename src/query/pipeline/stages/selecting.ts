@@ -148,7 +148,11 @@ class DistinctSink implements Sink {
   }
 }
 
-function* valuesAt(value: unknown, segments: readonly string[], level: number): Generator<unknown> {
+export function* valuesAt(
+  value: unknown,
+  segments: readonly string[],
+  level: number,
+): Generator<unknown> {
   const segment = segments[level];
   if (segment === undefined) {
     if (Array.isArray(value)) yield* value;

@@ -330,7 +330,11 @@ function valueAt(document: Fields, segments: readonly string[]): unknown {
 }
 
 /** A copy with a value at a path. */
-function withValue(fields: Fields, [first, ...rest]: readonly string[], value: unknown): Fields {
+export function withValue(
+  fields: Fields,
+  [first, ...rest]: readonly string[],
+  value: unknown,
+): Fields {
   const key = first as string;
   const there = Object.hasOwn(fields, key) ? fields[key] : undefined;
   const inside = isFields(there) ? there : {};
