@@ -44,6 +44,7 @@ export interface PipelineStage {
   readonly $facet?: Readonly<Record<string, readonly object[] | undefined>> | undefined;
   readonly $lookup?: { readonly from: string; readonly as: string } | undefined;
   readonly $unionWith?: string | { readonly coll: string } | undefined;
+  readonly $setWindowFields?: { readonly output: Fields } | undefined;
   readonly $bucket?:
     | { readonly groupBy: unknown; readonly boundaries: readonly unknown[] }
     | undefined;
@@ -100,9 +101,11 @@ type AfterRareStage<D, S> = S extends { readonly $facet: infer F }
       ? { _id: unknown } & Buckets<D, B>
       : S extends { readonly $lookup: { readonly as: infer Name extends string } }
         ? Omit<D, Name> & { [K in Name]: Made[] }
-        : S extends { readonly $bucketAuto: infer B }
-          ? { _id: { min: unknown; max: unknown } } & Buckets<D, B>
-          : Made;
+        : S extends { readonly $setWindowFields: { readonly output: infer G } }
+          ? Omit<D, keyof Plain<G>> & { -readonly [K in keyof Plain<G>]: unknown }
+          : S extends { readonly $bucketAuto: infer B }
+            ? { _id: { min: unknown; max: unknown } } & Buckets<D, B>
+            : Made;
 
 type Buckets<D, B> = B extends { readonly output: infer Output }
   ? Totals<D, Output>

@@ -17,6 +17,7 @@ import { joiningStages } from './stages/joining.ts';
 import { distinct, selectingStages } from './stages/selecting.ts';
 import { shapingStages } from './stages/shape.ts';
 import { isSort, sort, sortStage } from './stages/sorting.ts';
+import { windowStages } from './stages/windows.ts';
 
 const stages: Readonly<Record<string, CompileStage>> = {
   ...selectingStages,
@@ -24,6 +25,7 @@ const stages: Readonly<Record<string, CompileStage>> = {
   $sort: sort,
   ...groupStages,
   ...joiningStages,
+  ...windowStages,
   $facet: facet,
 };
 

@@ -415,13 +415,10 @@ class AutoSink implements Sink {
   }
 }
 
-/** The series R80 of Renard, times 100; each second number is R40, and so on. */
+/** The series R20 of Renard, times 100; each second number is R10, and so on. */
 const RENARD = [
-  100, 103, 106, 109, 112, 115, 118, 122, 125, 128, 132, 136, 140, 145, 150, 155, 160, 165, 170,
-  175, 180, 185, 190, 195, 200, 206, 212, 218, 224, 230, 236, 243, 250, 258, 265, 272, 280, 290,
-  300, 307, 315, 325, 335, 345, 355, 365, 375, 387, 400, 412, 425, 437, 450, 462, 475, 487, 500,
-  515, 530, 545, 560, 580, 600, 615, 630, 650, 670, 690, 710, 730, 750, 775, 800, 825, 850, 875,
-  900, 925, 950, 975,
+  100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
+  900,
 ];
 
 /** The series E24, times 10. */
@@ -436,11 +433,9 @@ const fine = () =>
 const each = (step: number, series: readonly number[]) => series.filter((_, at) => at % step === 0);
 
 const SERIES: Readonly<Record<string, () => readonly number[]>> = {
-  R5: () => each(16, RENARD),
-  R10: () => each(8, RENARD),
-  R20: () => each(4, RENARD),
-  R40: () => each(2, RENARD),
-  R80: () => RENARD,
+  R5: () => each(4, RENARD),
+  R10: () => each(2, RENARD),
+  R20: () => RENARD,
   '1-2-5': () => [1, 2, 5],
   E6: () => each(4, COARSE),
   E12: () => each(2, COARSE),
