@@ -22,7 +22,7 @@ export const PANELS = [
     id: 'query',
     title: 'Query',
     claim:
-      'Criteria or a function, and the query plan: which index, how many documents examined, how long.',
+      'Criteria, a pipeline or a function, and the query plan: which index, how many documents examined, how long.',
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
   {

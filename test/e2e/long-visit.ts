@@ -182,7 +182,7 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
       ['{ name: "Nowhere at all" }', /^$/],
     ] as const) {
       await say(`asking ${text}`);
-      await page.getByRole('textbox', { name: 'Criteria or a function' }).focus();
+      await page.getByRole('textbox', { name: 'Criteria, a pipeline or a function' }).focus();
       await page.keyboard.press('Control+a');
       await page.keyboard.insertText(text);
       await page.keyboard.press('Control+Enter');

@@ -6,7 +6,8 @@ export function querySuite(shared: () => Playground): void {
   describe('query', () => {
     let site: Playground;
 
-    const editor = () => site.page.getByRole('textbox', { name: 'Criteria or a function' });
+    const editor = () =>
+      site.page.getByRole('textbox', { name: 'Criteria, a pipeline or a function' });
     const plan = () => site.part('plan').innerText();
     const problem = () => site.page.locator('#query-problem').innerText();
 
@@ -67,6 +68,28 @@ export function querySuite(shared: () => Playground): void {
       await expect.poll(options).toContain('$gte');
       expect(await options()).not.toContain('population');
       await page.keyboard.press('Escape');
+      await type('[{ ');
+      await page.keyboard.type('$g');
+      await expect.poll(options).toContain('$group');
+      await page.keyboard.press('Escape');
+      await type('[{ $group: { _id: "$country", total: { ');
+      await page.keyboard.type('$s');
+      await expect.poll(options).toContain('$sum');
+      await page.keyboard.press('Escape');
+    });
+
+    test('a pipeline is drawn as bars, and its errors are marked', async () => {
+      const { page, part } = site;
+      await page.getByRole('button', { name: 'Inhabitants by country' }).click();
+      await expect.poll(plan, PATIENCE).toMatch(/135,233[\s\S]*4 stages[\s\S]*\b12\b/);
+      await expect.poll(() => part('groups').innerText()).toMatch(/inhabitants[\s\S]*China/);
+      await expect.poll(() => part('found').innerText()).toMatch(/^12 results/);
+      await site.screenshot('pipeline');
+      await ask('[{ $match: {} }, { $group: { _id: null, all: { $summ: 1 } } }]');
+      await expect.poll(problem).toContain('$summ');
+      expect(await page.locator('.cm-lintRange-error').innerText()).toBe('$summ');
+      await ask('{ name: "Rome" }');
+      await expect.poll(() => part('found').innerText()).toMatch(/^\d cities/);
     });
 
     test('a function finds matches that no criteria can express', async () => {

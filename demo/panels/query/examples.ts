@@ -25,6 +25,10 @@ export const EXAMPLES: readonly Example[] = [
     text: "{\n  $or: [\n    { country: 'Portugal', population: { $gt: 100_000 } },\n    { name: 'Reykjavík' },\n  ],\n}",
   },
   {
+    name: 'Inhabitants by country',
+    text: "[\n  { $match: { population: { $gte: 1e5 } } },\n  { $group: {\n    _id: '$country',\n    inhabitants: { $sum: '$population' },\n    cities: { $count: {} },\n  } },\n  { $sort: { inhabitants: -1 } },\n  { $limit: 12 },\n]",
+  },
+  {
     name: 'Palindromes, by a function',
     text: "(city) => {\n  const name = city.name.toLowerCase();\n  return name === [...name].reverse().join('');\n}",
   },

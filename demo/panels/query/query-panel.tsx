@@ -8,19 +8,22 @@ import { Comparison } from './comparison.tsx';
 import { CriteriaEditor } from './editor/criteria-editor.tsx';
 import { EXAMPLES, type Example } from './examples.ts';
 import { fieldPaths } from './field-paths.ts';
+import { Groups } from './groups.tsx';
 import { IndexSwitches } from './index-switches.tsx';
 import { FunctionDrawing } from './plan/function-drawing.tsx';
+import { PipelineDrawing } from './plan/pipeline-drawing.tsx';
 import { PlanDrawing } from './plan/plan-drawing.tsx';
 import { Times } from './plan/times.tsx';
 import { answer, isRunning, queriedTable, queryError, querySort, queryText, run } from './query.ts';
 import explainSource from './recipes/explain.ts?raw';
 import findSource from './recipes/find.ts?raw';
 import openIndexedSource from './recipes/open-indexed.ts?raw';
+import totalsSource from './recipes/totals.ts?raw';
 import { Results } from './results.tsx';
 import '../../parts/field.css';
 import './query-panel.css';
 
-/** Criteria or a function, the query plan, and the effect of an index. */
+/** Criteria, a pipeline or a function, the query plan, and the effect of an index. */
 export function QueryPanel() {
   useEffect(() => {
     if (!answer.peek()) run();
@@ -28,7 +31,7 @@ export function QueryPanel() {
   return (
     <PanelFrame
       title="Query, and see the plan."
-      lead="Write MongoDB criteria or a function. Every result shows which index it used, how many documents it examined, and where the time went."
+      lead="Write MongoDB criteria, a pipeline or a function. Every result shows which index it used, how many documents it examined, and where the time went."
     >
       <div class="query-columns">
         <section class="card query-card" aria-label="Query">
@@ -68,11 +71,16 @@ export function QueryPanel() {
           <IndexSwitches />
         </section>
       </div>
-      <Comparison />
+      {answer.value?.stages === undefined ? (
+        <Comparison />
+      ) : (
+        <Groups groups={answer.value.first as readonly Record<string, unknown>[]} />
+      )}
       <Results />
       <CodeSection>
         <CodeSample title="Find" source={findSource} />
         <CodeSample title="Explain" source={explainSource} />
+        <CodeSample title="Aggregate" source={totalsSource} />
         <CodeSample title="Change the indexes" source={openIndexedSource} />
       </CodeSection>
     </PanelFrame>
@@ -124,7 +132,7 @@ function Choices() {
 }
 
 function Plan() {
-  const { explanation, total, ms, first = [], looked = 0, sort = '' } = answer.value ?? {};
+  const { explanation, stages, total, ms, first = [], looked = 0, sort = '' } = answer.value ?? {};
   if (total === undefined || ms === undefined) {
     const text = isRunning.value ? 'Running…' : 'No query yet.';
     // A new key per text: a replaced centred text is no layout shift.
@@ -143,6 +151,9 @@ function Plan() {
         {explanation && <Drawing explanation={explanation} total={total} sort={sort} />}
       </div>
     );
+  }
+  if (stages !== undefined) {
+    return <PipelineDrawing total={total} stages={stages} returned={first.length} ms={ms} />;
   }
   if (!explanation) {
     return <FunctionDrawing total={total} looked={looked} returned={first.length} ms={ms} />;

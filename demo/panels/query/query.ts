@@ -1,5 +1,12 @@
 import { signal } from '@preact/signals';
-import { CairnError, type Explanation, type Params, type Sort, type Stored } from 'cairndb';
+import {
+  CairnError,
+  type DocumentCollection,
+  type Explanation,
+  type Params,
+  type PipelineStage,
+  type Sort,
+} from 'cairndb';
 import { announce } from '../../app/announcer.tsx';
 import { collectionOf } from '../../database/database.ts';
 import { indexesOf } from '../../database/index-lists.ts';
@@ -9,6 +16,7 @@ import { readQuery, UnreadableQuery } from './editor/read-query.ts';
 import { EXAMPLES } from './examples.ts';
 import { explain } from './recipes/explain.ts';
 import { firstMatches } from './recipes/find.ts';
+import { totals } from './recipes/totals.ts';
 
 /** A result with its plan. */
 export interface Answer {
@@ -19,12 +27,15 @@ export interface Answer {
   readonly key: string;
   /** Paths that could be indexed. */
   readonly paths: readonly string[];
-  readonly first: readonly Stored[];
+  /** The first results, of a pipeline all. */
+  readonly first: readonly object[];
   /** Milliseconds until the first documents arrived. */
   readonly ms: number;
   /** Size of the collection. */
   readonly total: number;
-  /** Undefined for functions, which have no plan. */
+  /** Number of stages, of a pipeline. */
+  readonly stages: number | undefined;
+  /** Undefined for functions and pipelines, which have no plan. */
   readonly explanation: Explanation | undefined;
   /** Number of documents passed to the function. */
   readonly looked: number;
@@ -74,35 +85,52 @@ async function ask(): Promise<Answer> {
   const text = queryText.peek();
   const path = querySort.peek();
   const sort = (path ? { [path]: -1 } : undefined) as Sort<object> | undefined;
-  const read = readQuery(text);
   const collection = collectionOf(table);
-  const isCriteria = typeof read !== 'function';
-  const explanation = isCriteria
-    ? await quickest(() => explain(collection, read, { sort }))
-    : undefined;
-  let looked = 0;
-  const params: Params = isCriteria
-    ? read
-    : (document) => {
-        looked += 1;
-        return read(document);
-      };
-  const began = performance.now();
-  const first = await firstMatches(collection, params, { sort });
-  const ms = performance.now() - began;
+  const found = await findBy(collection, readQuery(text), sort);
   const total = await collection.count();
   return {
+    ...found,
     table,
     sort: path,
     key: JSON.stringify([table, text, path, total]),
-    paths: isCriteria ? pathsIn(read, path) : [],
-    first,
-    ms,
     total,
-    explanation,
-    looked,
     indexes: indexesOf(table),
   };
+}
+
+type Found = Pick<Answer, 'paths' | 'first' | 'ms' | 'stages' | 'explanation' | 'looked'>;
+
+async function findBy(
+  collection: DocumentCollection,
+  read: Params | readonly PipelineStage[],
+  sort: Sort<object> | undefined,
+): Promise<Found> {
+  const found = { paths: [], explanation: undefined, stages: undefined, looked: 0 };
+  if (isPipeline(read)) {
+    const timed = await inTime(() => totals(collection, read));
+    return { ...found, ...timed, stages: read.length };
+  }
+  if (typeof read === 'function') {
+    let looked = 0;
+    const params: Params = (document) => {
+      looked += 1;
+      return read(document);
+    };
+    const timed = await inTime(() => firstMatches(collection, params, { sort }));
+    return { ...found, ...timed, looked };
+  }
+  const explanation = await quickest(() => explain(collection, read, { sort }));
+  const timed = await inTime(() => firstMatches(collection, read, { sort }));
+  return { ...found, ...timed, explanation, paths: pathsIn(read, Object.keys(sort ?? {})) };
+}
+
+const isPipeline = (read: Params | readonly PipelineStage[]): read is readonly PipelineStage[] =>
+  Array.isArray(read);
+
+async function inTime<T>(find: () => Promise<T>): Promise<{ first: T; ms: number }> {
+  const began = performance.now();
+  const first = await find();
+  return { first, ms: performance.now() - began };
 }
 
 /** The first run may wait for the cache to load, which says nothing about the plan. */
@@ -111,9 +139,9 @@ async function quickest(ask: () => Promise<Explanation>): Promise<Explanation> {
   return all.reduce((best, next) => (next.engine_ms < best.engine_ms ? next : best));
 }
 
-/** The fields in the criteria and the sort path. */
-function pathsIn(criteria: object, sort: string): string[] {
-  const paths = new Set<string>();
+/** The fields in the criteria and the sort paths. */
+function pathsIn(criteria: object, sort: readonly string[]): string[] {
+  const paths = new Set(sort);
   const collect = (inner: unknown) => {
     if (Array.isArray(inner)) for (const item of inner) collect(item);
     else if (typeof inner === 'object' && inner !== null) {
@@ -124,6 +152,6 @@ function pathsIn(criteria: object, sort: string): string[] {
     }
   };
   collect(criteria);
-  if (sort && sort !== '_id') paths.add(sort);
+  paths.delete('_id');
   return [...paths];
 }

@@ -2,7 +2,7 @@ import type { Completion, CompletionContext, CompletionSource } from '@codemirro
 import type { SyntaxNode } from '@lezer/common';
 import { wholeTree } from './language.ts';
 import { keyName } from './locate.ts';
-import { FIELD_OPERATORS, LOGIC_OPERATORS } from './operators.ts';
+import { ACCUMULATORS, FIELD_OPERATORS, LOGIC_OPERATORS, STAGES } from './operators.ts';
 
 const KEY = /['"]?[\w$.]*$/;
 
@@ -14,18 +14,39 @@ const operators = (list: Readonly<Record<string, string>>): Completion[] =>
 
 const fieldOperators = operators(FIELD_OPERATORS);
 const logicOperators = operators(LOGIC_OPERATORS);
+const stages = operators(STAGES);
+const accumulators = operators(ACCUMULATORS);
 
-/** Completes keys of criteria: fields of the data, and the operators allowed here. */
+/** Completes keys of criteria and pipelines: fields of the data, and the operators allowed here. */
 export function criteriaCompletions(paths: () => readonly string[]): CompletionSource {
   return (context) => {
     const object = objectAround(context);
     const typed = context.matchBefore(KEY);
     if (!object || !typed || (typed.text === '' && !context.explicit)) return null;
-    const options = isOperand(object, context.state.doc.toString())
-      ? fieldOperators
-      : [...paths().map(fieldCompletion), ...logicOperators];
+    const options = optionsAt(object, context.state.doc.toString(), paths);
     return { from: typed.from, options: options.map(asKey), validFor: KEY };
   };
+}
+
+function optionsAt(
+  object: SyntaxNode,
+  text: string,
+  paths: () => readonly string[],
+): readonly Completion[] {
+  const stage = stageAround(object);
+  if (stage?.from === object.from) return stages;
+  const isInner = isOperand(object, text);
+  const isOfGroup = stage && /^\{\s*\$group\b/.test(text.slice(stage.from, stage.to));
+  if (isOfGroup) return isInner ? accumulators : [{ label: '_id', detail: 'of the group' }];
+  return isInner ? fieldOperators : [...paths().map(fieldCompletion), ...logicOperators];
+}
+
+/** The stage of a pipeline that holds an object, or is it. */
+function stageAround(object: SyntaxNode): SyntaxNode | undefined {
+  let outermost: SyntaxNode | undefined;
+  for (let node: SyntaxNode | null = object; node; node = node.parent)
+    if (OBJECTS.has(node.name)) outermost = node;
+  return /^Array/.test(outermost?.parent?.name ?? '') ? outermost : undefined;
 }
 
 /** The object whose key is at the cursor, if the cursor is at a key. */

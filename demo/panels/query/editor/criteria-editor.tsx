@@ -22,7 +22,7 @@ import { UnreadableQuery } from './read-query.ts';
 import '../../../parts/code-colours.css';
 import './criteria-editor.css';
 
-/** The editor for criteria or a function, with completion and error marks. */
+/** The editor for criteria, a pipeline or a function, with completion and error marks. */
 export function CriteriaEditor() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
@@ -49,7 +49,7 @@ export function CriteriaEditor() {
         EditorView.lineWrapping,
         EditorState.tabSize.of(2),
         EditorView.contentAttributes.of({
-          'aria-label': 'Criteria or a function',
+          'aria-label': 'Criteria, a pipeline or a function',
           'aria-describedby': 'query-problem',
         }),
         EditorView.updateListener.of(({ docChanged, state }) => {

@@ -6,13 +6,19 @@ interface Span {
 }
 
 /**
- * Finds the place of an error, such as `$or[1].age.$gt`, in the text: as near as possible,
- * or `undefined` if the text has no object.
+ * Finds the place of an error, such as `$or[1].age.$gt` or `pipeline[1].$group`, in the text: as
+ * near as possible, or `undefined` if the text has no object.
  */
 export function locate(tree: Tree, text: string, place: string): Span | undefined {
-  let object = firstObject(tree.topNode);
+  const stage = /^pipeline\[(\d+)\]\.?/.exec(place);
+  let object = first(tree.topNode, stage ? 'ArrayExpression' : 'ObjectExpression');
   let rest = place;
   let found: Span | undefined;
+  if (object && stage) {
+    object = itemsOf(object)[Number(stage[1])] ?? null;
+    rest = rest.slice(stage[0].length);
+    if (object) found = { from: object.from, to: object.to };
+  }
   while (object && rest !== '') {
     const property = propertyOf(object, rest, text);
     if (!property) break;
@@ -42,10 +48,10 @@ export function firstSyntaxError(tree: Tree): Span | undefined {
   return found;
 }
 
-function firstObject(top: SyntaxNode): SyntaxNode | null {
+function first(top: SyntaxNode, name: string): SyntaxNode | null {
   let found: SyntaxNode | null = null;
   top.cursor().iterate((node) => {
-    if (node.name === 'ObjectExpression') found ??= node.node;
+    if (node.name === name) found ??= node.node;
     return found === null;
   });
   return found;

@@ -29,3 +29,38 @@ export const LOGIC_OPERATORS: Readonly<Record<string, string>> = {
   $expr: 'an expression that holds: { $gt: ["$spent", "$budget"] }',
   $comment: 'a note; it matches everything',
 };
+
+export const STAGES: Readonly<Record<string, string>> = {
+  $match: 'documents that match criteria',
+  $group: 'groups by _id, with totals',
+  $sort: 'in the order of paths',
+  $limit: 'the first so many',
+  $skip: 'all behind the first so many',
+  $project: 'these fields alone, or without these',
+  $set: 'adds fields',
+  $addFields: 'adds fields',
+  $unset: 'removes fields',
+  $unwind: 'one document for each item of an array',
+  $count: 'one document with their number',
+  $sortByCount: 'values by how often they occur',
+  $replaceRoot: 'an inner document in place of each',
+  $replaceWith: 'an inner document in place of each',
+  $bucket: 'groups between boundaries',
+  $bucketAuto: 'groups of equal size',
+  $facet: 'several pipelines over the same documents',
+};
+
+export const ACCUMULATORS: Readonly<Record<string, string>> = {
+  $sum: 'the sum of numbers',
+  $avg: 'their mean',
+  $min: 'the least value',
+  $max: 'the greatest value',
+  $count: 'the number of documents: {}',
+  $first: 'the value of the first document',
+  $last: 'the value of the last document',
+  $push: 'all values',
+  $addToSet: 'the distinct values',
+  $stdDevPop: 'the standard deviation',
+  $top: 'an output of the first by sortBy',
+  $bottom: 'an output of the last by sortBy',
+};

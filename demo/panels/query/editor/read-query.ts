@@ -1,16 +1,16 @@
-import type { Params } from 'cairndb';
+import type { Params, PipelineStage } from 'cairndb';
 import { messageOf } from '../../../parts/message-of.ts';
 
 /** The input is not a valid query; the message is for the visitor. */
 export class UnreadableQuery extends Error {}
 
 /**
- * Evaluates the input, a JavaScript expression for criteria or a function. It runs in the visitor's
- * own page, and only when they press Run.
+ * Evaluates the input, a JavaScript expression for criteria, a function or a pipeline. It runs in
+ * the visitor's own page, and only when they press Run.
  *
  * @throws {UnreadableQuery}
  */
-export function readQuery(text: string): Params {
+export function readQuery(text: string): Params | readonly PipelineStage[] {
   let value: unknown;
   try {
     value = new Function(`'use strict'; return (${text.trim() || '{}'}\n);`)();
@@ -23,9 +23,9 @@ export function readQuery(text: string): Params {
     throw new UnreadableQuery(`This is not valid yet: ${what}.`, { cause });
   }
   if (typeof value === 'function' || (typeof value === 'object' && value !== null)) {
-    return value as Params;
+    return value as Params | readonly PipelineStage[];
   }
   throw new UnreadableQuery(
-    'Write criteria, such as { population: { $gt: 1e6 } }, or a function, such as (city) => city.name.length > 40.',
+    'Write criteria, such as { population: { $gt: 1e6 } }, a pipeline, such as [{ $sortByCount: "$country" }], or a function, such as (city) => city.name.length > 40.',
   );
 }
