@@ -108,6 +108,27 @@ test('later chunks of a marked scan are marked mayHang, too', () => {
   }
 });
 
+test('a patchOne under a schema is marked where its document is computed', () => {
+  const validated = new DocumentCalls(settings, new CallOrder());
+  validated.schema = {} as never;
+  const found = { keys: ['x'], flags: [0], ranks: [1], bodies: ['{}'], sorted: true, floor: 0 };
+  const sent: HandleRequest[] = [];
+  const sender: Sender = {
+    started: undefined,
+    isSync: false,
+    send: (request) => {
+      sent.push(request as HandleRequest);
+      return (request.op === 'scan' ? found : new Promise(() => undefined)) as never;
+    },
+    pause: () => undefined,
+  };
+  validated.patchOne(sender, {}, { $pull: { tags: /(x+)+/ } }).next();
+  expect(sent.map(({ op, mayHang }) => [op, mayHang])).toEqual([
+    ['scan', undefined],
+    ['getVersion', true],
+  ]);
+});
+
 test('other calls are not marked, nor are functions, which run in the page', () => {
   expect(mayHang((sender) => documents.find(sender, { a: 'x', b: { $in: [1, new Date()] } }))).toBe(
     false,
