@@ -96,6 +96,44 @@ test('a rename whose code does not come leaves both names as they were', async (
   expect(await things.count()).toBe(2);
 });
 
+test('a drop whose code does not come leaves the collection as it was', async () => {
+  const things = open({ activate_drop_method: true });
+  await things.insert({ _id: 'a' });
+  const code = holdCode();
+  const dropping = things.Drop();
+  await turns();
+  code.fail();
+  await expect(dropping).rejects.toMatchObject({ code: 'load_failed' });
+  vi.restoreAllMocks();
+  expect(await documents('things').count()).toBe(1);
+  expect(await things.Drop()).toBe(true);
+  expect(await documents('things').count()).toBe(0);
+});
+
+test('saves go on while the code that merges their segments is on its way', async () => {
+  const driver = memoryDriver();
+  ({ client, clock } = openClient(driver));
+  const things = documents('things');
+  const storage = await driver.open('test', { damaged: () => undefined });
+  const count = async () => (await storage.keys('segments', ['things'])).length;
+  await things.insert({ _id: 'a' });
+  const code = holdCode();
+  vi.spyOn(parts, 'has').mockReturnValue(false);
+  for (let at = 0; at < 4; at++) {
+    await things.insert({ text: 'x'.repeat(40_000) });
+    await things.save();
+  }
+  expect(await count()).toBe(4);
+  vi.mocked(parts.has).mockRestore();
+  code.come();
+  await turns();
+  await things.insert({ _id: 'b' });
+  await things.save();
+  await turns();
+  expect(await count()).toBeLessThan(4);
+  expect(await things.count()).toBe(6);
+});
+
 test('daily backups begin once their code comes', async () => {
   const code = holdCode();
   const things = open({ auto_create_backup: true });
