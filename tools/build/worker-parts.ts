@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
 import { PART_FILES } from '../../src/protocol/parts.ts';
 import { properties } from './late-files.ts';
@@ -10,7 +11,10 @@ const EXPORTS = /export\{([^}]*)\};?\s*$/m;
 const IMPORTS = /^import\{([^}]*)\}from["'`]\.\/worker\.js["'`];?/;
 const LOADS = /import\(["'`]\.\/part-([\w-]+)\.js["'`]\)/g;
 /** The modules whose `import()` is a part. */
-const TABLE = /\/src\/engine\/(?:parts|host\/worker-host)\.ts$/;
+const TABLE = /\/src\/(?:engine\/(?:parts|host\/worker-host)|storage\/drivers\/memory-driver)\.ts$/;
+/** Too small for a file of its own. */
+const IN_STORAGE = './memory-storage.ts';
+const STORAGE = fileURLToPath(new URL('../../src/storage/part.ts', import.meta.url));
 
 /** The modules that a worker starts with. */
 const core = new Set<string>();
@@ -36,6 +40,9 @@ export function partFile({ facadeModuleId: id }: { facadeModuleId?: string | nul
 export function workerParts(): Plugin {
   return {
     name: 'worker-parts',
+    resolveId(source, importer) {
+      return source === IN_STORAGE && importer && TABLE.test(importer) ? STORAGE : null;
+    },
     buildEnd() {
       gatherCore(this);
     },
@@ -76,7 +83,7 @@ function gatherCore(context: PluginContext): void {
   };
   for (const id of context.getModuleIds()) if (context.getModuleInfo(id)?.isEntry) walk(id, core);
   const seen = new Set<string>();
-  for (const part of parts) {
+  for (const part of new Set(parts)) {
     const own = new Set<string>();
     walk(part, own);
     for (const id of own) (seen.has(id) ? core : seen).add(id);

@@ -1,3 +1,4 @@
+import { loadFailed } from '../../errors/errors.ts';
 import type { StorageDriver } from './driver.ts';
 import type { Stores } from './memory-storage.ts';
 
@@ -19,8 +20,8 @@ export function memoryDriver(): StorageDriver {
   return {
     kind: 'memory',
     open: async (name) => {
-      // Loaded on demand: most pages use IndexedDB.
-      const { emptyStores, MemoryStorage } = await import('./memory-storage.ts');
+      // Most engines use IndexedDB. In a worker it comes with the part `storage`.
+      const { emptyStores, MemoryStorage } = await import('./memory-storage.ts').catch(loadFailed);
       const stores = databases.get(name) ?? emptyStores();
       databases.set(name, stores);
       return new MemoryStorage(stores);
