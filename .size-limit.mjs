@@ -85,7 +85,7 @@ export default [
   part('relations', '14 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),
-  part('updates', '4.6 kB'),
+  part('updates', '5.9 kB'),
   part('upkeep', '3.3 kB'),
   part('storage', '18 kB'),
   {

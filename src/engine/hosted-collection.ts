@@ -21,14 +21,13 @@ import {
 import { CollectionEvents } from './collection-events.ts';
 import { CollectionVersions } from './documents/collection-versions.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
-import { DocumentStore } from './documents/document-store.ts';
+import { type CollectionStore, storeOf } from './documents/document-store.ts';
 import { type IndexDeclaration, IndexKeeper } from './documents/index-keeper.ts';
 import type { Executor, GiveUp } from './executor.ts';
 import { ExpirySweep } from './expiry/expiry-sweep.ts';
 import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import { FirstReads } from './first-reads/first-reads.ts';
 import { RecentReads } from './first-reads/recent-reads.ts';
-import { KeyValueStore } from './key-value-store.ts';
 import { CollectionLifecycle } from './lifecycle.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
@@ -60,7 +59,8 @@ export class HostedCollection implements Executor {
   readonly context: CollectionContext;
   readonly queue = new SerialQueue();
   readonly #aborts = new Aborts();
-  readonly #store: DocumentStore | KeyValueStore;
+  /** Made with the first request: the code of values comes as the collection opens. */
+  #executor: CollectionStore | undefined;
   /** With `expire_after`. */
   readonly #sweep: ExpirySweep | undefined;
   #backups: BackupRequests | undefined;
@@ -116,8 +116,6 @@ export class HostedCollection implements Executor {
     this.#sweep = expire_after && new ExpirySweep(this.context, expire_after, swept);
     this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
-    const Store = type === 'DOCUMENT_BASED' ? DocumentStore : KeyValueStore;
-    this.#store = new Store(this.context);
     this.#first = new FirstReads(this.context);
     this.#turns = new RequestTurns(this.context, this.queue, this.#first);
     this.#lifecycle = new CollectionLifecycle(this.context, {
@@ -196,6 +194,11 @@ export class HostedCollection implements Executor {
    */
   async count(): Promise<number | undefined> {
     return this.queue.enter(false, () => (this.availability.error ? undefined : this.records.size));
+  }
+
+  get #store(): CollectionStore {
+    this.#executor ??= storeOf(this.context);
+    return this.#executor;
   }
 
   /** Keeps the cache: the collection is in use. */

@@ -14,6 +14,7 @@ import { openCollection } from './loading.ts';
 import { parts } from './parts.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import type { ReplicaRequests } from './replication/replica-requests.ts';
+import { needParts } from './request-turns.ts';
 
 /** How long automatic backups wait where their code did not load, or storage failed. */
 const TEND_AGAIN_MS = 10 * 60 * 1000;
@@ -66,11 +67,12 @@ export class CollectionLifecycle {
    * @param stolen Whether the last leader may still write.
    */
   *open(after: Promise<unknown> | undefined, stolen: boolean): Coroutine<void> {
-    const { availability, storage, records, saves, keeper } = this.context;
+    const { availability, settings, storage, records, saves, keeper } = this.context;
     const { first } = this.parts;
     try {
       if (after) yield after;
       if (stolen) yield storage.claim();
+      if (settings.type === 'KEY_VALUE_BASED') yield* needParts(this.context, { needs: ['updates'] });
       yield* openCollection(this.context, this.parts);
       if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);
       records.applied.load(records.log.watermarks);

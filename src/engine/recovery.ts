@@ -266,7 +266,7 @@ export class Recovery {
 
 function partsOf(change: Request): readonly PartName[] {
   if (change.op === 'commit') return ['transactions', ...change.changes.flatMap(partsOf)];
-  return change.needs ?? [];
+  return change.op.startsWith('kv') ? ['updates'] : (change.needs ?? []);
 }
 
 /** Numbers the batches of all leaders, so that a replay keeps their order. */

@@ -1,4 +1,7 @@
+import type { Result } from '../../async/coroutine.ts';
+import type { Request } from '../../protocol/requests.ts';
 import { setAt } from '../../query/path/value-path.ts';
+import type { OperationContext } from '../collection-context.ts';
 
 /**
  * Changes decoded fields in place, and returns them. After an error they are of no use.
@@ -34,6 +37,14 @@ interface UpdateCode {
    * @throws {KeyError} `paths_conflict`; {ValueError} `id_invalid`
    */
   describedBy(criteria: object): { readonly id: string | undefined; readonly fields: object };
+  /** The store of a key-value collection, which waits for this code as it opens. */
+  readonly KeyValueStore: new (
+    context: OperationContext,
+  ) => KeyValueExecutor;
+}
+
+interface KeyValueExecutor {
+  execute(request: Request): Result<unknown>;
 }
 
 /** Of a request that has waited for its part. */

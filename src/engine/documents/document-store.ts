@@ -36,6 +36,16 @@ import type { NewVersion } from './new-rows.ts';
 
 type NewDocument = Pick<Request<'upsert'>, 'id' | 'body' | 'now' | 'kept'>;
 
+/** What executes the requests of a collection, by its type. */
+export type CollectionStore = DocumentStore | InstanceType<typeof updateCode.KeyValueStore>;
+
+/** Must be called once the collection is open: then the code of values is there. */
+export function storeOf(context: OperationContext): CollectionStore {
+  const Store =
+    context.settings.type === 'DOCUMENT_BASED' ? DocumentStore : updateCode.KeyValueStore;
+  return new Store(context);
+}
+
 /**
  * The documents of a collection: ids, managed values, states, queries. Every change replaces their
  * record; bodies are decoded only for access to fields.

@@ -8,9 +8,8 @@ import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import type { StagedChanges } from '../documents/collection-versions.ts';
-import { DocumentStore } from '../documents/document-store.ts';
+import { type CollectionStore, DocumentStore, storeOf } from '../documents/document-store.ts';
 import type { NewVersion, VersionSink } from '../documents/new-rows.ts';
-import { KeyValueStore } from '../key-value-store.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { ReadSet } from '../records/read-set.ts';
 import { isNew, RecordView, TransactionSnapshot } from './record-view.ts';
@@ -154,7 +153,7 @@ export class TransactionPart implements VersionSink {
   /** The collection as the transaction sees it. */
   readonly view: OperationContext;
   readonly #view: RecordView;
-  readonly #store: DocumentStore | KeyValueStore;
+  readonly #store: CollectionStore;
   readonly #grow: (size: number) => void;
 
   /** @param grow Called with the size of what is staged. */
@@ -169,10 +168,7 @@ export class TransactionPart implements VersionSink {
     this.#view = new RecordView(context.records, snapshot, reads);
     // Where a restored backup brings other indexes, the transaction is lost.
     this.view = { ...context, records: this.#view, versions: this, reads };
-    this.#store =
-      context.settings.type === 'DOCUMENT_BASED'
-        ? new DocumentStore(this.view)
-        : new KeyValueStore(this.view);
+    this.#store = storeOf(this.view);
   }
 
   /** @throws {CollectionError} `collection_dropped`; {TransactionError} */

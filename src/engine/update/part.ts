@@ -13,12 +13,14 @@ import {
 import { setAt } from '../../query/path/value-path.ts';
 import { isFields, isRegExp } from '../../query/value/value-type.ts';
 import { provideUpdates } from '../documents/compile-patch.ts';
+import { KeyValueStore } from '../key-value-store.ts';
 import { compileUpdate } from './compile-update.ts';
 
 provideUpdates({
   compileUpdate: (changes, source) =>
     compileUpdate(checkOperators(changes, source?.criteria !== undefined), source),
   describedBy,
+  KeyValueStore,
 });
 
 const anything: OperandCheck = () => undefined;

@@ -6,8 +6,7 @@ import type { Request } from '../../../protocol/requests.ts';
 import type { CollectionSettings } from '../../../protocol/settings.ts';
 import type { CollectionContext, OperationContext } from '../../collection-context.ts';
 import type { DocumentIndexes } from '../../documents/document-indexes.ts';
-import { DocumentStore } from '../../documents/document-store.ts';
-import { KeyValueStore } from '../../key-value-store.ts';
+import { type CollectionStore, DocumentStore, storeOf } from '../../documents/document-store.ts';
 import { Loading } from '../../loading.ts';
 import { OpenSnapshots } from '../../records/open-snapshots.ts';
 import { RecordStore } from '../../records/record-store.ts';
@@ -93,10 +92,7 @@ export class BackupViews {
     const { release } = this.#backups.hold(snapshot.segments);
     try {
       const context = await loadSnapshot(this.#context, snapshot);
-      const { type } = this.#context.settings;
-      const store =
-        type === 'DOCUMENT_BASED' ? new DocumentStore(context) : new KeyValueStore(context);
-      return new OpenBackup(snapshot, store, release);
+      return new OpenBackup(snapshot, storeOf(context), release);
     } catch (error) {
       release();
       throw error;
@@ -170,13 +166,13 @@ function hideExpired(
 /** A backup that is being read: its records in memory, its segments pinned in storage. */
 class OpenBackup {
   readonly #snapshot: Snapshot;
-  readonly #store: DocumentStore | KeyValueStore;
+  readonly #store: CollectionStore;
   readonly #release: () => void;
   #running = 0;
   #isClosed = false;
 
   /** @param release Unpins the segments. */
-  constructor(snapshot: Snapshot, store: DocumentStore | KeyValueStore, release: () => void) {
+  constructor(snapshot: Snapshot, store: CollectionStore, release: () => void) {
     this.#snapshot = snapshot;
     this.#store = store;
     this.#release = release;
