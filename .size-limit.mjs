@@ -86,7 +86,7 @@ export default [
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),
   part('updates', '5.9 kB'),
-  part('upkeep', '3.3 kB'),
+  part('upkeep', '4.6 kB'),
   part('storage', '18 kB'),
   {
     name: 'page, with the first call',

@@ -8,7 +8,7 @@ import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
 import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/operations.ts';
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
+import type { CollectionSettings, ExpirySettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
 import { STAMPS } from '../storage/segments/stored-record.ts';
 import type { BackupRequests, PinnedCollection } from './backups/backup-requests.ts';
@@ -24,7 +24,7 @@ import { DocumentIndexes } from './documents/document-indexes.ts';
 import { type CollectionStore, storeOf } from './documents/document-store.ts';
 import { type IndexDeclaration, IndexKeeper } from './documents/index-keeper.ts';
 import type { Executor, GiveUp } from './executor.ts';
-import { ExpirySweep } from './expiry/expiry-sweep.ts';
+import type { ExpirySweep } from './expiry/expiry-sweep.ts';
 import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import { FirstReads } from './first-reads/first-reads.ts';
 import { RecentReads } from './first-reads/recent-reads.ts';
@@ -32,7 +32,6 @@ import { CollectionLifecycle } from './lifecycle.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
 import { parts } from './parts.ts';
-import type { ExpiryRules } from './records/record-store.ts';
 import { RecordStore } from './records/record-store.ts';
 import type { ReplayOrder } from './replay-order.ts';
 import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
@@ -62,7 +61,7 @@ export class HostedCollection implements Executor {
   /** Made with the first request: the code of values comes as the collection opens. */
   #executor: CollectionStore | undefined;
   /** With `expire_after`. */
-  readonly #sweep: ExpirySweep | undefined;
+  #sweep: ExpirySweep | undefined;
   #backups: BackupRequests | undefined;
   readonly #first: FirstReads;
   readonly #turns: RequestTurns;
@@ -82,7 +81,7 @@ export class HostedCollection implements Executor {
     dropping: (collection: HostedCollection, drop: Promise<unknown>) => void,
     after?: Promise<unknown>,
   ) {
-    const { name, type, caching, expire_after } = settings;
+    const { name, type, caching } = settings;
     const { storage, pool, durability, clock, snapshots, links, tidy } = environment;
     this.settings = settings;
     this.#stamps = new StampOptions(settings);
@@ -112,8 +111,6 @@ export class HostedCollection implements Executor {
       ),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
     };
-    const swept = { queue: this.queue, lives: () => this.lives, settle: () => this.settle() };
-    this.#sweep = expire_after && new ExpirySweep(this.context, expire_after, swept);
     this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
     this.#first = new FirstReads(this.context);
@@ -126,7 +123,8 @@ export class HostedCollection implements Executor {
       replication: () => this.#needReplication(),
       first: this.#first,
       checkpoints: new CheckpointWriter(this.context),
-      sweep: this.#sweep,
+      sweep: () => this.#sweep,
+      expiry: (settings) => this.#needExpiry(settings),
     });
     const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
@@ -160,6 +158,8 @@ export class HostedCollection implements Executor {
 
   /** Pins what the collection holds, for a file. Saves first. */
   async freeze(): Promise<PinnedCollection> {
+    // It may be opening.
+    await this.queue.enter(false, () => undefined);
     await this.#sweep?.drain();
     return this.queue.enter(false, () => {
       this.availability.check();
@@ -242,7 +242,7 @@ export class HostedCollection implements Executor {
    * open.
    */
   declare(settings: CollectionSettings): IndexDeclaration {
-    this.#stamps.compare(settings, this.records.expiry);
+    this.#stamps.compare(settings);
     declareVersion(this.records, settings.version);
     return this.context.keeper.declare(settings.indexes, settings.version);
   }
@@ -401,6 +401,17 @@ export class HostedCollection implements Executor {
     return this.#backups;
   }
 
+  /** Nothing is answered without its rules and its index. */
+  *#needExpiry(settings: ExpirySettings): Coroutine<void> {
+    const { ExpirySweep } = yield* parts.need('upkeep');
+    this.#sweep = new ExpirySweep(this.context, settings, {
+      versions: this.#stamps.expiring,
+      queue: this.queue,
+      lives: this.lives,
+      settle: () => this.settle(),
+    });
+  }
+
   *#replicate(request: ReplicaRequest): Coroutine<unknown> {
     return yield* (yield* this.#needReplication()).execute(request);
   }
@@ -417,6 +428,8 @@ export class HostedCollection implements Executor {
  * opened the collection.
  */
 class StampOptions {
+  /** The versions of documents that `expire_after` is for. */
+  readonly expiring = new Set<number>();
   readonly #open: CollectionSettings;
   /** Warnings so far: one of each kind. */
   readonly #warned = new Set<string>();
@@ -425,11 +438,10 @@ class StampOptions {
     this.#open = open;
   }
 
-  /** @param expiry The rules of the handle that opened the collection. */
-  compare(given: CollectionSettings, expiry: ExpiryRules | undefined): void {
+  compare(given: CollectionSettings): void {
     this.#compare(optionsOf(this.#open), optionsOf(given), 'indicate_* options');
     this.#compare(expiryOf(this.#open), expiryOf(given), 'expire_after');
-    if (expiryOf(this.#open) === expiryOf(given)) expiry?.countFor(given.version);
+    if (expiryOf(this.#open) === expiryOf(given)) this.expiring.add(given.version);
   }
 
   #compare(kept: string, ignored: string, options: string): void {

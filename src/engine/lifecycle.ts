@@ -4,6 +4,7 @@ import type { SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
 import { otherVersion } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
+import type { ExpirySettings } from '../protocol/settings.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { ExpirySweep } from './expiry/expiry-sweep.ts';
@@ -29,8 +30,9 @@ interface CollectionParts {
   readonly replication: () => Coroutine<ReplicaRequests>;
   readonly first: FirstReads;
   readonly checkpoints: CheckpointWriter;
-  /** With `expire_after`. */
-  readonly sweep: ExpirySweep | undefined;
+  /** With `expire_after`, once the collection opens. */
+  readonly sweep: () => ExpirySweep | undefined;
+  readonly expiry: (settings: ExpirySettings) => Coroutine<void>;
 }
 
 /**
@@ -72,7 +74,9 @@ export class CollectionLifecycle {
     try {
       if (after) yield after;
       if (stolen) yield storage.claim();
-      if (settings.type === 'KEY_VALUE_BASED') yield* needParts(this.context, { needs: ['updates'] });
+      if (settings.type === 'KEY_VALUE_BASED')
+        yield* needParts(this.context, { needs: ['updates'] });
+      if (settings.expire_after) yield* this.parts.expiry(settings.expire_after);
       yield* openCollection(this.context, this.parts);
       if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);
       records.applied.load(records.log.watermarks);
@@ -149,7 +153,7 @@ export class CollectionLifecycle {
     this.#stopped = true;
     this.#tendAgain?.();
     this.retention?.stop();
-    this.parts.sweep?.stop();
+    this.parts.sweep()?.stop();
     await this.context.keeper.closed();
     await this.parts.backups()?.stop();
     await this.parts.checkpoints.stop();
@@ -180,7 +184,7 @@ export class CollectionLifecycle {
     // An engine may have ended between a save and the compaction behind it.
     if (records.log.isRemovalDue) void saves.alone(() => Promise.resolve());
     this.parts.checkpoints.look();
-    this.parts.sweep?.start();
+    this.parts.sweep()?.start();
     this.#hasRested = true;
     this.tendBackups();
   }

@@ -34,7 +34,7 @@ interface Ending {
     readonly backups: () => BackupRequests | undefined;
     readonly withBackups: <T>(use: (backups: BackupRequests) => Promise<T>) => Promise<T>;
     readonly checkpoints: { stop(): Promise<void>; resume(): void };
-    readonly sweep: { stop(): void; start(): void } | undefined;
+    readonly sweep: () => { stop(): void; start(): void } | undefined;
   };
   readonly retention: { stop(): void } | undefined;
   isLeaving: boolean;
@@ -121,7 +121,7 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     decide = resolve;
   });
   try {
-    sweep?.stop();
+    sweep()?.stop();
     if (backups) yield backups.stop();
     yield keeper.closed();
     yield checkpoints.stop();
@@ -139,7 +139,7 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     lifecycle.tendBackups();
     checkpoints.resume();
     keeper.opened();
-    sweep?.start();
+    sweep()?.start();
     throw error;
   } finally {
     decide();

@@ -22,8 +22,10 @@ const RECOVERY_MS = 200;
 
 /** What a sweep needs of its collection. */
 interface SweptCollection {
+  /** The versions of documents that the rules are for. */
+  readonly versions: ReadonlySet<number>;
   readonly queue: SerialQueue;
-  readonly lives: () => LiveQueries;
+  readonly lives: LiveQueries;
   /** Must be called after changes: saves them, and tells live queries of them. */
   readonly settle: () => void;
 }
@@ -46,7 +48,7 @@ export class ExpirySweep {
 
   /** @param context Gets the rules, and an index of its own: without it nothing is answered. */
   constructor(context: CollectionContext, settings: ExpirySettings, collection: SweptCollection) {
-    const expiry = new Expiry(context, settings);
+    const expiry = new Expiry(context, settings, collection.versions);
     this.#context = context;
     this.#expiry = expiry;
     this.#collection = collection;
@@ -116,7 +118,7 @@ export class ExpirySweep {
   async #sweep(): Promise<void> {
     const { queue, lives, settle } = this.#collection;
     // At once, not slice by slice.
-    if (this.#expiry.hidden > SLICE) lives().reload();
+    if (this.#expiry.hidden > SLICE) lives.reload();
     for (;;) {
       const removed = await queue.enter(true, () => this.#removeSlice());
       if (removed > 0) {

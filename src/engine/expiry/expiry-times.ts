@@ -26,7 +26,7 @@ export class Expiry implements ExpiryRules {
    * Versions of documents that the rules are for. In documents of another version the field may
    * mean something else.
    */
-  readonly #versions = new Set<number>();
+  readonly #versions: ReadonlySet<number>;
   /** The clock as it was last seen. */
   #seen = Number.NEGATIVE_INFINITY;
   #setBacks = 0;
@@ -35,15 +35,16 @@ export class Expiry implements ExpiryRules {
   /** Those of them that are not removed yet, and some that are. */
   readonly #left = new Set<StoredRecord>();
 
-  constructor(context: CollectionContext, { field, seconds }: ExpirySettings) {
+  constructor(
+    context: CollectionContext,
+    { field, seconds }: ExpirySettings,
+    versions: ReadonlySet<number>,
+  ) {
     const fields = [field];
     this.definition = { name: indexName(fields), fields, unique: false, multi: false };
     this.#context = context;
     this.#lifetime = seconds * 1000;
-  }
-
-  countFor(version: number): void {
-    this.#versions.add(version);
+    this.#versions = versions;
   }
 
   /**

@@ -22,11 +22,6 @@ export interface ExpiryRules {
   readonly definition: IndexDefinition;
   /** How many records are hidden. */
   readonly hidden: number;
-  /**
-   * Must be called with the version of each handle that has these rules: they are for documents of
-   * such versions.
-   */
-  countFor(version: number): void;
   /** The time that counts, in Unix milliseconds. */
   now(): number;
   isHidden(record: StoredRecord): boolean;

@@ -1,2 +1,3 @@
 export { tidyLog } from '../../storage/log/compact-log.ts';
+export { ExpirySweep } from '../expiry/expiry-sweep.ts';
 export { CheckpointWork } from '../first-reads/checkpoint-work.ts';
