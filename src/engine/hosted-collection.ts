@@ -107,6 +107,7 @@ export class HostedCollection implements Executor {
       replica: undefined,
       keeper: new IndexKeeper(
         () => this.context,
+        () => this.#loadIndexCode(),
         (cause) => this.#withBackups(({ backups }) => backups.create(cause)),
       ),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
@@ -399,6 +400,13 @@ export class HostedCollection implements Executor {
       if (this.#lifecycle.isTended) this.#backups.start();
     }
     return this.#backups;
+  }
+
+  /** With that of backups: one is made before segments get the columns of an index. */
+  async #loadIndexCode() {
+    const code = await run(parts.need('backups'));
+    this.context.events.sendStatus();
+    return code;
   }
 
   /** Nothing is answered without its rules and its index. */

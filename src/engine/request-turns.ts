@@ -78,16 +78,16 @@ export class RequestTurns {
     // What follows a request that waits for storage must not overtake it. Storage may be busy by
     // its turn.
     const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
-    const enter = (): unknown =>
+    const enter = (hasWaited: boolean): unknown =>
       this.#queue.enter(
         (!isStaged && isExclusive(request)) || mayWait() || lacksCode(request),
         () => {
           if (isAnswered()) return undefined;
           const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
-          const gate = isSame && this.#context.keeper.gateOf(declaration);
+          const gate = isSame && this.#context.keeper.gateOf(declaration, hasWaited);
           if (gate && request.op !== 'drop') {
             const { pending, error } = gate;
-            if (pending) return new Postponed(pending.then(enter));
+            if (pending) return new Postponed(pending.then(() => enter(true)));
             if (error) throw error;
           }
           if (!mustRest) return perform();
@@ -96,7 +96,7 @@ export class RequestTurns {
           return request.needs ? after(needParts(this.#context, request), rest) : rest();
         },
       );
-    return enter();
+    return enter(false);
   }
 }
 

@@ -134,6 +134,41 @@ test('saves go on while the code that merges their segments is on its way', asyn
   expect(await things.count()).toBe(6);
 });
 
+test('a unique index whose code does not come fails calls until it does', async () => {
+  const driver = memoryDriver();
+  ({ client } = openClient(driver));
+  await documents('things').insert({ _id: 'a', email: 'x' });
+  await client.close();
+  ({ client } = openClient(driver));
+  const code = holdCode();
+  const things = documents('things', { indexes: [{ fields: ['email'], unique: true }] });
+  const inserting = things.insert({ email: 'x' });
+  await turns();
+  code.fail();
+  await expect(inserting).rejects.toMatchObject({ code: 'load_failed' });
+  await expect(things.get('a')).rejects.toMatchObject({ code: 'load_failed' });
+  vi.restoreAllMocks();
+  await expect(things.insert({ email: 'x' })).rejects.toMatchObject({ code: 'unique_violation' });
+  expect(await things.get('a')).toMatchObject({ email: 'x' });
+});
+
+test('reads do without a plain index whose code does not come, and get it later', async () => {
+  const driver = memoryDriver();
+  ({ client } = openClient(driver));
+  await documents('things').insert({ _id: 'a', age: 1 });
+  await client.close();
+  ({ client } = openClient(driver));
+  const code = holdCode();
+  const things = documents('things', { indexes: ['age'] });
+  code.fail();
+  expect(await things.filter({ age: 1 })).toHaveLength(1);
+  const { plan } = await things.explain({ age: 1 });
+  expect(plan.kind).toBe('scan');
+  vi.restoreAllMocks();
+  await things.count();
+  expect((await things.explain({ age: 1 })).plan.kind).toBe('index');
+});
+
 test('daily backups begin once their code comes', async () => {
   const code = holdCode();
   const things = open({ auto_create_backup: true });

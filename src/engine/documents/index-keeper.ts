@@ -6,7 +6,7 @@ import type { CollectionEvents } from '../collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { SaveSchedule } from '../save-schedule.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
-import { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
+import type { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
 
 /** The indexes that handles declare, all the same, and the version of their documents. */
 export class IndexDeclaration {
@@ -69,6 +69,13 @@ interface KeptCollection {
   readonly indexes: DocumentIndexes;
 }
 
+/** The code that builds indexes, which few openings do. */
+interface IndexCode {
+  readonly IndexBuilder: typeof IndexBuilder;
+  readonly lackingColumns: typeof lackingColumns;
+  readonly writeColumns: typeof writeColumns;
+}
+
 /** Makes a backup before segments are rewritten. */
 type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
 
@@ -90,15 +97,19 @@ export class IndexKeeper {
   /** What the collection needs itself, whatever its handles declare. */
   own: IndexDeclaration | undefined;
   readonly #collection: () => KeptCollection;
+  readonly #code: () => Promise<IndexCode>;
   readonly #backUp: BackUp;
   /** The declarations of open handles: few, however many handles there are. */
   readonly #declared = new Set<IndexDeclaration>();
   #state: 'opening' | 'open' | 'closed' = 'opening';
   /** Resolves when no index is being built. */
   #building: Promise<void> | undefined;
+  /** Why the code did not come; the next request asks for it again. */
+  #late: CairnError | undefined;
 
-  constructor(collection: () => KeptCollection, backUp: BackUp) {
+  constructor(collection: () => KeptCollection, code: () => Promise<IndexCode>, backUp: BackUp) {
     this.#collection = collection;
+    this.#code = code;
     this.#backUp = backUp;
   }
 
@@ -113,8 +124,11 @@ export class IndexKeeper {
 
   /**
    * What a request waits for, or fails with: the indexes of its handle, or the collection's own.
+   *
+   * @param hasWaited Whether it has waited for them before: then code that did not come fails it.
    */
-  gateOf<Declaration>(declaration: Declaration): IndexDeclaration | Declaration {
+  gateOf<Declaration>(declaration: Declaration, hasWaited = false): IndexDeclaration | Declaration {
+    if (this.#late && !hasWaited) this.#askAgain();
     const { own } = this;
     return own?.pending || own?.error ? own : declaration;
   }
@@ -173,7 +187,17 @@ export class IndexKeeper {
     this.#state = 'open';
     this.#dropUndeclared();
     // An index that was built over the records before has to be built again.
-    for (const declaration of this.#all) if (!this.#isServed(declaration)) declaration.wait();
+    this.#askAgain();
+  }
+
+  #askAgain(): void {
+    if (this.#state !== 'open') return;
+    const late = this.#late;
+    this.#late = undefined;
+    for (const declaration of this.#all) {
+      if (late && declaration.error === late) declaration.error = undefined;
+      if (!this.#isServed(declaration)) declaration.wait();
+    }
     this.#settle();
   }
 
@@ -231,7 +255,7 @@ export class IndexKeeper {
   #settle(): void {
     if (this.#state !== 'open') return;
     for (const declaration of this.#all) if (this.#isServed(declaration)) declaration.settle();
-    if (this.#building || this.#missing().length === 0) return;
+    if (this.#building || this.#late || this.#missing().length === 0) return;
     this.#building = this.#buildAll().finally(() => {
       this.#building = undefined;
       this.#settle();
@@ -257,18 +281,25 @@ export class IndexKeeper {
   }
 
   async #buildAll(): Promise<void> {
+    let code: IndexCode;
+    try {
+      code = await this.#code();
+    } catch (cause) {
+      this.#postpone(asCairnError(cause));
+      return;
+    }
     for (
       let missing = this.#missing();
       this.#state === 'open' && missing.length > 0;
       missing = this.#missing()
     ) {
-      await this.#build(missing);
+      await this.#build(missing, code);
       this.#settle();
     }
-    if (this.#state === 'open') await this.#store();
+    if (this.#state === 'open') await this.#store(code);
   }
 
-  async #build(missing: readonly IndexDefinition[]): Promise<void> {
+  async #build(missing: readonly IndexDefinition[], { IndexBuilder }: IndexCode): Promise<void> {
     const { indexes, records, events } = this.#collection();
     const slots = indexes.add(missing);
     const isOver = () => this.#state !== 'open' || this.#collection().indexes !== indexes;
@@ -281,6 +312,18 @@ export class IndexKeeper {
       this.#fail(missing, asCairnError(cause));
     }
     for (const slot of slots) indexes.drop(slot);
+  }
+
+  /** Meanwhile queries do without a plain index, and handles fail without a unique one. */
+  #postpone(error: CairnError): void {
+    this.#late = error;
+    for (const declaration of this.#all) {
+      const isNeeded = (one: IndexDefinition) => one.unique || declaration === this.own;
+      if (declaration.definitions.some((one) => isNeeded(one) && !this.#isReady(one)))
+        declaration.error = error;
+      declaration.settle();
+    }
+    this.#collection().events.failed(error);
   }
 
   /**
@@ -298,7 +341,7 @@ export class IndexKeeper {
   }
 
   /** Writes missing columns of segments. */
-  async #store(): Promise<void> {
+  async #store({ lackingColumns, writeColumns }: IndexCode): Promise<void> {
     const { records, indexes, saves, events } = this.#collection();
     if (lackingColumns(records, indexes).length === 0) return;
     try {
