@@ -1,3 +1,4 @@
+import type { Endpoint } from '../protocol/remote-calls.ts';
 import type { Broadcast } from './platform.ts';
 
 /** The last message on the BroadcastChannel: later ones come by the port. */
@@ -23,7 +24,8 @@ export class PairChannel implements Broadcast {
   }
 
   postMessage(message: unknown): void {
-    if (!this.#closed) (this.#port ?? this.#channel).postMessage(message);
+    const channel: Endpoint = this.#port ?? this.#channel;
+    if (!this.#closed) channel.postMessage(message);
   }
 
   addEventListener(_type: string, listener: EventListenerOrEventListenerObject): void {
