@@ -108,7 +108,7 @@ function make(file: string, imports: Set<string>): string {
 }
 
 /** `a as b, c` of an import, as the pattern of an object. */
-export const pattern = (names: string) => names.replaceAll(' as ', ': ');
+const pattern = (names: string) => names.replaceAll(' as ', ': ');
 
 /** `a as b, c` of an export, as the properties of an object. */
 export const properties = (names: string) => names.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1');
