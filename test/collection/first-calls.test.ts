@@ -165,7 +165,7 @@ test('queued calls with invalid arguments are refused with the usual errors', as
     'value_unsupported document.f',
     'value_cyclic document.self',
     'option_invalid limit',
-    'sort_invalid sort',
+    'sort_invalid sort.n',
     'option_invalid options',
     'document_invalid documents',
     ' ',
