@@ -81,7 +81,7 @@ export default [
   },
   part('aggregation', '14 kB'),
   part('backups', '15.8 kB'),
-  part('expressions', '14.7 kB'),
+  part('expressions', '14.9 kB'),
   part('relations', '14 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),
