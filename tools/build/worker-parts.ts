@@ -9,6 +9,8 @@ type Group = NonNullable<CodeSplittingOptions['groups']>[number];
 
 const EXPORTS = /export\{([^}]*)\};?\s*$/m;
 const IMPORTS = /^import\{([^}]*)\}from["'`]\.\/worker\.js["'`];?/;
+/** In front of the comment that names the source map. */
+const END = /\n?(?=\/\/# sourceMappingURL|$)/;
 const LOADS = /import\(["'`]\.\/part-([\w-]+)\.js["'`]\)/g;
 /** The modules whose `import()` is a part. */
 const TABLE = /\/src\/(?:engine\/(?:parts|host\/worker-host)|storage\/drivers\/memory-driver)\.ts$/;
@@ -107,9 +109,13 @@ function partOf(
   const name = JSON.stringify(fileName.replace(/^part-|\.js$/g, ''));
   const taken = (list: string) =>
     namesIn(list).map(([from, as]) => `${shared.findIndex(([, one]) => one === from)}:${as}`);
-  return code
+  const [, exported = ''] = EXPORTS.exec(code) ?? [];
+  const registered = `${symbol}.part(${name},{${properties(exported)}});`;
+  const rest = code
     .replace(IMPORTS, (_, names) => `const{${taken(names)}}=${symbol}.core;`)
-    .replace(EXPORTS, (_, names) => `${symbol}.part(${name},{${properties(names)}});`);
+    .replace(EXPORTS, '');
+  // Also one that exports nothing, as it fills a slot of the core.
+  return rest.replace(END, () => `\n${registered}\n`);
 }
 
 /**
@@ -126,6 +132,5 @@ function workerOf(code: string, symbol: string, shared: Shared): string {
 const cairnParts={};let cairnLoads=0;${symbol}={core:[${core}],part(e,t){cairnParts[e]=t}};
 async function cairnPart(e){await import(${load}globalThis[Symbol.for("${PART_FILES.description}")][e]+"#"+ ++cairnLoads);if(!cairnParts[e])throw Error(e+" is another script");return cairnParts[e]}
 `;
-  // In front of the comment that names the source map.
-  return rest.replace(/\n?(?=\/\/# sourceMappingURL|$)/, () => own);
+  return rest.replace(END, () => own);
 }
