@@ -32,6 +32,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/schemas',
       'guides/migrations',
       'guides/queries',
+      'guides/aggregation',
       'guides/live-queries',
       'guides/changing-data',
       'guides/caching-api-responses',
