@@ -26,6 +26,12 @@ export const PANELS = [
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
   {
+    id: 'dashboard',
+    title: 'Dashboard',
+    claim: 'Live totals of a shop, and its orders with their customers: joined in the engine.',
+    icon: 'M3 17h14M5 14V9M9 14V4M13 14v-7M17 14v-3',
+  },
+  {
     id: 'backups',
     title: 'Backups',
     claim: 'Back up a collection in milliseconds, compare, restore, and export it as a file.',

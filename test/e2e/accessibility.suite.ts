@@ -19,6 +19,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Start: ['[data-part="documents"]', ALL],
     Data: ['[data-part="count"]', ALL],
     Query: ['[data-part="found"]', /cities/],
+    Dashboard: ['[data-part="fill-shop"]', 'Fill the shop'],
     Backups: ['main select >> nth=0', /cities/i],
     Storage: ['[data-part="usage"]', 'MB'],
     Durability: ['[data-part="unsaved"]', '0'],

@@ -197,6 +197,20 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await has(plan, 'Sorted by price');
   },
 
+  async Dashboard({ page, part }, say) {
+    if (await part('fill-shop').isVisible()) {
+      await say('filling the shop');
+      await part('fill-shop').click();
+    }
+    await counts(part('open-orders').getByRole('listitem'), 8);
+    await say('sending');
+    await page
+      .getByRole('button', { name: /^Send order/ })
+      .first()
+      .click();
+    await has(() => part('months').innerText(), /Oct 2026/);
+  },
+
   async Backups({ page, part }, say) {
     const news = () => part('backup-news').innerText();
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();

@@ -1,8 +1,7 @@
 import { isOwn } from '../../database/own-tables.ts';
 import { citiesSource } from '../../sources/cities.ts';
+import { FillShop } from '../../sources/fill-shop.tsx';
 import { ImportControl } from '../../sources/import-control.tsx';
-import { importJob, runImport } from '../../sources/import-job.ts';
-import { SHOP } from '../../sources/shop.ts';
 import { table } from './view.ts';
 
 /** Replaces an empty grid with a way to fill it. */
@@ -26,26 +25,6 @@ function offer() {
       <ImportControl source={citiesSource} have={0} label="Load 135,233 cities" />
     </>
   ) : (
-    <>
-      <h2>A small shop</h2>
-      <p class="soft">
-        2,000 customers, 240 products and 10,000 orders that refer to both by <code>_id</code>. A
-        seeded generator makes the same shop each time.
-      </p>
-      <button
-        type="button"
-        class="button primary"
-        disabled={importJob.value?.state === 'running'}
-        onClick={fillShop}
-      >
-        Fill the shop
-      </button>
-    </>
+    <FillShop />
   );
-}
-
-async function fillShop(): Promise<void> {
-  for (const source of SHOP) {
-    if (!(await runImport(source))) return;
-  }
 }

@@ -1,6 +1,5 @@
-import { formatNumber } from '../../parts/format.ts';
+import { Bars } from '../../parts/bars.tsx';
 import { valueText } from '../../parts/value-text.ts';
-import './groups.css';
 
 type Group = { readonly _id?: unknown; readonly [field: string]: unknown };
 
@@ -13,23 +12,12 @@ export function Groups({ groups }: { groups: readonly Group[] }) {
     name: valueText(group._id) || 'none',
     value: Number(group[field]),
   }));
-  const longest = Math.max(...bars.map(({ value }) => value));
   return (
     <section class="card" aria-labelledby="groups-title" data-part="groups">
       <h2 id="groups-title">
         <code>{field}</code> by group
       </h2>
-      <dl class="groups">
-        {bars.map(({ name, value }, place) => (
-          <div key={place}>
-            <dt>{name}</dt>
-            <dd class="groups-bar" aria-hidden="true">
-              <span style={{ width: `${Math.max(0, value / longest) * 100}%` }} />
-            </dd>
-            <dd class="figures">{formatNumber(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Bars bars={bars} />
       {groups.length > MOST_BARS && (
         <p class="soft small">The first {MOST_BARS}; the table has all.</p>
       )}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
+
+describe.runIf(runs('chromium'))('dashboard', () => {
+  let site: Playground;
+
+  beforeAll(async () => {
+    site = await openPlayground();
+    await site.openPanel('Dashboard');
+  });
+
+  afterAll(() => site?.close());
+
+  test('totals and joined orders follow each change', async () => {
+    const { page, part } = site;
+    await part('fill-shop').click();
+    const sent = async () => Number(/sent\s+([\d,]+)/.exec(await states())?.[1]?.replace(',', ''));
+    const states = () => part('states').innerText();
+    const rows = () => part('open-orders').getByRole('listitem');
+    await expect.poll(() => part('months').innerText(), PATIENCE).toMatch(/Oct 2026\s+\d{3}/);
+    await expect.poll(() => sumOf(states), PATIENCE).toBe(10_000);
+    await expect.poll(() => rows().count(), PATIENCE).toBe(8);
+    expect(await rows().first().innerText()).toMatch(/^1\d{5} \w+ \w+, \S+\s+\d × \w+ .* in stock/);
+    const before = await sent();
+    const [first, second] = await rows().allInnerTexts();
+    await site.screenshot('dashboard');
+    await page
+      .getByRole('button', { name: /^Send order/ })
+      .first()
+      .click();
+    await expect.poll(sent, PATIENCE).toBe(before + 1);
+    await expect.poll(() => rows().first().innerText()).toBe(second);
+    expect(await rows().allInnerTexts()).not.toContain(first);
+    expect(site.errors).toEqual([]);
+  });
+});
+
+async function sumOf(read: () => Promise<string>): Promise<number> {
+  const counts = (await read()).match(/\d[\d,]*/g) ?? [];
+  return counts.reduce((sum, count) => sum + Number(count.replace(',', '')), 0);
+}
