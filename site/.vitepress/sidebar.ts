@@ -29,6 +29,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
     'Guides',
     [
       'guides/modelling',
+      'guides/relations',
       'guides/schemas',
       'guides/migrations',
       'guides/queries',

@@ -1,4 +1,4 @@
-import type { Connection, DocumentOf } from 'cairndb';
+import type { Connection, DocumentOf, StandardSchema } from 'cairndb';
 import { expectTypeOf, test } from 'vitest';
 
 interface Customer {
@@ -114,6 +114,20 @@ test('criteria take conditions on partners', async () => {
   await jobs.filter({}, { include: { visits: { where: { done: 'no' } } } });
   // @ts-expect-error It has no relations.
   await technicians.filter({}, { include: { visits: true } });
+});
+
+declare const schema: StandardSchema<{ name: string }, { name: string }>;
+
+test('a schema goes with relations', async () => {
+  const named = new db.Collection({
+    name: 'named',
+    type: 'DOCUMENT_BASED',
+    schema,
+    relations: { customer: { one: () => customers, from: 'name' } },
+  });
+  const found = await named.find({ name: 'a' }, { include: { customer: true } });
+  expectTypeOf(found?.name).toEqualTypeOf<string | undefined>();
+  expectTypeOf(found?.customer).toEqualTypeOf<unknown>();
 });
 
 test('relations without types take any name', async () => {

@@ -1,5 +1,6 @@
 import type { Found, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Criteria } from '../../query/criteria/criteria-types.ts';
 
@@ -148,7 +149,14 @@ export type QueryOptions<
   T extends object,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
-> = LiveOptions<T, S, L> & HookOptions<readonly Found<T, S, L>[]>;
+  N extends IncludeOption<S> = undefined,
+> = LiveOptions<T, S, L, N> & HookOptions<readonly Found<T, S, L, N>[]>;
+
+/** Options of `useLiveDocument`. */
+export interface DocumentOptions<N> {
+  /** Documents of other collections that belong to it. */
+  include?: N;
+}
 
 /** Options of `useLiveCount`. */
 export type CountOptions<T extends object, S extends Stamp = never> = LiveCountOptions<T, S> &
@@ -162,7 +170,8 @@ export type PagesOptions<
   T extends object,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
-> = Omit<QueryOptions<T, S, L>, 'skip' | 'limit'> & {
+  N extends IncludeOption<S> = undefined,
+> = Omit<QueryOptions<T, S, L, N>, 'skip' | 'limit'> & {
   /** Number of documents that are shown at first, and that `loadMore` adds, from 1. @default 50 */
   page_size?: number | undefined;
 };

@@ -1,5 +1,6 @@
-import type { Found, Params, Read, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
+import type { Found, Params, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import type { Patch } from '../../api/update-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
@@ -8,6 +9,7 @@ import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from './draft.ts';
 import {
   type CountOptions,
+  type DocumentOptions,
   isNone,
   type LivePages,
   type LiveResult,
@@ -24,12 +26,17 @@ import { lazySource, loadSubscribedCode, subscribedCode } from './subscribed-cod
 
 type QuerySource<T> = Source<LiveResult<T>>;
 
-export function querySource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+export function querySource<
+  T extends object,
+  S extends Stamp,
+  L extends SelectOption<T, S>,
+  N extends IncludeOption<S>,
+>(
   hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
-  options?: QueryOptions<T, S, L>,
-): QuerySource<readonly Found<T, S, L>[]> {
+  options?: QueryOptions<T, S, L, N>,
+): QuerySource<readonly Found<T, S, L, N>[]> {
   return listSource(hook, collection, 'live', params, options);
 }
 
@@ -41,12 +48,18 @@ export function countSource<T extends object, S extends Stamp>(
   return listSource('useLiveCount', collection, 'liveCount', params, options);
 }
 
-export function documentSource<T extends object, S extends Stamp>(
+export function documentSource<
+  T extends object,
+  S extends Stamp,
+  N extends IncludeOption<S> = undefined,
+>(
   hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
-): QuerySource<Read<T, S> | undefined> {
-  return sourceOf(hook, isNone(id) ? undefined : collection, 'liveDocument', [id]);
+  options?: DocumentOptions<N>,
+): QuerySource<Found<T, S, undefined, N> | undefined> {
+  const args = options ? [id, options] : [id];
+  return sourceOf(hook, isNone(id) ? undefined : collection, 'liveDocument', args);
 }
 
 export function valueSource<T>(
@@ -57,20 +70,25 @@ export function valueSource<T>(
   return sourceOf('useLiveValue', given, 'live', [key], {}, undefined, 'KEY_VALUE_BASED');
 }
 
-export function pagesSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+export function pagesSource<
+  T extends object,
+  S extends Stamp,
+  L extends SelectOption<T, S>,
+  N extends IncludeOption<S>,
+>(
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
-  given?: PagesOptions<T, S, L>,
-): Source<LivePages<Found<T, S, L>>> {
+  given?: PagesOptions<T, S, L, N>,
+): Source<LivePages<Found<T, S, L, N>>> {
   const { page_size = 50, ...options } = given ?? {};
   const open = (limit: number) =>
-    listSource<readonly Found<T, S, L>[]>('useLivePages', collection, 'live', params, {
+    listSource<readonly Found<T, S, L, N>[]>('useLivePages', collection, 'live', params, {
       ...options,
       limit,
     });
   const { start: pending, is_list, initial } = open(page_size);
   const start = startOf(pending.status === 'off' ? OFF_PAGES : PENDING_PAGES) as LivePages<
-    Found<T, S, L>
+    Found<T, S, L, N>
   >;
   return lazySource({ collection, start, is_list, initial }, ({ growingList }) =>
     growingList(open, page_size, start),

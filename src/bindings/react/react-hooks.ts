@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import { OptionError } from '../../errors/errors.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
@@ -8,6 +9,7 @@ import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
   type CountOptions,
+  type DocumentOptions,
   keep,
   type LivePages,
   type LiveResult,
@@ -52,11 +54,12 @@ export function useLiveQuery<
   T extends object,
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
-  options?: QueryOptions<T, S, L>,
-): LiveResult<readonly Found<T, S, L>[]> {
+  options?: QueryOptions<T, S, L, N>,
+): LiveResult<readonly Found<T, S, L, N>[]> {
   return useSource(querySource('useLiveQuery', collection, params, options));
 }
 
@@ -74,11 +77,12 @@ export function useLiveSuspenseQuery<
   T extends object,
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: ShownCollection<T, S>,
   params: Params<T, S>,
-  options?: QueryOptions<T, S, L>,
-): LiveResult<readonly Found<T, S, L>[]> & { readonly data: readonly Found<T, S, L>[] } {
+  options?: QueryOptions<T, S, L, N>,
+): LiveResult<readonly Found<T, S, L, N>[]> & { readonly data: readonly Found<T, S, L, N>[] } {
   const hook = 'useLiveSuspenseQuery';
   if (!collection)
     throw new OptionError('option_invalid', `${hook}() needs a collection.`, { place: hook });
@@ -102,7 +106,7 @@ export function useLiveSuspenseQuery<
       { place: 'initial' },
     );
   }
-  return result as typeof result & { readonly data: readonly Found<T, S, L>[] };
+  return result as typeof result & { readonly data: readonly Found<T, S, L, N>[] };
 }
 
 /**
@@ -113,11 +117,16 @@ export function useLiveSuspenseQuery<
  * const { data: order } = useLiveDocument(orders, id);
  * ```
  */
-export function useLiveDocument<T extends object, S extends Stamp>(
+export function useLiveDocument<
+  T extends object,
+  S extends Stamp,
+  const N extends IncludeOption<S> = undefined,
+>(
   collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
-): LiveResult<Read<T, S> | undefined> {
-  return useSource(documentSource('useLiveDocument', collection, id));
+  options?: DocumentOptions<N>,
+): LiveResult<Found<T, S, undefined, N> | undefined> {
+  return useSource(documentSource<T, S, N>('useLiveDocument', collection, id, options));
 }
 
 /** The number of documents that match; without params, of all. */
@@ -158,11 +167,12 @@ export function useLivePages<
   T extends object,
   S extends Stamp,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
-  options?: PagesOptions<T, S, L>,
-): LivePages<Found<T, S, L>> {
+  options?: PagesOptions<T, S, L, N>,
+): LivePages<Found<T, S, L, N>> {
   return useSource(pagesSource(collection, params, options));
 }
 

@@ -6,14 +6,16 @@ import {
   onCleanup,
   sharedConfig,
 } from 'solid-js';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
   type CountOptions,
+  type DocumentOptions,
   eachField,
   type GivenParams,
   keep,
@@ -65,11 +67,12 @@ export function useLiveQuery<
   S extends Stamp,
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: Given<Maybe<ShownCollection<T, S>>>,
   params: GivenParams<T, S, P>,
-  options?: Given<QueryOptions<T, S, L> | undefined>,
-): Accessors<LiveResult<readonly Found<T, S, L>[]>> {
+  options?: Given<QueryOptions<T, S, L, N> | undefined>,
+): Accessors<LiveResult<readonly Found<T, S, L, N>[]>> {
   return useSource(() =>
     querySource(
       'useLiveQuery',
@@ -88,11 +91,18 @@ export function useLiveQuery<
  * const { data: order } = useLiveDocument(orders, () => props.id);
  * ```
  */
-export function useLiveDocument<T extends object, S extends Stamp>(
+export function useLiveDocument<
+  T extends object,
+  S extends Stamp,
+  const N extends IncludeOption<S> = undefined,
+>(
   collection: Given<Maybe<ShownCollection<T, S>>>,
   id: Given<Maybe<string>>,
-): Accessors<LiveResult<Read<T, S> | undefined>> {
-  return useSource(() => documentSource('useLiveDocument', read(collection), read(id)));
+  options?: Given<DocumentOptions<N> | undefined>,
+): Accessors<LiveResult<Found<T, S, undefined, N> | undefined>> {
+  return useSource(() =>
+    documentSource<T, S, N>('useLiveDocument', read(collection), read(id), read(options)),
+  );
 }
 
 /** The number of documents that match; without params, of all. */
@@ -136,11 +146,12 @@ export function useLivePages<
   S extends Stamp,
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: Given<Maybe<ShownCollection<T, S>>>,
   params: GivenParams<T, S, P>,
-  options?: Given<PagesOptions<T, S, L> | undefined>,
-): Accessors<LivePages<Found<T, S, L>>> {
+  options?: Given<PagesOptions<T, S, L, N> | undefined>,
+): Accessors<LivePages<Found<T, S, L, N>>> {
   return useSource(() =>
     pagesSource(read(collection), read(params as Given<Params<T, S>>), read(options)),
   );

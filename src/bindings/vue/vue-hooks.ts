@@ -11,14 +11,16 @@ import {
   toValue,
   watch,
 } from 'vue';
-import type { Found, Params, Read, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
+import type { IncludeOption } from '../../api/relation-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
   type CountOptions,
+  type DocumentOptions,
   eachField,
   type GivenParams,
   keep,
@@ -71,11 +73,12 @@ export function useLiveQuery<
   S extends Stamp,
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   params: Query<T, S, P>,
-  options?: MaybeRefOrGetter<QueryOptions<T, S, L> | undefined>,
-): Refs<LiveResult<readonly Found<T, S, L>[]>> {
+  options?: MaybeRefOrGetter<QueryOptions<T, S, L, N> | undefined>,
+): Refs<LiveResult<readonly Found<T, S, L, N>[]>> {
   return useSource(() =>
     querySource(
       'useLiveQuery',
@@ -94,11 +97,18 @@ export function useLiveQuery<
  * const { data: order } = useLiveDocument(orders, () => props.id);
  * ```
  */
-export function useLiveDocument<T extends object, S extends Stamp>(
+export function useLiveDocument<
+  T extends object,
+  S extends Stamp,
+  const N extends IncludeOption<S> = undefined,
+>(
   collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   id: MaybeRefOrGetter<Maybe<string>>,
-): Refs<LiveResult<Read<T, S> | undefined>> {
-  return useSource(() => documentSource('useLiveDocument', rawValue(collection), toValue(id)));
+  options?: MaybeRefOrGetter<DocumentOptions<N> | undefined>,
+): Refs<LiveResult<Found<T, S, undefined, N> | undefined>> {
+  return useSource(() =>
+    documentSource<T, S, N>('useLiveDocument', rawValue(collection), toValue(id), toValue(options)),
+  );
 }
 
 /** The number of documents that match; without params, of all. */
@@ -142,11 +152,12 @@ export function useLivePages<
   S extends Stamp,
   P extends Params<T, S>,
   const L extends SelectOption<T, S> = undefined,
+  const N extends IncludeOption<S> = undefined,
 >(
   collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
   params: Query<T, S, P>,
-  options?: MaybeRefOrGetter<PagesOptions<T, S, L> | undefined>,
-): Refs<LivePages<Found<T, S, L>>> {
+  options?: MaybeRefOrGetter<PagesOptions<T, S, L, N> | undefined>,
+): Refs<LivePages<Found<T, S, L, N>>> {
   return useSource(() =>
     pagesSource(rawValue(collection), toValue(params) as Params<T, S>, toValue(options)),
   );

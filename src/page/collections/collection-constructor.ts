@@ -34,7 +34,15 @@ export interface CollectionConstructor
     Either {}
 
 /** Everything is inferred from the options; an option that is left out takes its default. */
-interface WithSchema {
+interface WithSchema
+  extends SchemaOf<{ relations?: undefined }, never>,
+    SchemaOf<{ relations: RelationOptions }, Related<AnyRelations>> {
+  new <O extends StandardSchema>(
+    options: Omit<KeyValueCollectionOptions, 'schema'> & { schema: O & Repeatable<O> },
+  ): KeyValueCollection<SchemaOutput<O>>;
+}
+
+interface SchemaOf<Relating extends object, R extends Stamp> {
   new <
     O extends StandardSchema<object, object>,
     CA extends Flag = false,
@@ -49,20 +57,21 @@ interface WithSchema {
     NT extends Flag = false,
     SH extends Flag = false,
   >(
-    options: Unstamped & {
-      schema: O & Repeatable<O>;
-      indicate_created_at?: CA;
-      indicate_created_timestamp?: CT;
-      indicate_updated_at?: UA;
-      indicate_updated_timestamp?: UT;
-      indicate_edited_at?: EA;
-      indicate_edited_timestamp?: ET;
-      indicate_archived_at?: AA;
-      indicate_archived_timestamp?: AT;
-      indicate_unarchived_at?: NA;
-      indicate_unarchived_timestamp?: NT;
-      shared_documents?: SH;
-    },
+    options: Omit<Unstamped, 'relations'> &
+      Relating & {
+        schema: O & Repeatable<O>;
+        indicate_created_at?: CA;
+        indicate_created_timestamp?: CT;
+        indicate_updated_at?: UA;
+        indicate_updated_timestamp?: UT;
+        indicate_edited_at?: EA;
+        indicate_edited_timestamp?: ET;
+        indicate_archived_at?: AA;
+        indicate_archived_timestamp?: AT;
+        indicate_unarchived_at?: NA;
+        indicate_unarchived_timestamp?: NT;
+        shared_documents?: SH;
+      },
   ): DocumentCollection<
     SchemaOutput<O>,
     | If<CA, '_created_at'>
@@ -73,12 +82,10 @@ interface WithSchema {
     | If<AT, '_archived_timestamp'>
     | If<NA, '_unarchived_at'>
     | If<NT, '_unarchived_timestamp'>
-    | ([SH] extends [true] ? Shared : never),
+    | ([SH] extends [true] ? Shared : never)
+    | R,
     SchemaInput<O>
   >;
-  new <O extends StandardSchema>(
-    options: Omit<KeyValueCollectionOptions, 'schema'> & { schema: O & Repeatable<O> },
-  ): KeyValueCollection<SchemaOutput<O>>;
 }
 
 type Flag = boolean | undefined;

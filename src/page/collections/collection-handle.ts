@@ -290,12 +290,12 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   #opened(runtime: Runtime): HandleCalls<Calls> {
     if (!this.#calls) {
       // Not `this`, which would never be collected.
-      const { owner } = this;
-      this.#calls = runtime.open<Calls>(this.settings, this.#order, this, (partner) =>
-        CollectionHandle.openedBy(owner, runtime, partner as CollectionHandle<Calls, unknown>),
-      );
+      const { owner, settings } = this;
+      const partnerOf = (partner: object) =>
+        CollectionHandle.openedBy(owner, runtime, partner as CollectionHandle<Calls, unknown>);
+      this.#calls = runtime.open<Calls>(settings, this.#order, this, partnerOf);
       this.#calls.opened.then(
-        () => this.owner.noteOpened(this.settings),
+        () => owner.noteOpened(settings),
         // Every call rejects with the same error.
         () => undefined,
       );

@@ -294,6 +294,6 @@ export class DocumentCollection<
     options?: { include?: N },
   ): LiveQuery<Found<T, S, undefined, N> | undefined> {
     checkId(id);
-    return new LiveQuery({ ...this.liveBase, include: options?.include, key: id, throttle: 0 });
+    return new LiveQuery({ ...options, ...this.liveBase, key: id, throttle: 0 });
   }
 }

@@ -71,6 +71,8 @@ export class LiveNode {
   /** Whether its criteria have to be resolved anew. */
   isOutdated = true;
   compiled!: CompiledSelection;
+  /** Whether something that it shows has changed, since this was reset. */
+  isChanged = true;
   readonly shown = new Map<string, ShownDocument>();
   /** The numbers of documents that were sent and are shown no more. */
   gone: number[] = [];
@@ -218,6 +220,7 @@ export class LiveNode {
         : [];
     if (before.length === after.length && before.every((match, at) => match === after[at])) return;
     bucket.shown = after;
+    this.isChanged = true;
     for (const owner of bucket.owners) this.changedOwners.add(owner);
     const old = new Set(before);
     for (const match of after) if (!old.delete(match)) this.#hold(match);
@@ -255,6 +258,7 @@ export class LiveNode {
   }
 
   #renew(document: ShownDocument): void {
+    this.isChanged = true;
     document.isSent = false;
     document.token = {};
   }

@@ -40,6 +40,9 @@ export class RelatedResult implements MaintainedResult {
   readonly #unwatch: (() => void)[] = [];
   /** Of changed versions that are not in memory. */
   readonly #bodies = new Map<StoredRecord, Body>();
+  /** What the root shows, and the documents of it. */
+  #list: LiveNode['list'] | undefined;
+  #documents: readonly ShownDocument[] = [];
   #sent: readonly object[] | undefined;
   #count: number | undefined;
   #sending: Sending | undefined;
@@ -176,7 +179,13 @@ export class RelatedResult implements MaintainedResult {
       this.#count = root.list.length;
       return { count: this.#count };
     }
-    const documents = root.list.map(({ record }) => root.shown.get(record.key) as ShownDocument);
+    if (this.#sent && !root.isChanged) return undefined;
+    root.isChanged = false;
+    if (this.#list !== root.list) {
+      this.#list = root.list;
+      this.#documents = root.list.map(({ record }) => root.shown.get(record.key) as ShownDocument);
+    }
+    const documents = this.#documents;
     const tokens = documents.map(({ token }) => token);
     const { removed, indexes } = difference(this.#sent ?? [], tokens);
     root.gone = [];
