@@ -17,6 +17,9 @@ const OPENING_MS = 400;
 const BUSY_MS = 1500;
 const REST_MS = 30_000;
 
+/** How many programs run twice at the same time. */
+const TWICE = 0.4;
+
 const SAVING: readonly SaveOptions[] = [
   {},
   { save_timeout: 0.05 },
@@ -167,11 +170,16 @@ class TransactionSimulation {
   #transact(): void {
     const { random } = this.world;
     if (this.#living.length === 0) this.#openTab();
-    const others = this.#living.filter((one) => one !== this.#host);
-    const client = random.pick(others.length > 0 ? others : this.#living);
-    const id = `t${++this.#transactions}`;
+    const guests = this.#living.filter((one) => one !== this.#host);
+    const others = guests.length > 0 ? guests : this.#living;
+    const client = random.pick(others);
     const [program, durable] = [nextProgram(random), random.chance(0.1)];
-    this.#do(client, () => client.transact(id, program, durable));
+    // The same at once, often in two tabs, is what meets: phantoms, and what a replay undoes.
+    const clients = [client, ...(random.chance(TWICE) ? [random.pick(others)] : [])];
+    for (const one of clients) {
+      const id = `t${++this.#transactions}`;
+      this.#do(one, () => one.transact(id, program, durable));
+    }
   }
 
   /** Something that loses nothing. */
