@@ -130,6 +130,8 @@ export default defineConfig({
             'test/storage/**/*.test.ts',
             'test/backup/file/**/*.test.ts',
             'test/encryption/known-answers.test.ts',
+            // time zones are the browser's
+            'test/query/expressions/{dates.property,documented}.test.ts',
             'test/browser/**/*.test.ts',
             inBrowsers,
           ],
