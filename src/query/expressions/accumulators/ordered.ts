@@ -63,12 +63,19 @@ export class Ordered implements InvertibleAccumulator {
   add(value: unknown, rank = this.#added++): void {
     if (!this.#accepts(value)) return;
     const values = this.#values;
-    values.add(value, { rank });
-    if (++this.#size <= this.#most) return;
-    this.#size--;
+    if (this.#size < this.#most) {
+      this.#size++;
+      values.add(value, { rank });
+      return;
+    }
     const number = this.#atEnd ? 0 : values.length - 1;
-    const last = (values.at(number)?.keys.length as number) - 1;
-    values.removeAt({ number, at: this.#atEnd ? 0 : last });
+    const { keys = [] } = values.at(number) ?? {};
+    const at = this.#atEnd ? 0 : keys.length - 1;
+    const order = this.#compare(value, keys[at]);
+    // Most come behind the worst of them.
+    if (this.#atEnd ? order < 0 : order >= 0) return;
+    values.removeAt({ number, at });
+    values.add(value, { rank });
   }
 
   remove(value: unknown, rank: number): void {
