@@ -91,12 +91,15 @@ test.each([
   ['a transaction', 'part-transactions.js', 'transfer', { n: 2, parts: ['transactions'] }],
   ['an update', 'part-updates.js', 'increase', { n: 2, parts: ['updates'] }],
   ['an expression', 'part-expressions.js', 'compare', { n: 1, parts: ['expressions'] }],
+  ['an aggregate', 'part-aggregation.js', 'add', { rows: [{ _id: null, total: 5 }], live: 1 }],
 ] as const)(
   '%s whose part does not load rejects, changes nothing, and succeeds later',
   async (_, file, call, result) => {
     const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
     await withPage({ instead }, async (page) => {
-      const perform: () => Promise<object> = { backUp, transfer, increase, compare }[call];
+      const perform: () => Promise<object> = {
+        ...{ backUp, transfer, increase, compare, add },
+      }[call];
       await page.evaluate(insert, undefined);
       await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
       expect(await page.evaluate(countAndInsert)).toEqual({ n: 1, count: 2 });
@@ -176,6 +179,17 @@ async function compare() {
     const n = await orders.count({ $expr: { $eq: ['$n', 1] } });
     await orders.get('a');
     return { n, parts: db.status.parts };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+async function add() {
+  const { orders } = globalThis as any;
+  try {
+    const rows = await orders.aggregate([{ $group: { _id: null, total: { $max: '$n' } } }]);
+    const { data } = await orders.liveAggregate([{ $group: { _id: '$n' } }]).ready;
+    return { rows, live: data[0]._id };
   } catch (error) {
     throw new Error((error as { code: string }).code);
   }
