@@ -18,7 +18,7 @@ import type { HostedCollection } from './hosted-collection.ts';
 import { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
-import { Recovery, Turns } from './recovery.ts';
+import { BatchNumbers, Recovery } from './recovery.ts';
 import { SaveLinks, type SaveSchedule, type Tidy } from './save-schedule.ts';
 import { Session, type SessionContext } from './sessions/session.ts';
 
@@ -113,7 +113,7 @@ export class Engine {
     );
     const common = {
       collections: this.#collections,
-      turns: new Turns(this.#storage),
+      batchNumbers: new BatchNumbers(this.#storage),
       events: this.#events,
     };
     const standIn = (client: string) => this.join(() => undefined, client, true);

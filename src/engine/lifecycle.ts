@@ -183,7 +183,7 @@ export class CollectionLifecycle {
     }
     // An engine may have ended between a save and the compaction behind it.
     if (records.log.isRemovalDue) void saves.alone(() => Promise.resolve());
-    this.parts.checkpoints.look();
+    this.parts.checkpoints.schedule();
     this.parts.sweep()?.start();
     this.#hasRested = true;
     this.tendBackups();

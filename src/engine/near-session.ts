@@ -48,7 +48,7 @@ export class NearSession {
     const { context } = this.#session;
     if (isRead(request))
       return { values: [this.#run(request, first)], failures: undefined, turn: 0 };
-    const turn = context.turns.take();
+    const turn = context.batchNumbers.allocate();
     try {
       const value = this.#run(request, first);
       return { values: [value], failures: undefined, turn: turn() };

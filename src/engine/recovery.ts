@@ -30,7 +30,7 @@ interface RecoveryContext {
   readonly clock: Clock;
   readonly records: RecoveryRecords;
   readonly collections: OpenCollections;
-  readonly turns: Turns;
+  readonly batchNumbers: BatchNumbers;
   readonly events: EngineEventHub;
   /** Begins a session for a client that has ended. */
   readonly standIn: (client: string) => RecoverySession;
@@ -123,7 +123,7 @@ export class Recovery {
     begun: Promise<void>,
     expected: Promise<ReadonlySet<string>> | undefined,
   ): Promise<void> {
-    const { events, turns } = this.#context;
+    const { batchNumbers, events } = this.#context;
     try {
       await begun;
       await this.#gather(await expected);
@@ -133,7 +133,7 @@ export class Recovery {
     // Together with the replays: changes of both may alternate.
     await this.#applyRecords();
     try {
-      await turns.startAfter(this.#lastTurn);
+      await batchNumbers.startAfter(this.#lastTurn);
     } catch (error) {
       events.reportError(asCairnError(error));
     }
@@ -270,10 +270,10 @@ function partsOf(change: Request): readonly PartName[] {
 }
 
 /** Numbers the batches of all leaders, so that a replay keeps their order. */
-export class Turns {
+export class BatchNumbers {
   readonly #storage: FencedStorage;
-  #turns = 0;
-  /** The turns of earlier leaders are lower. */
+  #allocated = 0;
+  /** The numbers of earlier leaders are lower. */
   #from = 0;
 
   constructor(storage: FencedStorage) {
@@ -282,15 +282,15 @@ export class Turns {
 
   /**
    * Must be called as a batch begins. The returned function gives its number, once earlier leaders'
-   * turns are known.
+   * numbers are known.
    */
-  take(): () => number {
+  allocate(): () => number {
     this.#storage.touch();
-    const turn = ++this.#turns;
-    return () => this.#from + turn;
+    const number = ++this.#allocated;
+    return () => this.#from + number;
   }
 
-  /** @param last The last turn of a replay. */
+  /** @param last The last number of a replay. */
   async startAfter(last: number): Promise<void> {
     this.#from = Math.max(last, (await this.#storage.epoch()) * EPOCH_SPAN);
   }

@@ -228,7 +228,7 @@ export class SaveSchedule {
    * Saves what must be saved with others, if that works: else it is lost, and the others are saved
    * without it.
    */
-  async part(): Promise<void> {
+  async detachFromLinkedSaves(): Promise<void> {
     if (this.#group.length > 1) await this.flush().catch(() => undefined);
   }
 

@@ -72,8 +72,8 @@ export function placeOf(started: Started, leader: boolean): EnginePlace {
  */
 export type ChannelState = 'idle' | 'opening' | 'open' | 'closing' | 'closed' | 'failed';
 
-/** Events of a channel. */
-export interface ChannelEvents {
+/** What a channel tells its client of, and asks it. */
+export interface ChannelObserver {
   readonly event: (event: ClientEvent) => void;
   readonly state: (state: ChannelState) => void;
   /** Whether the client waits for its calls, to close. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Coroutine } from '../../src/async/coroutine.ts';
 import { encode } from '../../src/codec/body.ts';
-import { WarmSetWriter } from '../../src/engine/first-reads/warm-set-writer.ts';
+import { WarmSetWriter } from '../../src/engine/first-reads/checkpoint-work.ts';
 import { plainSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';

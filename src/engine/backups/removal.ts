@@ -49,7 +49,7 @@ export function* dropCollection(lifecycle: Ending, backup: boolean): Coroutine<t
   const kept = backup
     ? yield* wait(parts.withBackups((backups) => backups.keepAlone()))
     : undefined;
-  yield saves.part();
+  yield saves.detachFromLinkedSaves();
   yield* leave(lifecycle, dropped(settings.name), () =>
     dropLog(records.log, records.applied.watermarks, kept, replica?.removal()),
   );

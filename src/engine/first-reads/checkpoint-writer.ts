@@ -46,7 +46,7 @@ export class CheckpointWriter implements CheckpointState {
 
   constructor(context: CollectionContext) {
     this.#context = context;
-    context.events.whenSaved(() => this.look());
+    context.events.whenSaved(() => this.schedule());
   }
 
   /**
@@ -59,10 +59,10 @@ export class CheckpointWriter implements CheckpointState {
   }
 
   /** Starts the wait for a rest; to be called after the opening. Each save starts it anew. */
-  look(): void {
+  schedule(): void {
     // Not before: during the opening nothing is known to be missing.
     this.#context.recent.noted = () => {
-      if (!this.#cancel) this.look();
+      if (!this.#cancel) this.schedule();
     };
     if (this.isStopped || !(this.stored || this.isLarge)) return;
     const { clock } = this.#context;
@@ -101,7 +101,7 @@ export class CheckpointWriter implements CheckpointState {
   /** Goes on after a stop. */
   resume(): void {
     this.isStopped = false;
-    this.look();
+    this.schedule();
   }
 
   get least(): number {

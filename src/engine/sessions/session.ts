@@ -21,7 +21,7 @@ import { SessionLives } from '../live/session-lives.ts';
 import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
-import type { Recovery, RecoverySession, Turns } from '../recovery.ts';
+import type { BatchNumbers, Recovery, RecoverySession } from '../recovery.ts';
 import type { ReplayOrder } from '../replay-order.ts';
 import { isChanging } from '../request-turns.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
@@ -31,7 +31,7 @@ import { UnfinishedCalls } from './unfinished-calls.ts';
 /** The parts of an engine that its sessions work with. */
 export interface SessionContext {
   readonly recovery: Recovery;
-  readonly turns: Turns;
+  readonly batchNumbers: BatchNumbers;
   readonly collections: OpenCollections;
   readonly database: DatabaseExecutor;
   readonly snapshots: OpenSnapshots;
@@ -213,8 +213,8 @@ export class Session implements EventReceiver, RecoverySession {
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const { turns, collections, database } = this.context;
-    const turn = turns.take();
+    const { batchNumbers, collections, database } = this.context;
+    const turn = batchNumbers.allocate();
     // Most batches are one read, which needs none of these.
     const numbers = first && first.length > 0 ? new Map(first) : undefined;
     let failures: Map<number, unknown> | undefined;

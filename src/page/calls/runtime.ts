@@ -3,7 +3,7 @@ import type { HandleSettings } from '../../api/options/collection-options.ts';
 import { takeBlobsBy } from '../../codec/capture.ts';
 import { toPlatformBlob } from '../../codec/platform-blob.ts';
 import { loadFailed, nameCollection } from '../../errors/errors.ts';
-import type { ChannelEvents, DatabaseSettings } from '../../protocol/database-settings.ts';
+import type { ChannelObserver, DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { ClientEvent } from '../../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CallOrder } from '../connection/call-order.ts';
@@ -35,7 +35,7 @@ export class Runtime {
   /** The next to look at. */
   #look = 0;
 
-  constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeEvents) {
+  constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeObserver) {
     takeBlobsBy(toPlatformBlob);
     const { slow_query_ms } = settings;
     const observed: Connect = async (given) => {
@@ -160,7 +160,7 @@ interface OpenedHandle {
 }
 
 /** The events of the channel, and those of this thread. */
-interface RuntimeEvents extends ChannelEvents {
+interface RuntimeObserver extends ChannelObserver {
   readonly event: (event: ClientEvent | SlowQueryEvent) => void;
 }
 

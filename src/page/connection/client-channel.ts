@@ -1,6 +1,6 @@
 import { asCairnError, type CairnError, closedError } from '../../errors/errors.ts';
 import type {
-  ChannelEvents,
+  ChannelObserver,
   ChannelState,
   DatabaseSettings,
   EnginePlace,
@@ -24,7 +24,7 @@ export class ClientChannel {
   readonly requests: InFlightRequests;
   readonly #settings: DatabaseSettings;
   readonly #connect: Connect;
-  readonly #events: ChannelEvents;
+  readonly #events: ChannelObserver;
   #state: ChannelState = 'idle';
   #access: EngineAccess | undefined;
   #destroying: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export class ClientChannel {
   #lastHandle = 0;
   #engines = 0;
 
-  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelEvents) {
+  constructor(settings: DatabaseSettings, connect: Connect, events: ChannelObserver) {
     this.#settings = settings;
     this.#connect = connect;
     this.#events = events;

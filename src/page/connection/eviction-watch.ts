@@ -1,6 +1,6 @@
 import { StorageError } from '../../errors/errors.ts';
 import { evictedKey, markKey, readKept, removeKept, writeKept } from '../../platform/page-store.ts';
-import type { ChannelEvents } from '../../protocol/database-settings.ts';
+import type { ChannelObserver } from '../../protocol/database-settings.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import type { Replayer } from './replay.ts';
 
@@ -37,7 +37,7 @@ export class EvictionWatch {
     this.#check();
   }
 
-  take({ type, detail }: Parameters<ChannelEvents['event']>[0]): void {
+  take({ type, detail }: Parameters<ChannelObserver['event']>[0]): void {
     if (type === 'status') {
       this.#storage = (detail as EngineEvents['status']).storage;
       this.#check();
