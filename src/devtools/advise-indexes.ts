@@ -1,4 +1,5 @@
 import { isPlainObject } from '../codec/kinds.ts';
+import type { RelationPlan } from '../protocol/relation-protocol.ts';
 import { prefixInterval } from '../query/plan/interval.ts';
 import type { Plan } from '../query/plan/plan.ts';
 
@@ -89,6 +90,22 @@ export function adviseIndexes(costs: readonly QueryCost[]): IndexAdvice[] {
       const message = index.where ? `${declare}, which has ${percent} % of the documents` : declare;
       return { collection, index, message, documents_examined, returned };
     });
+}
+
+/**
+ * The costs of finding the partners of a query by a path that has no index, for
+ * {@link adviseIndexes}.
+ */
+export function costsOfRelations(
+  relations: readonly RelationPlan[] = [],
+  runs?: number,
+): readonly QueryCost[] {
+  return relations.flatMap(({ collection, missing_index: path, plan, ...counts }) => {
+    if (path === undefined) return [];
+    const { documents_examined, returned } = counts;
+    // Any value: partners are found by an equal one.
+    return { collection, params: { [path]: '' }, plan, documents_examined, returned, runs };
+  });
 }
 
 function indexOf({ fields, multi, constant }: Pick<Draft, 'fields' | 'multi' | 'constant'>) {

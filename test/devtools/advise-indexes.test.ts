@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { adviseIndexes, type QueryCost } from '../../src/devtools/advise-indexes.ts';
+import {
+  adviseIndexes,
+  costsOfRelations,
+  type QueryCost,
+} from '../../src/devtools/advise-indexes.ts';
 import { arrayPathsIn } from '../../src/devtools/inspect/query-log.ts';
 import { Database } from '../../src/index.ts';
 
@@ -113,4 +117,15 @@ test('a partial index is advised where all runs ask for what few documents have'
   expect(declared(cost({ state: 'open', 'a.b': true }, { constant: all }))).toEqual([
     { fields: ['state', 'a.b'], where: all.where },
   ]);
+});
+
+test('a relation without an index on the path of its partners counts', () => {
+  const plan = { kind: 'scan', exact: false, ordered: true } as const;
+  const found = { collection: 'visits', plan, keys_examined: 0, documents_examined: 9000 };
+  const relations = [
+    { ...found, relation: 'visits', use: 'include', returned: 3, missing_index: 'job_id' },
+    { ...found, relation: 'others', use: 'include', returned: 3 },
+  ] as const;
+  const advice = adviseIndexes(costsOfRelations(relations, 2));
+  expect(advice).toMatchObject([{ collection: 'visits', index: { fields: 'job_id' } }]);
 });

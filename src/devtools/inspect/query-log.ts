@@ -3,7 +3,12 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Inspection } from '../../page/inspection/inspection.ts';
 import type { ObservedCall } from '../../page/sending/observed-call.ts';
-import { adviseIndexes, type ConstantValues, type IndexAdvice } from '../advise-indexes.ts';
+import {
+  adviseIndexes,
+  type ConstantValues,
+  costsOfRelations,
+  type IndexAdvice,
+} from '../advise-indexes.ts';
 import { printShort } from '../values/print-value.ts';
 
 /** Queries of the page that are alike: same collection, method, paths and operators. */
@@ -81,7 +86,8 @@ export class QueryLog {
         const indexes = this.#inspected.indexesOf(collection);
         const sort = options?.sort as object | undefined;
         const cost = { collection, params, sort, plan, documents_examined, returned };
-        return { ...cost, runs, indexes, arrays, constant };
+        const own = { ...cost, runs, indexes, arrays, constant };
+        return [own, ...costsOfRelations(explanation.relations, runs)];
       }),
     );
   }
@@ -108,7 +114,7 @@ export class QueryLog {
     const options = place === undefined ? undefined : (args[place] as QueryRecord['options']);
     if (place === undefined || error) return;
     if (!this.#inspected.documents(collection)) return;
-    const key = `${collection} ${method} ${shapeOf(params)} ${printShort(options?.sort)} ${options?.limit}`;
+    const key = `${collection} ${method} ${shapeOf(params)} ${printShort(options?.sort)} ${options?.limit} ${shapeOf(options?.include)}`;
     let record = this.#records.get(key);
     if (!record) {
       record = {
