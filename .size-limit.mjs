@@ -75,7 +75,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '72 kB',
+    limit: '73.5 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -91,7 +91,7 @@ export default [
   {
     name: 'page, with the first call',
     path: 'dist/page.js',
-    limit: '44.3 kB',
+    limit: '45 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

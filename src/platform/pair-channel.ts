@@ -1,4 +1,3 @@
-import type { Endpoint } from '../protocol/remote-calls.ts';
 import type { Broadcast } from './platform.ts';
 
 /** The last message on the BroadcastChannel: later ones come by the port. */
@@ -24,8 +23,7 @@ export class PairChannel implements Broadcast {
   }
 
   postMessage(message: unknown): void {
-    const channel: Endpoint = this.#port ?? this.#channel;
-    if (!this.#closed) channel.postMessage(message);
+    if (!this.#closed) (this.#port ?? this.#channel).postMessage(message);
   }
 
   addEventListener(_type: string, listener: EventListenerOrEventListenerObject): void {

@@ -1,7 +1,7 @@
+import type { Endpoint } from 'comlink';
 import type { Clock } from '../async/clock.ts';
 import type { DatabaseSettings } from '../protocol/database-settings.ts';
 import type { UnloadJournals, UnloadWriter } from '../protocol/recovery-records.ts';
-import type { Endpoint } from '../protocol/remote-calls.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
 import type { openOpfs } from '../storage/opfs/open-opfs.ts';

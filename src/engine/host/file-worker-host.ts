@@ -1,8 +1,8 @@
+import type { Endpoint } from 'comlink';
 import type { FilePart } from '../../backup/file/file-contents.ts';
 import { readFile } from '../../backup/file/read-file.ts';
 import { writeFile } from '../../backup/file/section-writer.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
-import type { Endpoint } from '../../protocol/remote-calls.ts';
 import { toWire } from '../../protocol/wire-error.ts';
 import type { FileReply, FileRequest } from '../../protocol/wire-protocol.ts';
 

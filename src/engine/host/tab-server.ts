@@ -1,10 +1,10 @@
+import { expose } from 'comlink';
 import { type Announcement, Announcements, PROTOCOL } from '../../platform/announcements.ts';
 import { lockName } from '../../platform/lock-names.ts';
 import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, EnginePlatform } from '../../platform/platform.ts';
 import { whenGone } from '../../platform/presence.ts';
 import { READY } from '../../protocol/ready.ts';
-import { expose } from '../../protocol/remote-calls.ts';
 import type { TabApi, TabEvent } from '../../protocol/wire-protocol.ts';
 import { EVENT, type WireEvent } from '../../protocol/wire-protocol.ts';
 import type { Admit } from '../../storage/encryption/key-proof.ts';

@@ -1,10 +1,10 @@
+import { type Endpoint, expose } from 'comlink';
 import { nextTurn } from '../../async/next-turn.ts';
 import { enginePlatform } from '../../platform/engine-platform.ts';
 import type { EnginePlatform } from '../../platform/platform.ts';
 import { PART_FILES } from '../../protocol/parts.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
 import type { RecoveryKey } from '../../protocol/recovery-records.ts';
-import { type Endpoint, expose } from '../../protocol/remote-calls.ts';
 import {
   EVENT,
   NOTICE,

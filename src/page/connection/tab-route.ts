@@ -5,7 +5,6 @@ import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, Switchboard } from '../../platform/platform.ts';
 import type { ClientEncryption, Prove } from '../../protocol/client-encryption.ts';
 import { READY } from '../../protocol/ready.ts';
-import { remoteMethods } from '../../protocol/remote-calls.ts';
 import { EVENT, eventFromWire, type TabApi, type TabEvent } from '../../protocol/wire-protocol.ts';
 import {
   CHALLENGE,
@@ -14,7 +13,7 @@ import {
   PROOF,
 } from '../../storage/drivers/encryption-key.ts';
 import type { LeaderEngine } from './leadership.ts';
-import { remoteRoute, SESSION_METHODS } from './remote-route.ts';
+import { remoteMethods, remoteRoute, SESSION_METHODS } from './remote-route.ts';
 import type { Route, RouteEvents } from './route.ts';
 
 /**
@@ -66,7 +65,7 @@ export async function tabRoute(
     for (const event of told) events.event(eventFromWire(event));
   }) as EventListener);
   let received = 0;
-  const api = remoteMethods<TabApi>(channel, [...SESSION_METHODS, 'bringPort']);
+  const api = remoteMethods<TabApi, keyof TabApi>(channel, [...SESSION_METHODS, 'bringPort']);
   let stopWaiting =
     switchboard &&
     clock.after(PORT_MS, () => {

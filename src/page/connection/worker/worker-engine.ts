@@ -1,8 +1,8 @@
+import { type Endpoint, transfer } from 'comlink';
 import { WorkerError } from '../../../errors/errors.ts';
 import type { Platform } from '../../../platform/platform.ts';
 import { Watchdog } from '../../../platform/watchdog.ts';
 import type { DatabaseSettings, PendingTerm } from '../../../protocol/database-settings.ts';
-import { type Endpoint, remoteMethods } from '../../../protocol/remote-calls.ts';
 import { fromWire } from '../../../protocol/wire-error.ts';
 import {
   EVENT,
@@ -14,7 +14,7 @@ import {
   type WorkerMessage,
 } from '../../../protocol/wire-protocol.ts';
 import { type LeaderEngine, type LeaderEngineEvents, openPatiently } from '../leadership.ts';
-import { remoteRoute, SESSION_METHODS } from '../remote-route.ts';
+import { remoteMethods, remoteRoute, SESSION_METHODS } from '../remote-route.ts';
 import type { StartedWorker } from './worker-start.ts';
 
 /** When to give a worker up, or to let it pause. */
@@ -47,7 +47,7 @@ export async function workerEngine(
   { journals, expected, ...term }: PendingTerm,
   host: LeaderEngineEvents,
 ): Promise<LeaderEngine> {
-  const api = remoteMethods<WorkerApi>(worker, WORKER_METHODS);
+  const api = remoteMethods<WorkerApi, keyof WorkerApi>(worker, WORKER_METHODS);
   let lose: (error: WorkerError) => void = () => undefined;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -67,7 +67,7 @@ export async function workerEngine(
   });
   worker.addEventListener('messageerror', (event) => lose(lostError(event)));
   const hear = ({ data }: MessageEvent<WorkerMessage | string>) => {
-    // READY is a string; calls take their answers, and a route its events.
+    // READY is a string; comlink takes its own replies, and a route its events.
     if (typeof data !== 'object' || !(NOTICE in data)) return;
     if (data[NOTICE] === 'superseded') host.superseded();
     else if (data[NOTICE] === 'recovered') host.recovered(data.keys);
@@ -117,7 +117,9 @@ export async function workerEngine(
       const pair = isFirst ? undefined : new MessageChannel();
       isFirst = false;
       const endpoint: Endpoint = pair?.port1 ?? worker;
-      const session = pair ? remoteMethods<SessionApi>(pair.port1, SESSION_METHODS) : api;
+      const session = pair
+        ? remoteMethods<SessionApi, keyof SessionApi>(pair.port1, SESSION_METHODS)
+        : api;
       const hear = (event: Event) => {
         const { data } = event as MessageEvent<WorkerMessage | string>;
         if (typeof data !== 'object' || !(EVENT in data)) return;
@@ -142,7 +144,9 @@ export async function workerEngine(
         },
       });
       const port = pair?.port2;
-      const status = await watched(port ? api.join(client, port) : api.join(client));
+      const status = await watched(
+        port ? api.join(client, transfer(port, [port])) : api.join(client),
+      );
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },
