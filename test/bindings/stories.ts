@@ -9,6 +9,7 @@ export type Hooks = Record<
   | 'useLiveQuery'
   | 'useLiveDocument'
   | 'useLiveCount'
+  | 'useLiveAggregate'
   | 'useLiveValue'
   | 'useLivePages'
   | 'useDraft'
@@ -338,6 +339,30 @@ export function runStories({ title, rendersTwice, track, mount }: Framework): vo
       await until(value, ({ data }) => data === false);
       await settings.set('theme.dark', true);
       await until(value, ({ data }) => data === true);
+    });
+
+    test('totals follow changes, and another pipeline replaces them', async () => {
+      const sales = await collection('sales', [
+        { item: 'lamp', price: 5 },
+        { item: 'lamp', price: 7 },
+        { item: 'vase', price: 2 },
+      ]);
+      const component = render(
+        ({ useLiveAggregate }, of, props) =>
+          useLiveAggregate(
+            of(() => sales),
+            of(() => [
+              { $group: { _id: '$item', total: { $sum: '$price' } } },
+              { $match: { total: { $gt: props().above } } },
+            ]),
+          ),
+        { above: 3 },
+      );
+      await until(component, ({ data }) => data?.[0]?.total === 12 && data.length === 1);
+      await sales.insert({ item: 'vase', price: 2 });
+      await until(component, ({ data }) => data?.[1]?.total === 4);
+      component.set({ above: 5 });
+      await until(component, ({ data, is_stale }) => !is_stale && data?.length === 1);
     });
 
     test('a list grows by pages without flicker', async () => {

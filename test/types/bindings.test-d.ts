@@ -79,6 +79,11 @@ describe('React', () => {
   test('other hooks', () => {
     expectTypeOf(react.useLiveDocument(people, 'a').data).toEqualTypeOf<Found | undefined>();
     react.useLiveDocument(people, undefined);
+    const grouped = react.useLiveAggregate(people, [
+      { $group: { _id: '$name', ages: { $sum: '$age' } } },
+    ]);
+    expectTypeOf(grouped.data?.[0]?._id).toEqualTypeOf<string | undefined>();
+    expectTypeOf(grouped.data?.[0]?.ages).toEqualTypeOf<number | undefined>();
     expectTypeOf(react.useLiveCount(people).data).toEqualTypeOf<number | undefined>();
     expectTypeOf(react.useLiveValue(values, 'a').data).toEqualTypeOf<number | undefined>();
     const { draft, set, save } = react.useDraft(people, 'a');

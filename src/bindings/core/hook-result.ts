@@ -1,3 +1,4 @@
+import type { LiveAggregateOptions } from '../../api/aggregate-types.ts';
 import type { Found, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
@@ -161,6 +162,9 @@ export interface DocumentOptions<N> {
 /** Options of `useLiveCount`. */
 export type CountOptions<T extends object, S extends Stamp = never> = LiveCountOptions<T, S> &
   HookOptions<number>;
+
+/** Options of `useLiveAggregate`. */
+export type AggregateQueryOptions<D> = LiveAggregateOptions & HookOptions<readonly D[]>;
 
 /**
  * Options of `useLivePages`: those of `useLiveQuery` without `skip` and `limit`, and the size of a

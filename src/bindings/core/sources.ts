@@ -1,3 +1,4 @@
+import type { AggregateResult, PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
@@ -8,6 +9,7 @@ import { UNKNOWN_STATUS } from '../../protocol/database-settings.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from './draft.ts';
 import {
+  type AggregateQueryOptions,
   type CountOptions,
   type DocumentOptions,
   isNone,
@@ -46,6 +48,25 @@ export function countSource<T extends object, S extends Stamp>(
   options?: CountOptions<T, S>,
 ): QuerySource<number> {
   return listSource('useLiveCount', collection, 'liveCount', params, options);
+}
+
+/** What a pipeline makes of the documents of a collection. */
+export type Totals<
+  T extends object,
+  S extends Stamp,
+  P extends readonly PipelineStage[],
+> = AggregateResult<Stored<T, S>, P, undefined>;
+
+export function aggregateSource<
+  T extends object,
+  S extends Stamp,
+  P extends readonly PipelineStage[],
+>(
+  collection: Maybe<ShownCollection<T, S>>,
+  pipeline: P,
+  options?: AggregateQueryOptions<Totals<T, S, P>>,
+): QuerySource<readonly Totals<T, S, P>[]> {
+  return listSource('useLiveAggregate', collection, 'liveAggregate', pipeline, options);
 }
 
 export function documentSource<

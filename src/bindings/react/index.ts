@@ -3,6 +3,7 @@
 
 export type { DraftResult } from '../core/draft.ts';
 export type {
+  AggregateQueryOptions,
   CountOptions,
   LivePages,
   LiveResult,
@@ -12,6 +13,7 @@ export type {
 export {
   useDatabaseStatus,
   useDraft,
+  useLiveAggregate,
   useLiveCount,
   useLiveDocument,
   useLivePages,

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
@@ -8,6 +9,7 @@ import type { KeyValueCollection } from '../../page/collections/key-value-collec
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
+  type AggregateQueryOptions,
   type CountOptions,
   type DocumentOptions,
   keep,
@@ -23,12 +25,14 @@ import {
   withData,
 } from '../core/hook-result.ts';
 import {
+  aggregateSource,
   countSource,
   documentSource,
   draftSource,
   pagesSource,
   querySource,
   statusSource,
+  type Totals,
   valueSource,
 } from '../core/sources.ts';
 import { loadSubscribedCode, subscribedCode } from '../core/subscribed-code.ts';
@@ -136,6 +140,28 @@ export function useLiveCount<T extends object, S extends Stamp>(
   options?: CountOptions<T, S>,
 ): LiveResult<number> {
   return useSource(countSource(collection, params, options));
+}
+
+/**
+ * What a pipeline makes of the documents, kept up to date.
+ *
+ * @example
+ * ```tsx
+ * const { data } = useLiveAggregate(orders, [
+ *   { $group: { _id: '$status', total: { $sum: '$amount' } } },
+ * ]);
+ * ```
+ */
+export function useLiveAggregate<
+  T extends object,
+  S extends Stamp,
+  const P extends readonly PipelineStage[],
+>(
+  collection: Maybe<ShownCollection<T, S>>,
+  pipeline: P,
+  options?: AggregateQueryOptions<Totals<T, S, P>>,
+): LiveResult<readonly Totals<T, S, P>[]> {
+  return useSource(aggregateSource(collection, pipeline, options));
 }
 
 /**

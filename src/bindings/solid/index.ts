@@ -1,5 +1,6 @@
 export type { DraftResult } from '../core/draft.ts';
 export type {
+  AggregateQueryOptions,
   CountOptions,
   LivePages,
   LiveResult,
@@ -10,6 +11,7 @@ export type { Accessors } from './solid-hooks.ts';
 export {
   useDatabaseStatus,
   useDraft,
+  useLiveAggregate,
   useLiveCount,
   useLiveDocument,
   useLivePages,

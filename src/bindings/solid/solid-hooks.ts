@@ -6,6 +6,7 @@ import {
   onCleanup,
   sharedConfig,
 } from 'solid-js';
+import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
@@ -14,6 +15,7 @@ import type { KeyValueCollection } from '../../page/collections/key-value-collec
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
+  type AggregateQueryOptions,
   type CountOptions,
   type DocumentOptions,
   eachField,
@@ -31,12 +33,14 @@ import {
   withData,
 } from '../core/hook-result.ts';
 import {
+  aggregateSource,
   countSource,
   documentSource,
   draftSource,
   pagesSource,
   querySource,
   statusSource,
+  type Totals,
   valueSource,
 } from '../core/sources.ts';
 
@@ -114,6 +118,28 @@ export function useLiveCount<T extends object, S extends Stamp, P extends Params
   return useSource(() =>
     countSource(read(collection), read(params as Given<Params<T, S>>), read(options)),
   );
+}
+
+/**
+ * What a pipeline makes of the documents, kept up to date.
+ *
+ * @example
+ * ```ts
+ * const { data } = useLiveAggregate(orders, [
+ *   { $group: { _id: '$status', total: { $sum: '$amount' } } },
+ * ]);
+ * ```
+ */
+export function useLiveAggregate<
+  T extends object,
+  S extends Stamp,
+  const P extends readonly PipelineStage[],
+>(
+  collection: Given<Maybe<ShownCollection<T, S>>>,
+  pipeline: Given<P>,
+  options?: Given<AggregateQueryOptions<Totals<T, S, P>> | undefined>,
+): Accessors<LiveResult<readonly Totals<T, S, P>[]>> {
+  return useSource(() => aggregateSource(read(collection), read(pipeline), read(options)));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   toValue,
   watch,
 } from 'vue';
+import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
@@ -19,6 +20,7 @@ import type { KeyValueCollection } from '../../page/collections/key-value-collec
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { DraftResult } from '../core/draft.ts';
 import {
+  type AggregateQueryOptions,
   type CountOptions,
   type DocumentOptions,
   eachField,
@@ -36,12 +38,14 @@ import {
   withData,
 } from '../core/hook-result.ts';
 import {
+  aggregateSource,
   countSource,
   documentSource,
   draftSource,
   pagesSource,
   querySource,
   statusSource,
+  type Totals,
   valueSource,
 } from '../core/sources.ts';
 
@@ -119,6 +123,30 @@ export function useLiveCount<T extends object, S extends Stamp, P extends Params
 ): Refs<LiveResult<number>> {
   return useSource(() =>
     countSource(rawValue(collection), toValue(params) as Params<T, S>, toValue(options)),
+  );
+}
+
+/**
+ * What a pipeline makes of the documents, kept up to date.
+ *
+ * @example
+ * ```ts
+ * const { data } = useLiveAggregate(orders, [
+ *   { $group: { _id: '$status', total: { $sum: '$amount' } } },
+ * ]);
+ * ```
+ */
+export function useLiveAggregate<
+  T extends object,
+  S extends Stamp,
+  const P extends readonly PipelineStage[],
+>(
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
+  pipeline: MaybeRefOrGetter<P>,
+  options?: MaybeRefOrGetter<AggregateQueryOptions<Totals<T, S, P>> | undefined>,
+): Refs<LiveResult<readonly Totals<T, S, P>[]>> {
+  return useSource(() =>
+    aggregateSource(rawValue(collection), toValue(pipeline), toValue(options)),
   );
 }
 
