@@ -222,13 +222,19 @@ export function aggregateSuite(fixture: ClientFixture): void {
       expect((await things.filter({})).at(-1)?.amount).toBe(16.8);
     });
 
-    test.runIf(fixture.caching && fixture.kind.engine === 'thread')('sync has it', async () => {
-      const things = await orders();
-      await things.ready;
-      await things.aggregate([]);
-      expect(things.sync.aggregate(TOTALS)).toEqual(EXPECTED);
-      expect(things.sync.distinct('city', { amount: { $gt: 1 } })).toEqual(['Oslo', 'Rome', null]);
-    });
+    const hasSync = fixture.caching && fixture.kind.engine === 'thread';
+    if (hasSync)
+      test('sync has it', async () => {
+        const things = await orders();
+        await things.ready;
+        await things.aggregate([]);
+        expect(things.sync.aggregate(TOTALS)).toEqual(EXPECTED);
+        expect(things.sync.distinct('city', { amount: { $gt: 1 } })).toEqual([
+          'Oslo',
+          'Rome',
+          null,
+        ]);
+      });
 
     const refused = REFUSED.map(([pipeline, code, place]) => ({ pipeline, code, place }));
     test.each(refused)('refuses at $place', async ({ pipeline, code, place }) => {
