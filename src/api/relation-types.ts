@@ -15,9 +15,6 @@ export interface AnyRelations {
   readonly [name: string]: unknown;
 }
 
-/** Where the type of a collection keeps its relations; no value has it. */
-export declare const RELATED: unique symbol;
-
 /** The relations among stamps. */
 export type RelationsOf<S> = S extends Related<infer R> ? R : never;
 
@@ -28,7 +25,7 @@ type PartnerDocument<C> = C extends { insert(document: never): Promise<infer D> 
   ? D
   : Record<string, unknown>;
 
-type PartnerRelations<C> = C extends { [RELATED]?(relations: infer R): void } ? R : never;
+type PartnerRelations<C> = C extends { '~relations'?(relations: infer R): void } ? R : never;
 
 /** Conditions on the partners of a relation. */
 interface PartnerCondition<C> {

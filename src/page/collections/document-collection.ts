@@ -16,7 +16,7 @@ import type {
   Stored,
 } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
-import type { IncludeOption, RELATED, RelationsOf } from '../../api/relation-types.ts';
+import type { IncludeOption, RelationsOf } from '../../api/relation-types.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
 import {
   type DocumentMethods,
@@ -58,7 +58,7 @@ export interface DocumentCollection<
   I extends object = T,
 > extends DocumentMethods<T, S, I, 'async'> {
   /** Of the type alone. A method: collections with other relations fit where these do. */
-  [RELATED]?(relations: RelationsOf<S>): void;
+  '~relations'?(relations: RelationsOf<S>): void;
 }
 
 /**
