@@ -4,25 +4,23 @@ import { type Body, encode } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';
-import { type DocumentBuilder, documentBuilder, isManaged } from '../../protocol/managed.ts';
 import type { CompiledAccumulator } from '../../query/expressions/accumulators/compile-accumulator.ts';
 import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
 import {
   Collected,
   languageOf,
   openStages,
-  rootsOf,
   type Sink,
   type Stage,
 } from '../../query/pipeline/stage.ts';
 import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { ListNews, type Match, OrderedMatches } from '../live/list-result.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
-import { decodedValue } from '../records/scan.ts';
-import type { PipelineStart } from './source.ts';
+import { type PipelineStart, readsWhole } from './source.ts';
 
 /** What a live pipeline keeps up to date by differences. */
 export interface LivePlan {
@@ -87,8 +85,7 @@ export class LiveGroups implements MaintainedResult {
   readonly #plan: LivePlan;
   readonly #query: () => DocumentQuery;
   readonly #compiled: DocumentQuery['compiled'];
-  readonly #isWhole: boolean;
-  readonly #build: DocumentBuilder;
+  readonly #read: ReturnType<typeof documentReaders>['wholeOf'];
   readonly #firstOf: NonNullable<CompiledAccumulator['makeInvertible']>;
   readonly #news = new ListNews(({ told }) => told as Body);
   #members = new Map<string, Member>();
@@ -106,9 +103,8 @@ export class LiveGroups implements MaintainedResult {
     this.#kept = new PipelineRun(new Pace(clock, aborts));
     this.#query = () => new DocumentQuery(context, start.selection, new Pace(clock, aborts));
     this.#compiled = this.#query().compiled;
-    const roots = rootsOf(start.stages);
-    this.#isWhole = !roots || [...roots].some(isManaged);
-    this.#build = documentBuilder(context.settings);
+    const { fieldsOf, wholeOf } = documentReaders(context);
+    this.#read = readsWhole(start.stages) ? wholeOf : fieldsOf;
     const first = languageOf().compileAccumulator({ $first: '$place' }, 'place', 0);
     this.#firstOf = first.makeInvertible as NonNullable<typeof first.makeInvertible>;
   }
@@ -178,13 +174,8 @@ export class LiveGroups implements MaintainedResult {
   /** Adds a document that matches to its group. */
   #enter(record: StoredRecord, body: Body): LiveGroup | undefined {
     const { rows, group } = this.#plan;
-    const { settings, records } = this.#context;
-    const keep = settings.caching && records.bodies.resident;
-    const { key, flags, stamps, rank } = record;
-    const fields = decodedValue(record, body, keep) as object;
-    let made: readonly object[] = [
-      this.#isWhole ? this.#build(key, flags, stamps, fields) : fields,
-    ];
+    const { key, rank } = record;
+    let made: readonly object[] = [this.#read(record, body)];
     for (const change of rows) {
       made = change(made);
       if (made.length === 0) return undefined;

@@ -4,14 +4,11 @@ import type { Body } from '../../codec/body.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
 import type { AggregateAsk } from '../../protocol/live-protocol.ts';
-import { documentBuilder } from '../../protocol/managed.ts';
 import { type CompiledStage, compilePipeline } from '../../query/pipeline/compile-pipeline.ts';
 import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
 import { Collected, emit, openStages } from '../../query/pipeline/stage.ts';
-import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
-import { compileSelection } from '../find/compiled-selection.ts';
-import { decodedValue } from '../records/scan.ts';
+import { compileSelection, documentReaders } from '../find/compiled-selection.ts';
 import { PipelineSource, startOf } from './source.ts';
 
 /** The documents that a pipeline makes. They may share values with those of the collection. */
@@ -105,23 +102,18 @@ class ForeignCollections {
     archived: AggregateAsk['archived'],
     pace: Pace,
   ): void {
-    const { records, settings } = context;
+    const { records } = context;
     const { wanted } = compileSelection(context, { archived });
     const list = records.list().filter(wanted);
     this.#releases.push(records.pin());
-    const build = documentBuilder(settings);
-    const keep = settings.caching && records.bodies.resident;
-    const documentOf = (record: StoredRecord, body: Body) => {
-      const fields = decodedValue(record, body, keep) as object;
-      return build(record.key, record.flags, record.stamps, fields);
-    };
+    const { wholeOf } = documentReaders(context);
     this.#taken.set(name, function* () {
       const documents: object[] = [];
       for (let from = 0; from < list.length; from += BATCH) {
         const batch = list.slice(from, from + BATCH);
         const bodies = yield* records.bodies.ofAll(batch);
         for (const [at, record] of batch.entries())
-          documents.push(documentOf(record, bodies[at] as Body));
+          documents.push(wholeOf(record, bodies[at] as Body));
         if (pace.late) yield* pace.pause();
       }
       return documents;

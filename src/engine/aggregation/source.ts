@@ -15,9 +15,9 @@ import { rootsOf, type Sink, type Stage } from '../../query/pipeline/stage.ts';
 import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
+import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import type { DecodedDocuments } from '../records/record-store.ts';
-import { decodedValue } from '../records/scan.ts';
 
 /** Decoded documents that are looked at together. */
 const BLOCK = 1024;
@@ -58,13 +58,18 @@ export function startOf(
   };
 }
 
+/** Whether stages look at managed fields, or at whole documents. */
+export function readsWhole(stages: readonly Stage[]): boolean {
+  const roots = rootsOf(stages);
+  return !roots || [...roots].some(isManaged);
+}
+
 /** Reads the documents that a pipeline begins with. */
 export class PipelineSource {
   readonly query: DocumentQuery;
   readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #pace: Pace;
-  /** Whether stages look at managed fields, or at whole documents. */
   readonly #isWhole: boolean;
   readonly #build: DocumentBuilder;
 
@@ -74,8 +79,7 @@ export class PipelineSource {
     this.#pace = pace;
     this.#build = documentBuilder(context.settings);
     this.query = new DocumentQuery(context, selection, pace);
-    const roots = rootsOf(stages);
-    this.#isWhole = !roots || [...roots].some(isManaged);
+    this.#isWhole = readsWhole(stages);
   }
 
   /**
@@ -170,17 +174,14 @@ export class PipelineSource {
   }
 
   *#readRecords(sink: Sink): Coroutine<void> {
-    const { records, settings } = this.#context;
+    const { records } = this.#context;
     const found = yield* this.query.records();
-    const keep = settings.caching && records.bodies.resident;
+    const { fieldsOf, wholeOf } = documentReaders(this.#context);
+    const read = this.#isWhole ? wholeOf : fieldsOf;
     for (let from = 0; from < found.length && !sink.isFull; from += BATCH) {
       const batch = found.slice(from, from + BATCH);
       const bodies = yield* records.bodies.ofAll(batch);
-      const documents = batch.map((record, at) => {
-        const fields = decodedValue(record, bodies[at] as Body, keep) as object;
-        return this.#documentOf(record, fields);
-      });
-      yield* outcome(sink.take(documents));
+      yield* outcome(sink.take(batch.map((record, at) => read(record, bodies[at] as Body))));
       if (this.#pace.late) yield* this.#pace.pause();
     }
   }

@@ -50,17 +50,29 @@ export function compileSelection(
   }
 }
 
-function compile(
-  { settings, records, clock }: OperationContext,
-  { criteria = {}, archived = false, sort, select, collation, now }: Partial<Selection>,
-): CompiledSelection {
+type ReadDocument = (record: StoredRecord, body: Body) => object;
+
+/** What reads the documents of a collection: their own fields, or with the managed ones. */
+export function documentReaders({ settings, records }: OperationContext): {
+  readonly fieldsOf: ReadDocument;
+  readonly wholeOf: ReadDocument;
+} {
   // While bodies still come from storage, keeping two forms of each would cost more than decoding
   // again.
   const keep = settings.caching && records.bodies.resident;
   const build = documentBuilder(settings);
-  const fieldsOf = (record: StoredRecord, body: Body) => decodedValue(record, body, keep) as object;
-  const wholeOf = (record: StoredRecord, body: Body) =>
+  const fieldsOf: ReadDocument = (record, body) => decodedValue(record, body, keep) as object;
+  const wholeOf: ReadDocument = (record, body) =>
     build(record.key, record.flags, record.stamps, fieldsOf(record, body));
+  return { fieldsOf, wholeOf };
+}
+
+function compile(
+  context: OperationContext,
+  { criteria = {}, archived = false, sort, select, collation, now }: Partial<Selection>,
+): CompiledSelection {
+  const { records, clock } = context;
+  const { fieldsOf, wholeOf } = documentReaders(context);
   const late = lateOperators;
   const expressions: CompileExpression | undefined =
     late && ((expression, place) => late.expression(expression, place, now ?? clock.now()));

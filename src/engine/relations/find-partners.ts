@@ -38,14 +38,12 @@ export interface FoundPartners {
  * The context decides the instant: pass that of a `RelatedReading`, by the number of the partner's
  * handle, which the page names in `related.partners` of its request. Bodies of what is found come
  * from `context.records.bodies.ofAll(records)`. In a transaction the query counts as read.
- * `$lookup` calls this once for all documents of its stage:
  *
  * ```ts
- * const values = new ValueMap<true>();
- * for (const document of documents) for (const value of read(document)) values.set(value, true);
+ * const values = yield* joinedValues(context, records, from, pace);
  * const partner = reading.contextOf(related.partners[0]);
- * const { byValue } = yield* findPartners(partner, { to, archived: false }, values.values, pace);
- * byValue.get(value); // records in order, or undefined
+ * const { byValue } = yield* findPartners(partner, { to, archived: false }, values, pace);
+ * byValue.get(values[0]); // records in order, or undefined
  * ```
  */
 export function* findPartners(
@@ -87,6 +85,20 @@ export function valuesToFind(to: string, values: readonly unknown[]): object {
 
 export function both(one: object, other: object | undefined): object {
   return other && Object.keys(other).length > 0 ? { $and: [one, other] } : one;
+}
+
+/** The values by which records join, each once. */
+export function* joinedValues(
+  context: OperationContext,
+  list: readonly StoredRecord[],
+  path: string,
+  pace: Pace,
+): Coroutine<unknown[]> {
+  const found = new ValueMap<true>();
+  yield* eachWithBody(context, list, joinReader(context, path), pace, (_, values) => {
+    for (const value of values) found.set(value, true);
+  });
+  return found.values;
 }
 
 /** Visits records, with their values. */

@@ -1,5 +1,5 @@
 import type { Body } from '../../codec/body.ts';
-import { documentBuilder, isManaged } from '../../protocol/managed.ts';
+import { isManaged } from '../../protocol/managed.ts';
 import { compilePath } from '../../query/criteria/compile-path.ts';
 import { each } from '../../query/criteria/condition.ts';
 import { holdsOperators } from '../../query/criteria/operators/operator.ts';
@@ -8,7 +8,7 @@ import { equalValues } from '../../query/value/compare-values.ts';
 import { isDate, isFields, isRegExp } from '../../query/value/value-type.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import { decodedValue } from '../records/scan.ts';
+import { documentReaders } from '../find/compiled-selection.ts';
 
 /** Reads the values of documents that are looked up elsewhere, or by which they are found. */
 export interface JoinReader {
@@ -22,23 +22,17 @@ export interface JoinReader {
 }
 
 /** Reads the values at a path of the documents of a collection. */
-export function joinReader({ settings, records }: OperationContext, path: string): JoinReader {
+export function joinReader(context: OperationContext, path: string): JoinReader {
   if (path === '_id') return { needsBodies: false, read: ({ key }) => [key] };
-  const keep = settings.caching && records.bodies.resident;
-  const fieldsOf = (record: StoredRecord, body: Body | undefined) =>
-    decodedValue(record, body as Body, keep) as object;
-  const build = documentBuilder(settings);
+  const { fieldsOf, wholeOf } = documentReaders(context);
   const segments = path.split('.');
-  const documentOf = isManaged(segments[0] as string)
-    ? (record: StoredRecord, body: Body | undefined) =>
-        build(record.key, record.flags, record.stamps, fieldsOf(record, body))
-    : fieldsOf;
+  const documentOf = isManaged(segments[0] as string) ? wholeOf : fieldsOf;
   const readOne = valueReader(path);
   const readAll = itemsReader(segments);
   return {
     needsBodies: true,
     read(record, body) {
-      const document = documentOf(record, body);
+      const document = documentOf(record, body as Body);
       const value = readOne(document);
       if (Array.isArray(value)) return readAll(document);
       return isJoining(value) ? [value] : [];

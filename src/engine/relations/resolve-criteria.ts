@@ -6,8 +6,7 @@ import { planQuery } from '../../query/plan/plan-query.ts';
 import { isFields } from '../../query/value/value-type.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentQuery } from '../find/query.ts';
-import { both, eachWithBody, findPartners } from './find-partners.ts';
-import { joinReader, ValueMap } from './join-values.ts';
+import { both, findPartners, joinedValues } from './find-partners.ts';
 import type { RelatedReading } from './reading.ts';
 
 type Criteria = Readonly<Record<string, unknown>>;
@@ -112,7 +111,8 @@ function* valuesOf(
     if (query) reading.plans.push({ ...planOf(partner, query, to, name), use, returned, first });
   };
   if (documents?.criteria && isFewer(context, documents, partner, criteria, to)) {
-    const values = yield* ownValues(context, documents, from, pace);
+    const found = yield* new DocumentQuery(context, documents, pace).records();
+    const values = yield* joinedValues(context, found, from, pace);
     const ask = { to, criteria, archived: false };
     const { byValue, query, places } = yield* findPartners(partner, ask, values, pace);
     note(query, places.size, 'documents');
@@ -120,26 +120,9 @@ function* valuesOf(
   }
   const query = new DocumentQuery(partner, { criteria }, pace);
   const found = yield* query.records();
-  const values = new ValueMap<true>();
-  yield* eachWithBody(partner, found, joinReader(partner, to), pace, (_, all) => {
-    for (const value of all) values.set(value, true);
-  });
+  const values = yield* joinedValues(partner, found, to, pace);
   note(query, found.length, 'partners');
-  return values.values;
-}
-
-function* ownValues(
-  context: OperationContext,
-  documents: Documents,
-  from: string,
-  pace: Pace,
-): Coroutine<unknown[]> {
-  const found = yield* new DocumentQuery(context, documents, pace).records();
-  const values = new ValueMap<true>();
-  yield* eachWithBody(context, found, joinReader(context, from), pace, (_, all) => {
-    for (const value of all) values.set(value, true);
-  });
-  return values.values;
+  return values;
 }
 
 /**
