@@ -6,6 +6,7 @@ import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { compileExpression } from './compile-expression.ts';
 import { isTrue } from './operator.ts';
 import { bitOperators } from './operators/bits.ts';
+import { dateShift } from './operators/dates.ts';
 
 /** Compiles the expression of `$expr` to a test of documents. */
 export function compileExpressionTest(...given: Parameters<typeof compileExpression>) {
@@ -18,6 +19,7 @@ const language = {
   compileAccumulator,
   compileExpression,
   compileTest: compileExpressionTest,
+  dateShift,
   keyOf: valueKey,
 };
 

@@ -195,6 +195,16 @@ function unitIn({ unit }: Settings, place: string): Unit {
   throw wrongKind(`${place}.unit`, `one of ${all}`, unit);
 }
 
+/** What moves dates in UTC by units, of which months and longer ones count whole. */
+export function dateShift(unit: unknown, place: string): (date: Date, by: number) => Date {
+  const { months, days, length } = unitIn({ unit }, place);
+  return (date, by) => {
+    const time = date.getTime();
+    if (months) return new Date(addMonths(time, Math.floor(by * months)));
+    return new Date(time + by * (length || days * DAY));
+  };
+}
+
 /** The number of the day on which weeks begin, from Sunday, 0. */
 function weekStart({ startOfWeek = 'sunday' }: Settings, place: string): number {
   const name = String(startOfWeek).toLowerCase();

@@ -274,7 +274,7 @@ function boundsOf(given: unknown, place: string, order: SortOrder | undefined): 
   const [field, ...more] = order.fields;
   if (more.length > 0 || field?.direction !== 1)
     throw operandInvalid(at, 'used with one ascending field of sortBy', range);
-  const step = unit === undefined ? undefined : stepOf(unit, `${place}.unit`);
+  const step = unit === undefined ? undefined : languageOf().dateShift(unit, place);
   return ({ keys }, index) => {
     const key = keys[index];
     const shifted = (by: number) => {
@@ -318,36 +318,4 @@ function pairOf(
   )
     throw operandInvalid(place, '[lower, upper], the lower first', given);
   return [lower, upper];
-}
-
-const SPANS: Readonly<Record<string, number>> = {
-  week: 604_800_000,
-  day: 86_400_000,
-  hour: 3_600_000,
-  minute: 60_000,
-  second: 1000,
-  millisecond: 1,
-};
-
-const MONTHS: Readonly<Record<string, number>> = { year: 12, quarter: 3, month: 1 };
-
-function stepOf(unit: unknown, place: string): (date: Date, by: number) => Date {
-  const name = String(unit);
-  const span = Object.hasOwn(SPANS, name) ? SPANS[name] : undefined;
-  if (span !== undefined) return (date, by) => new Date(date.getTime() + by * span);
-  const months = Object.hasOwn(MONTHS, name) ? MONTHS[name] : undefined;
-  if (months === undefined)
-    throw operandInvalid(
-      place,
-      `one of ${[...Object.keys(MONTHS), ...Object.keys(SPANS)].join(', ')}`,
-      unit,
-    );
-  return (date, by) => {
-    const moved = new Date(date);
-    const day = moved.getUTCDate();
-    moved.setUTCDate(1);
-    moved.setUTCMonth(moved.getUTCMonth() + by * months + 1, 0);
-    moved.setUTCDate(Math.min(day, moved.getUTCDate()));
-    return moved;
-  };
 }
