@@ -1,4 +1,5 @@
 import { useComputed } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { collectionOf, connection } from '../../database/database.ts';
 import { indexesOf } from '../../database/index-lists.ts';
 import { Bars } from '../../parts/bars.tsx';
@@ -50,8 +51,8 @@ export function DashboardPanel() {
 const months = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 function Totals({ shop }: { shop: RelatedShop }) {
-  const states = useLive(useComputed(() => watchStates(shop)).value);
-  const ofMonths = useLive(useComputed(() => watchMonths(shop)).value);
+  const states = useLive(useMemo(() => watchStates(shop), [shop]));
+  const ofMonths = useLive(useMemo(() => watchMonths(shop), [shop]));
   return (
     <div class="dashboard-totals">
       <section class="card" aria-labelledby="states-title" data-part="states">

@@ -1,5 +1,6 @@
-import { signal, useComputed } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Stored } from 'cairndb';
+import { useMemo } from 'preact/hooks';
 import { formatDay } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import { Problem } from '../../parts/problem.tsx';
@@ -12,7 +13,7 @@ const problem = signal('');
 
 /** The oldest open orders, each with its customer and its product. */
 export function OpenOrders({ shop }: { shop: RelatedShop }) {
-  const { data = [], error } = useLive(useComputed(() => watchOpen(shop)).value);
+  const { data = [], error } = useLive(useMemo(() => watchOpen(shop), [shop]));
   return (
     <section class="card" aria-labelledby="open-title" data-part="open-orders">
       <h2 id="open-title">Next to send</h2>
