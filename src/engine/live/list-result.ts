@@ -4,6 +4,7 @@ import { type Body, encode } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';
+import type { ManagedColumns } from '../../protocol/managed.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
@@ -71,16 +72,21 @@ export class ListNews {
     return {
       removed: from === 0 ? removed : [],
       indexes: indexes.slice(from, from + bodies.length),
-      keys: records.map(({ key }) => key),
-      flags: Uint8Array.from(records, ({ flags }) => flags),
-      stamps: records.some(({ stamps }) => stamps)
-        ? records.map(({ stamps }) => stamps)
-        : undefined,
+      ...columnsOfRecords(records),
       bodies,
       records,
       more,
     };
   }
+}
+
+/** What a part of a list says of its records besides their bodies. */
+export function columnsOfRecords(records: readonly StoredRecord[]): ManagedColumns {
+  return {
+    keys: records.map(({ key }) => key),
+    flags: Uint8Array.from(records, ({ flags }) => flags),
+    stamps: records.some(({ stamps }) => stamps) ? records.map(({ stamps }) => stamps) : undefined,
+  };
 }
 
 /** The matching documents, in order. */

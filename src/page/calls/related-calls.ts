@@ -6,7 +6,7 @@ import { isList, isPlainObject, isPromise } from '../../codec/kinds.ts';
 import { CollectionError, loadFailed, OptionError } from '../../errors/errors.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { PartName } from '../../protocol/parts.ts';
-import type { IncludeAsk, IncludedReply, RelatedAsk } from '../../protocol/relation-protocol.ts';
+import type { IncludeAsk, IncludedReply } from '../../protocol/relation-protocol.ts';
 import type { RequestFlags, ScanReply } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { checkId, copyArgument } from '../sending/call-arguments.ts';
@@ -21,6 +21,7 @@ import {
   plainOf,
   type RelatedCollection,
   RelationTree,
+  startsOf,
 } from './relation-tree.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -29,6 +30,14 @@ type Found = Record<string, unknown>;
 
 /** A call that takes criteria and options. */
 type Search<T = unknown> = (sender: Sender, params: unknown, options?: unknown) => Result<T>;
+
+/** A call that takes changes, too. */
+type Patching = (
+  sender: Sender,
+  params: unknown,
+  changes: unknown,
+  options?: unknown,
+) => Result<unknown>;
 
 /**
  * Gives the calls of a collection its relations: those that name one, in `include` or in criteria,
@@ -42,7 +51,6 @@ export function relate(
 ): void {
   channel.live = (source) => liveChannel(channel, related, settings, source);
   const { find, get, getMany, stream } = calls;
-  const { patchMany, patchOne, deleteMany, deleteOne } = calls;
   const own = { filter: calls.filter<object> as Search<object[]>, find: find as Search<object> };
 
   const isRelated = (params: unknown, options: unknown) =>
@@ -101,6 +109,24 @@ export function relate(
         });
       });
 
+  const patching =
+    (most: number | undefined, patch: Patching) =>
+    (sender: Sender, params: unknown, changes: unknown, options: unknown) => {
+      if (!isRelated(params, undefined)) return patch.call(calls, sender, params, changes, options);
+      if (most === 1 && (options as Options | undefined)?.upsert) throw upsertUnclear();
+      const copied = copyArgument(changes);
+      const change = (over: Sender, found: object, rest: Options) =>
+        patch.call(calls, over, found, copied, rest);
+      return changing(most, change)(sender, params, options);
+    };
+
+  const deleting =
+    (most: number | undefined, remove: Search) =>
+    (sender: Sender, params: unknown, options: unknown) =>
+      isRelated(params, undefined)
+        ? changing(most, (...given) => remove.call(calls, ...given))(sender, params, options)
+        : remove.call(calls, sender, params, options);
+
   Object.assign(calls, {
     filter,
     find: relating(own.find, (asked, found) => found && (asked.complete([found])[0] as object)),
@@ -134,35 +160,10 @@ export function relate(
         end: (sender: Sender) => chunks.end(sender),
       };
     },
-    patchMany(sender: Sender, params: unknown, changes: unknown, options: unknown) {
-      if (!isRelated(params, undefined))
-        return patchMany.call(calls, sender, params, changes, options);
-      const copied = copyArgument(changes);
-      const change = (over: Sender, found: object, rest: Options) =>
-        patchMany.call(calls, over, found, copied, rest);
-      return changing(undefined, change)(sender, params, options);
-    },
-    patchOne(sender: Sender, params: unknown, changes: unknown, options: unknown) {
-      if (!isRelated(params, undefined))
-        return patchOne.call(calls, sender, params, changes, options);
-      if ((options as Options | undefined)?.upsert) throw upsertUnclear();
-      const copied = copyArgument(changes);
-      const change = (over: Sender, found: object, rest: Options) =>
-        patchOne.call(calls, over, found, copied, rest);
-      return changing(1, change)(sender, params, options);
-    },
-    deleteMany(sender: Sender, params: unknown, options: unknown) {
-      if (!isRelated(params, undefined)) return deleteMany.call(calls, sender, params, options);
-      const change = (over: Sender, found: object, rest: Options) =>
-        deleteMany.call(calls, over, found, rest);
-      return changing(undefined, change)(sender, params, options);
-    },
-    deleteOne(sender: Sender, params: unknown, options: unknown) {
-      if (!isRelated(params, undefined)) return deleteOne.call(calls, sender, params, options);
-      const change = (over: Sender, found: object, rest: Options) =>
-        deleteOne.call(calls, over, found, rest);
-      return changing(1, change)(sender, params, options);
-    },
+    patchMany: patching(undefined, calls.patchMany),
+    patchOne: patching(1, calls.patchOne),
+    deleteMany: deleting(undefined, calls.deleteMany),
+    deleteOne: deleting(1, calls.deleteOne),
   });
 }
 
@@ -282,16 +283,12 @@ class Asked {
   #send(sender: Sender, ask: HandleRequest): unknown {
     if (ask.op === 'scanNext') return this.#note(sender.send(ask));
     if (ask.op !== 'scan' && ask.op !== 'count' && ask.op !== 'explain') return sender.send(ask);
-    const { criteria = {}, needs = [], mayHang } = ask as { criteria?: object } & RequestFlags;
+    const { criteria = {}, needs, mayHang } = ask as { criteria?: object } & RequestFlags;
     const tree = this.#tree;
-    const partners = [...tree.partners.keys()];
-    const related: RelatedAsk = { include: tree.includes, partners };
     const asked = {
       ...ask,
       criteria: tree.rewrite(criteria),
-      related,
-      needs: [...new Set([...needs, ...tree.needs, ...PARTS])],
-      mayHang: mayHang ?? tree.mayHang,
+      ...tree.asking({ needs, mayHang }, PARTS),
     } as HandleRequest;
     const reply = sender.send(asked);
     return ask.op === 'scan' ? this.#note(reply as ScanReply | Promise<ScanReply>) : reply;
@@ -319,9 +316,7 @@ class IncludedRows {
     this.#isOne = ask.isOne;
     this.#reply = reply;
     this.#build = documentBuilder((partners.get(ask.partner) as PartnerHandle).settings);
-    this.#starts = new Uint32Array(reply.counts.length + 1);
-    for (const [at, count] of reply.counts.entries())
-      this.#starts[at + 1] = (this.#starts[at] as number) + count;
+    this.#starts = startsOf(reply.counts);
     this.#inner = reply.included.map(
       (one, at) => new IncludedRows(one, ask.include[at] as IncludeAsk, partners),
     );

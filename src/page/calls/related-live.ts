@@ -14,6 +14,7 @@ import {
   type PartnerHandle,
   type RelatedCollection,
   RelationTree,
+  startsOf,
 } from './relation-tree.ts';
 
 /** A live query, as its source has it. */
@@ -62,7 +63,7 @@ export function liveChannel(
 }
 
 function asking(request: HandleRequest<'live'>, tree: RelationTree): HandleRequest<'live'> {
-  const { spec, needs = [], mayHang } = request;
+  const { spec, needs, mayHang } = request;
   const asked =
     spec.kind === 'item'
       ? { kind: 'list' as const, criteria: { _id: spec.key }, archived: true }
@@ -70,9 +71,7 @@ function asking(request: HandleRequest<'live'>, tree: RelationTree): HandleReque
   return {
     ...request,
     spec: asked,
-    related: { include: tree.includes, partners: [...tree.partners.keys()] },
-    needs: [...new Set([...needs, ...tree.needs, 'relations' as const])],
-    mayHang: mayHang ?? tree.mayHang,
+    ...tree.asking({ needs, mayHang }, ['relations']),
   };
 }
 
@@ -143,8 +142,7 @@ class PartnerTable {
       const known = this.#documents.get(number);
       if (!known || !sameValue(known, made)) this.#documents.set(number, deepFreeze(made));
     }
-    const starts = new Uint32Array(counts.length + 1);
-    for (const [at, count] of counts.entries()) starts[at + 1] = (starts[at] as number) + count;
+    const starts = startsOf(counts);
     const lists = Array.from(counts, (_, index) =>
       Array.from(rows.subarray(starts[index], starts[index + 1]), (number) =>
         this.#documents.get(number),

@@ -5,7 +5,8 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError, OptionError, reasonOf } from '../../errors/errors.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
 import type { PartName } from '../../protocol/parts.ts';
-import type { IncludeAsk, Link } from '../../protocol/relation-protocol.ts';
+import type { IncludeAsk, Link, RelatedAsk } from '../../protocol/relation-protocol.ts';
+import type { RequestFlags } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../../query/query-errors.ts';
 import { MANAGED_FIELDS } from '../../storage/segments/stored-record.ts';
@@ -54,6 +55,13 @@ const { sort, skip, limit, select, archived } = findChecks;
 const anything: Check = { allowed: '', test: () => true };
 const oneChecks = { where: anything, sort, select, archived, include: anything };
 const manyChecks = { ...oneChecks, skip, limit };
+
+/** Where the partners of each document begin among those of all, and where the last ones end. */
+export function startsOf(counts: Uint32Array): Uint32Array {
+  const starts = new Uint32Array(counts.length + 1);
+  for (const [at, count] of counts.entries()) starts[at + 1] = (starts[at] as number) + count;
+  return starts;
+}
 
 /** Whether criteria name a relation. */
 export function hasRelated(criteria: unknown, relations: RelationOptions): boolean {
@@ -113,6 +121,22 @@ export class RelationTree {
   /** Criteria with the conditions on partners as the engine reads them. */
   rewrite(criteria: object): object {
     return this.#rewrite(this.#related, criteria, '');
+  }
+
+  /**
+   * What a request asks besides; after its criteria were rewritten, which may name partners.
+   *
+   * @param given What it needs without partners.
+   */
+  asking(
+    { needs = [], mayHang }: RequestFlags,
+    parts: readonly PartName[],
+  ): RequestFlags & { readonly related: RelatedAsk } {
+    return {
+      related: { include: this.includes, partners: [...this.partners.keys()] },
+      needs: [...new Set([...needs, ...this.needs, ...parts])],
+      mayHang: mayHang ?? this.mayHang,
+    };
   }
 
   #rewrite(owner: RelatedCollection, criteria: object, place: string): object {

@@ -7,7 +7,7 @@ import type { IncludeAsk, LiveIncluded, RelatedAsk } from '../../../protocol/rel
 import type { Request } from '../../../protocol/requests.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../../collection-context.ts';
-import { difference } from '../../live/list-result.ts';
+import { columnsOfRecords, difference } from '../../live/list-result.ts';
 import type { LiveQueries } from '../../live/live-queries.ts';
 import type { LiveReader } from '../../live/live-reader.ts';
 import type { MaintainedResult } from '../../live/live-result.ts';
@@ -231,14 +231,6 @@ function livesOf(context: CollectionContext): LiveQueries {
 
 function allNodes(node: LiveNode): LiveNode[] {
   return [node, ...node.inner.flatMap(allNodes)];
-}
-
-function columnsOfRecords(records: readonly StoredRecord[]) {
-  return {
-    keys: records.map(({ key }) => key),
-    flags: Uint8Array.from(records, ({ flags }) => flags),
-    stamps: records.some(({ stamps }) => stamps) ? records.map(({ stamps }) => stamps) : undefined,
-  };
 }
 
 /** The document as the page gets it. */
