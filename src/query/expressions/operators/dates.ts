@@ -195,7 +195,7 @@ function unitIn({ unit }: Settings, place: string): Unit {
   throw wrongKind(`${place}.unit`, `one of ${all}`, unit);
 }
 
-/** What moves dates in UTC by units, of which months and longer ones count whole. */
+/** Moves dates in UTC by units. Months, quarters and years count whole. */
 export function dateShift(unit: unknown, place: string): (date: Date, by: number) => Date {
   const { months, days, length } = unitIn({ unit }, place);
   return (date, by) => {
