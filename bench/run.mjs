@@ -6,6 +6,7 @@ import { runEncryption } from './encryption/run-encryption.mjs';
 import { runFirstVisit } from './first-visit/run-first-visit.mjs';
 import { runLimits } from './limits/run-limits.mjs';
 import { runNode } from './node/run-node.mjs';
+import { runRelations } from './relations/run-relations.mjs';
 import { runReplication } from './replication/run-replication.mjs';
 import { runTabs } from './tabs/run-tabs.mjs';
 import { usage } from './usage.mjs';
@@ -24,6 +25,7 @@ function choose() {
   if (args[0] === 'encryption') return () => runEncryption(args.slice(1));
   if (args[0] === 'node') return () => runNode(args.slice(1));
   if (args[0] === 'tabs') return () => runTabs(args.slice(1));
+  if (args[0] === 'relations') return () => runRelations(args.slice(1));
   if (args[0] === 'replication') return () => runReplication(args.slice(1));
   if (args.some((arg) => arg.startsWith('--compare'))) return () => runComparison(args);
   if (args.length === 1 && args[0] === '--smoke') {
@@ -36,6 +38,7 @@ function choose() {
         runDatabases([...args, ...some]),
         runNode(args),
         isThorough && runEncryption(args),
+        isThorough && runRelations(args),
       ]);
   }
   const [first, file] = args;

@@ -1,6 +1,7 @@
 import { workloads } from './databases/catalogue.mjs';
-import { limitNames } from './limits/options.mjs';
+import { workloads as limits } from './limits/workloads.mjs';
 import { peers } from './page/peers.mjs';
+import { workloads as relations } from './relations/workloads.mjs';
 import { parts } from './replication/parts.mjs';
 
 export const usage = `npm run bench                             every database, every workload; writes docs/benchmarks
@@ -8,6 +9,7 @@ npm run bench -- bulk-insert gets         some workloads
 npm run bench -- --only dexie             single databases; repeatable
 npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio; also of limits
 npm run bench -- limits [workload …]      Cairn against its limits
+npm run bench -- relations [workload …]   joins and groups, once and live, beside other databases
 npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed
 npm run bench -- first-visit              from navigation to the first answer, by cache and latency: --size 10000, --rounds 7, --http2
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
@@ -24,7 +26,7 @@ npm run bench -- --smoke                  short run: checks that everything work
   --seed 1            for documents, queries and the order of the databases
   --dist dist         the build of Cairn to measure; default: dist, rebuilt if outdated
 
-limits only:
+limits and relations only:
   --without dexie     excludes a contender; repeatable
   --profile           writes CPU profiles of page and workers beside the results (slows things down)
 
@@ -35,5 +37,6 @@ replication only:
 
 databases: ${peers.map(({ name }) => name).join(' ')}
 workloads: ${workloads.map(({ name }) => name).join(' ')}
-limits:    ${limitNames.join(' ')}
+limits:    ${limits.map(({ name }) => name).join(' ')}
+relations: ${relations.map(({ name }) => name).join(' ')}
 replication: ${parts.map(({ name }) => name).join(' ')}`;

@@ -21,16 +21,17 @@ export const launch = () =>
  *
  * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload
- * @param {{ origins: readonly string[], rounds: number, sizes: number[], without: string[],
- *   patient: boolean, profileTo?: string | undefined }} options
+ * @param {{ origins: readonly string[], folder: string, rounds: number, sizes: number[], without:
+ *   string[], patient: boolean, profileTo?: string | undefined }} options
  * @returns {Promise<{ builds: Measured[][], load: number }>} the figures of each build, and how
  *   busy the machine was otherwise, from 0 to 1
  */
 export async function measureWorkload(
   browser,
   workload,
-  { origins, rounds, sizes, without, patient, profileTo },
+  { origins, folder, rounds, sizes, without, patient, profileTo },
 ) {
+  const file = `${folder}/${workload.name}.mjs`;
   const builds = await Promise.all(origins.map((origin) => Build.open(browser, origin)));
   try {
     const [first] = builds;
@@ -41,7 +42,7 @@ export async function measureWorkload(
       if (!workload.prepare) continue;
       for (const { page, prepared } of builds) {
         if (workload.freshPage) await page.reload();
-        prepared.set(size, await runInPage(page, workload.name, 'prepare', input));
+        prepared.set(size, await runInPage(page, file, 'prepare', input));
       }
     }
     for (let round = 1; round <= rounds; round++) {
@@ -60,7 +61,7 @@ export async function measureWorkload(
             const input = { database, size, prepared: prepared.get(size) };
             if (patient) await quiet.wait();
             if (profiles) profiles.name = database;
-            const measuring = build.measure(workload.name, contender, input);
+            const measuring = build.measure(file, contender, input);
             await (build === first ? measuring : measuring.catch(build.refuse(contender)));
           }
         }
@@ -101,12 +102,12 @@ class Build {
   }
 
   /**
-   * @param {string} workload @param {string} contender @param {import('./workload.mjs').Input}
-   *   input
+   * @param {string} file of the workload @param {string} contender @param
+   * {import('./workload.mjs').Input} input
    */
-  async measure(workload, contender, input) {
+  async measure(file, contender, input) {
     const { size } = input;
-    const figures = await runInPage(this.page, workload, contender, input);
+    const figures = await runInPage(this.page, file, contender, input);
     for (const [metric, value] of Object.entries(figures)) {
       const key = `${size} ${contender}: ${metric}`;
       const entry = this.measured.get(key) ?? { size, contender, metric, values: [] };
@@ -127,12 +128,12 @@ async function openPage(browser, origin) {
 
 /**
  * @param {import('playwright-core').Page} page
- * @param {string} workload
+ * @param {string} file
  * @param {string} part `prepare`, or a contender
  * @param {import('./workload.mjs').Input} input
  * @returns {Promise<any>}
  */
-async function runInPage(page, workload, part, input) {
+async function runInPage(page, file, part, input) {
   try {
     return await page.evaluate(
       async ([url, name, given]) => {
@@ -140,9 +141,9 @@ async function runInPage(page, workload, part, input) {
         const run = name === 'prepare' ? loaded.prepare : loaded.contenders[name];
         return run(given);
       },
-      /** @type {const} */ ([`/bench/limits/workloads/${workload}.mjs`, part, input]),
+      /** @type {const} */ ([`/bench/${file}`, part, input]),
     );
   } catch (cause) {
-    throw new Error(`${workload}, ${part}, ${input.size} documents: ${cause}`, { cause });
+    throw new Error(`${file}, ${part}, ${input.size} documents: ${cause}`, { cause });
   }
 }

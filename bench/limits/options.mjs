@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../shared/whole-number.mjs';
-import { workloads } from './workloads.mjs';
 
-export const limitNames = workloads.map(({ name }) => name);
-
-/** @param {string[]} args what stands behind `limits` */
-export function readLimitOptions(args) {
+/**
+ * @param {string[]} args what stands behind the name of the family
+ * @param {import('./run-limits.mjs').Family} family
+ */
+export function readLimitOptions(args, { name: family, workloads }) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -21,9 +21,8 @@ export function readLimitOptions(args) {
   });
   for (const name of positionals) {
     if (!workloads.some((workload) => workload.name === name)) {
-      throw new Error(
-        `There is no workload ${name} of the limits, but ${limitNames.join(', ')}; see --help.`,
-      );
+      const names = workloads.map((workload) => workload.name).join(', ');
+      throw new Error(`There is no workload ${name} of the ${family}, but ${names}; see --help.`);
     }
   }
   const rounds = values.smoke ? 1 : wholeNumber(values.rounds, '--rounds');

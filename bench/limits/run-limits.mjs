@@ -10,24 +10,38 @@ import { checkLimits } from './limits.mjs';
 import { launch, measureWorkload } from './measure-workload.mjs';
 import { readLimitOptions } from './options.mjs';
 import { printComparison, printWorkload } from './print.mjs';
+import { workloads } from './workloads.mjs';
 
-/** A build at an origin of its own. @param {string} folder */
-const serveBuild = (folder) =>
+/**
+ * Workloads that are run, and named, together.
+ *
+ * @typedef {object} Family
+ * @property {string} name of its folder
+ * @property {readonly import('./workload.mjs').Workload[]} workloads
+ * @property {Record<string, string>} packages folders of what its contenders load, by URL
+ */
+
+/** A build at an origin of its own. @param {string} folder @param {Family} family */
+const serveBuild = (folder, { packages }) =>
   startServer({
     '/bench': `${ROOT}bench`,
     '/node_modules/dexie/dist/modern': `${ROOT}node_modules/dexie/dist/modern`,
     '/node_modules/mingo/dist': `${ROOT}node_modules/mingo/dist`,
+    ...packages,
     '/dist': folder,
   });
 
-/** Measures Cairn against its limits. @param {string[]} args */
-export async function runLimits(args) {
-  const options = readLimitOptions(args);
+/** @type {Family} */
+const limits = { name: 'limits', workloads, packages: {} };
+
+/** Measures Cairn against its limits. @param {string[]} args @param {Family} [family] */
+export async function runLimits(args, family = limits) {
+  const options = readLimitOptions(args, family);
   const { chosen, rounds, sizes: givenSizes, without, dist, compare, profile, smoke } = options;
   const other = compare === undefined ? undefined : buildCommit(compare);
   const folders = [dist === undefined ? buildIfStale() : resolve(dist)];
   if (other) folders.push(other.folder);
-  const servers = await Promise.all(folders.map(serveBuild));
+  const servers = await Promise.all(folders.map((folder) => serveBuild(folder, family)));
   /** One browser for all in a smoke run; else a fresh one per workload. */
   let browser = smoke ? await launch() : undefined;
   try {
@@ -42,6 +56,7 @@ export async function runLimits(args) {
       browser ??= await launch();
       const { builds, load } = await measureWorkload(browser, workload, {
         origins: servers.map((server) => server.origin()),
+        folder: `${family.name}/workloads`,
         rounds,
         sizes,
         without,
@@ -62,7 +77,7 @@ export async function runLimits(args) {
       expected.push({ workload, sizes, contenders });
     }
     checkResults(results, expected);
-    console.log(`\nwritten to ${writeResults(results, 'limits')}`);
+    console.log(`\nwritten to ${writeResults(results, family.name)}`);
   } finally {
     await browser?.close();
     for (const server of servers) server.close();
