@@ -1,4 +1,4 @@
-import { hashText } from '../storage/integrity/checksum.ts';
+import { hashText } from '../codec/hash-text.ts';
 import { hashKeys, repeatedHashes } from '../storage/segments/key-hashes.ts';
 import type { TakeSegment } from '../storage/segments/read-segments.ts';
 import type { Segment } from '../storage/segments/segment.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { hashText } from '../../src/codec/hash-text.ts';
 import { bodyChecks, intactBodies } from '../../src/storage/integrity/body-checks.ts';
-import { byteChecksum, checksumOf, hashText } from '../../src/storage/integrity/checksum.ts';
+import { byteChecksum, checksumOf } from '../../src/storage/integrity/checksum.ts';
 import { isIntact, seal } from '../../src/storage/integrity/seal.ts';
 import { fc, runs } from '../setup/properties.ts';
 

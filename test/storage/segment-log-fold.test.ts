@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hashText } from '../../src/storage/integrity/checksum.ts';
+import { hashText } from '../../src/codec/hash-text.ts';
 import { dropLog } from '../../src/storage/log/drop-log.ts';
 import type { Manifest } from '../../src/storage/log/manifest.ts';
 import type { Segment } from '../../src/storage/segments/segment.ts';

@@ -36,7 +36,7 @@ export const chunks: Group[] = [
     'page/live/live-(?:reading|feed)',
     'storage/drivers/key-order',
     'codec/exact-json/base64',
-    'storage/integrity/checksum',
+    'codec/hash-text',
     'async/mutex',
   ),
   chunk(
@@ -44,7 +44,7 @@ export const chunks: Group[] = [
     85,
     'page/inspection/[^.]+',
     'page/schemas',
-    'page/calls/(?:extend-calls|slow-queries|read-changes|restore-document|(?:run|handle)-migration)',
+    'page/calls/(?:extend-calls|key-value-calls|slow-queries|read-changes|restore-document|(?:run|handle)-migration)',
     'page/client/(?:database-calls|quota-watch)',
     'page/connection/destroy-database',
     'query/path/value-path',

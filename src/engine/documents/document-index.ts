@@ -1,10 +1,10 @@
+import { hashText } from '../../codec/hash-text.ts';
 import { readsManaged } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type IndexKey, keyName } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import { probeOf } from '../../query/value/collation.ts';
-import { hashText } from '../../storage/integrity/checksum.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 

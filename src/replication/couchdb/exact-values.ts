@@ -1,6 +1,6 @@
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
+import { hashText } from '../../codec/hash-text.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { hashText } from '../../storage/integrity/checksum.ts';
 import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
 
 /**

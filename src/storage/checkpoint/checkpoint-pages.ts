@@ -1,4 +1,4 @@
-import { hashText } from '../integrity/checksum.ts';
+import { hashText } from '../../codec/hash-text.ts';
 import { type HashPage, type IndexDirectory, type IndexPage, PAGE } from './checkpoint-format.ts';
 import { pageOfHash } from './checkpoint-reader.ts';
 

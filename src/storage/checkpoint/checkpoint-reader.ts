@@ -1,5 +1,5 @@
+import { hashText } from '../../codec/hash-text.ts';
 import type { Storage, StorageKey } from '../drivers/driver.ts';
-import { hashText } from '../integrity/checksum.ts';
 import { isIntact } from '../integrity/seal.ts';
 import {
   type Checkpoint,

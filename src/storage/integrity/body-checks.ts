@@ -1,5 +1,6 @@
 import type { Body } from '../../codec/body.ts';
-import { checksumOf, hashText } from './checksum.ts';
+import { hashText } from '../../codec/hash-text.ts';
+import { checksumOf } from './checksum.ts';
 
 /** The checksums of encoded documents. */
 export function bodyChecks(bodies: readonly Body[]): Uint32Array {

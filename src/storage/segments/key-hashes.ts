@@ -1,4 +1,4 @@
-import { hashText } from '../integrity/checksum.ts';
+import { hashText } from '../../codec/hash-text.ts';
 
 /**
  * Hashes of keys. A hash takes 4 bytes, a key about 50, an entry in a map of keys more than 100.
