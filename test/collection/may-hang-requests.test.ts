@@ -7,7 +7,7 @@ import type { HandleRequest, Sender } from '../../src/page/sending/sender.ts';
 
 const settings = parseCollectionOptions({ name: 'notes', type: 'DOCUMENT_BASED' });
 const documents = new DocumentCalls(settings, new CallOrder());
-const keyValues = new KeyValueCalls(new CallOrder());
+const keyValues = new KeyValueCalls({ type: 'KEY_VALUE_BASED' }, new CallOrder());
 
 /** A sender that never answers, and the requests sent with it. */
 function silentSender() {

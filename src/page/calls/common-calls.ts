@@ -3,6 +3,7 @@ import { type Coroutine, wait } from '../../async/coroutine.ts';
 import { BackupError, CollectionError, loadFailed } from '../../errors/errors.ts';
 import type { BackupInfo, BackupRead, Verification } from '../../protocol/backup-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import type { CollectionSchema } from '../sending/collection-schema.ts';
 import { type HandleRequest, post, replyOf, request, type Sender } from '../sending/sender.ts';
 import type { HandleMigration } from './handle-migration.ts';
@@ -21,13 +22,20 @@ const label: Check = {
 
 /** The calls of both types of collection. */
 export class CommonCalls {
-  declare readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
+  readonly type: CollectionSettings['type'];
   /** Set before the first call of a collection with a schema. */
   schema: CollectionSchema | undefined;
   /** Of a handle above version 1. */
   migration: HandleMigration | undefined;
+  /** Which all handles of the client to this collection share. */
+  protected readonly order: CallOrder;
   /** The views of backups that were closed. */
   readonly #closed = new WeakSet<BackupRead>();
+
+  constructor({ type }: Pick<CollectionSettings, 'type'>, order: CallOrder) {
+    this.type = type;
+    this.order = order;
+  }
 
   *ready(sender: Sender): Coroutine<void> {
     yield* request(sender, { op: 'ready' });

@@ -38,18 +38,15 @@ import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
-  override readonly type = 'DOCUMENT_BASED';
   /** Set before the first call of a collection with a schema. */
   declare schema: DocumentSchema | undefined;
   readonly #build: Build<T, S>;
-  readonly #order: CallOrder;
   readonly #collection: string;
   readonly #checkExpiry: ExpiryCheck | undefined;
   readonly #indexKeys: ReadKeys | undefined;
 
   constructor(settings: CollectionSettings, order: CallOrder) {
-    super();
-    this.#order = order;
+    super(settings, order);
     this.#collection = settings.name;
     this.#checkExpiry = expiryCheck(settings);
     this.#indexKeys = indexKeysReader(settings);
@@ -233,7 +230,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     checkId(id);
     const attempts = new ModifyAttempts(sender, change, options, id);
     const start = () => this.#replace(id, attempts);
-    return yield* attempts.inTurn(modifyTurnsOf(this.#order), id, start);
+    return yield* attempts.inTurn(modifyTurnsOf(this.order), id, start);
   }
 
   *#replace(

@@ -6,6 +6,7 @@ import { DocumentSchema, ValueSchema } from '../schemas.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { CommonCalls } from './common-calls.ts';
 import type { DocumentCalls } from './document-calls.ts';
+import { KeyValueCalls } from './key-value-calls.ts';
 import type { PartnerOf } from './relation-tree.ts';
 
 /** A handle whose calls need code that others do not. */
@@ -21,9 +22,10 @@ export interface ExtendedHandle {
   readonly partnerOf: PartnerOf;
 }
 
-/** Gives the calls of a handle its schema and its relations, whose code loads now. */
+/** Gives the calls of a handle what most collections do not have; its code loads now. */
 export async function extendCalls(handle: ExtendedHandle): Promise<void> {
-  const { schema, relations } = handle;
+  const { calls, schema, settings, relations } = handle;
+  if (settings.type === 'KEY_VALUE_BASED') Object.setPrototypeOf(calls, KeyValueCalls.prototype);
   if (relations) await addRelations(handle, relations);
   if (schema) addSchema(handle, schema);
 }

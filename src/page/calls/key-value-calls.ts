@@ -5,7 +5,6 @@ import { CollectionError, ValueError } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
-import type { CallOrder } from '../connection/call-order.ts';
 import { checkCriteria, passesPredicate } from '../find/find-query.ts';
 import { copyCriteria } from '../find/search.ts';
 import type { ValueSchema } from '../schemas.ts';
@@ -16,16 +15,12 @@ import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
 type AnyTest = (item: never) => unknown;
 
-/** The calls of a key-value collection, asynchronous and synchronous. */
+/**
+ * The calls of a key-value collection, asynchronous and synchronous. Without own fields and private
+ * methods: they are made of {@link CommonCalls} once their code is loaded.
+ */
 export class KeyValueCalls extends CommonCalls {
-  override readonly type = 'KEY_VALUE_BASED';
   declare schema: ValueSchema | undefined;
-  readonly #order: CallOrder;
-
-  constructor(order: CallOrder) {
-    super();
-    this.#order = order;
-  }
 
   aggregate(): never {
     const message = 'Key-value collections have no documents: aggregate a DOCUMENT_BASED one.';
@@ -53,7 +48,7 @@ export class KeyValueCalls extends CommonCalls {
     const path = checkKey(key);
     if (params === undefined)
       return (yield* request(sender, { op: 'kvGet', key: path })) !== undefined;
-    return (yield* this.#matching(sender, path, params, true)).length > 0;
+    return (yield* matching(sender, path, params, true)).length > 0;
   }
 
   *delete(sender: Sender, key: unknown): Coroutine<boolean> {
@@ -84,7 +79,7 @@ export class KeyValueCalls extends CommonCalls {
       const after = before.filter((item) => !passesPredicate(params as AnyTest, item as never));
       if (after.length === before.length) return after;
       // If another client has changed the array, the function runs again.
-      const stored = yield* this.#replaceAt(sender, path, after, reply.version);
+      const stored = yield* this.replaceAt(sender, path, after, reply.version);
       if (stored) return stored.value as unknown[];
     }
   }
@@ -96,17 +91,17 @@ export class KeyValueCalls extends CommonCalls {
   *modify(sender: Sender, key: unknown, change: unknown, options?: unknown): Coroutine<unknown> {
     const path = checkKey(key);
     const attempts = new ModifyAttempts(sender, change, options, String(path));
-    const start = () => this.#replace(path, attempts);
-    return yield* attempts.inTurn(modifyTurnsOf(this.#order), recordOf(path), start);
+    const start = () => this.replace(path, attempts);
+    return yield* attempts.inTurn(modifyTurnsOf(this.order), recordOf(path), start);
   }
 
-  *#replace(path: Key, attempts: ModifyAttempts): Coroutine<unknown> {
+  protected *replace(path: Key, attempts: ModifyAttempts): Coroutine<unknown> {
     const { sender } = attempts;
     for (;;) {
       const { body, version } = yield* request(sender, { op: 'kvGetVersion', key: path });
       const changed = yield* attempts.run(body && decode(body));
       if (changed === undefined) return body && decode(body);
-      const stored = yield* this.#replaceAt(sender, path, changed, version);
+      const stored = yield* this.replaceAt(sender, path, changed, version);
       if (stored) return stored.value;
     }
   }
@@ -115,7 +110,7 @@ export class KeyValueCalls extends CommonCalls {
    * Replaces the value at a key. @returns it, `undefined` if its record has another version than
    * the given.
    */
-  *#replaceAt(
+  protected *replaceAt(
     sender: Sender,
     key: Key,
     value: unknown,
@@ -129,22 +124,22 @@ export class KeyValueCalls extends CommonCalls {
   }
 
   *find(sender: Sender, key: unknown, params: unknown): Coroutine<unknown> {
-    return (yield* this.#matching(sender, checkKey(key), params, true))[0];
+    return (yield* matching(sender, checkKey(key), params, true))[0];
   }
 
   *filter(sender: Sender, key: unknown, params: unknown): Coroutine<unknown[]> {
-    return yield* this.#matching(sender, checkKey(key), params, false);
+    return yield* matching(sender, checkKey(key), params, false);
   }
 
   increase(sender: Sender, key: unknown, amount: unknown): Coroutine<number> {
-    return this.#add(sender, key, amount, 1);
+    return this.add(sender, key, amount, 1);
   }
 
   decrease(sender: Sender, key: unknown, amount: unknown): Coroutine<number> {
-    return this.#add(sender, key, amount, -1);
+    return this.add(sender, key, amount, -1);
   }
 
-  *#add(sender: Sender, key: unknown, amount: unknown, sign: 1 | -1): Coroutine<number> {
+  protected *add(sender: Sender, key: unknown, amount: unknown, sign: 1 | -1): Coroutine<number> {
     if (typeof amount !== 'number' || Number.isNaN(amount)) {
       throw new ValueError('value_unsupported', 'The amount must be a number.', {
         place: 'number',
@@ -167,21 +162,26 @@ export class KeyValueCalls extends CommonCalls {
   *count(sender: Sender): Coroutine<number> {
     return yield* request(sender, { op: 'count' });
   }
+}
 
-  /** The matching items of the array at a key; with `first`, at most one. */
-  *#matching(sender: Sender, key: Key, params: unknown, first: boolean): Coroutine<unknown[]> {
-    if (typeof params !== 'function') {
-      return decode(
-        yield* request(sender, { op: 'kvMatch', key, ...encodeCriteria(params), first }),
-      ) as unknown[];
-    }
-    const reply = yield* request(sender, { op: 'kvGet', key, array: true });
-    if (!reply) return [];
-    const items = decode(reply.body) as unknown[];
-    if (!first) return items.filter((item) => passesPredicate(params as AnyTest, item as never));
-    const index = items.findIndex((item) => passesPredicate(params as AnyTest, item as never));
-    return index < 0 ? [] : [items[index]];
+/** The matching items of the array at a key; with `first`, at most one. */
+function* matching(
+  sender: Sender,
+  key: Key,
+  params: unknown,
+  first: boolean,
+): Coroutine<unknown[]> {
+  if (typeof params !== 'function') {
+    return decode(
+      yield* request(sender, { op: 'kvMatch', key, ...encodeCriteria(params), first }),
+    ) as unknown[];
   }
+  const reply = yield* request(sender, { op: 'kvGet', key, array: true });
+  if (!reply) return [];
+  const items = decode(reply.body) as unknown[];
+  if (!first) return items.filter((item) => passesPredicate(params as AnyTest, item as never));
+  const index = items.findIndex((item) => passesPredicate(params as AnyTest, item as never));
+  return index < 0 ? [] : [items[index]];
 }
 
 /** The record that a key names, for turns: escaped dots need not count, as turns are for speed. */

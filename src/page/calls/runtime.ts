@@ -16,12 +16,11 @@ import { withCallerFrames } from '../sending/call-arguments.ts';
 import { HandleChannel } from '../sending/handle-channel.ts';
 import { INSPECTION } from '../sending/observed-call.ts';
 import { SharedDocuments } from '../sending/shared-documents.ts';
-import type { CommonCalls } from './common-calls.ts';
+import { CommonCalls } from './common-calls.ts';
 import { DocumentCalls } from './document-calls.ts';
 import type { ExtendedHandle } from './extend-calls.ts';
 import type { ImportPath } from './file-calls.ts';
 import { HandleMigration } from './handle-migration.ts';
-import { KeyValueCalls } from './key-value-calls.ts';
 import { exportedBytes } from './load-file-calls.ts';
 import type { PartnerOf } from './relation-tree.ts';
 
@@ -79,7 +78,7 @@ export class Runtime {
    * which has any.
    */
   async importPaths(): Promise<(collection: string) => ImportPath | undefined> {
-    await Promise.all(Array.from(this.#passed.values(), ({ schema }) => schema?.loading));
+    await Promise.all(Array.from(this.#passed.values(), ({ code }) => code?.loading));
     return (collection) => this.#passed.get(collection)?.calls;
   }
 
@@ -90,29 +89,29 @@ export class Runtime {
     collection: object,
     partnerOf: PartnerOf,
   ): HandleCalls<Calls> {
-    const calls: CommonCalls =
-      settings.type === 'DOCUMENT_BASED'
-        ? new DocumentCalls(settings, order)
-        : new KeyValueCalls(order);
+    const isKeyValue = settings.type === 'KEY_VALUE_BASED';
+    const calls: CommonCalls = isKeyValue
+      ? new CommonCalls(settings, order)
+      : new DocumentCalls(settings, order);
     const inspection = this[INSPECTION];
     const shared = settings.shared_documents ? new SharedDocuments(settings) : undefined;
     this.#releaseCollected();
     const number = this.channel.newHandle(settings);
     const channel = new HandleChannel(this.channel, order, number, inspection, shared);
-    const schema =
-      given || relations
-        ? new SchemaLoading({ calls, channel, settings, schema: given, relations, partnerOf })
+    const code =
+      given || relations || isKeyValue
+        ? new LateCode({ calls, channel, settings, schema: given, relations, partnerOf })
         : undefined;
-    const handle = new HandleCalls(calls, channel, settings, schema);
+    const handle = new HandleCalls(calls, channel, settings, code);
     if (settings.version > 1) {
       const loadSchema = async () => {
-        await schema?.loading;
+        await code?.loading;
         return calls.schema;
       };
       const parts = { channel, settings, steps, schema: loadSchema };
       calls.migration = new HandleMigration(parts, handle.opened);
     }
-    if (schema || calls.migration) this.#passed.set(settings.name, { calls, schema });
+    if (given || calls.migration) this.#passed.set(settings.name, { calls, code });
     const opened = { collection, settings, handle };
     const forget = inspection.opened(opened);
     const release = () => {
@@ -156,7 +155,7 @@ interface OpenedApp {
 
 interface OpenedHandle {
   readonly calls: CommonCalls;
-  readonly schema: SchemaLoading | undefined;
+  readonly code: LateCode | undefined;
 }
 
 /** The events of the channel, and those of this thread. */
@@ -164,8 +163,8 @@ interface RuntimeObserver extends ChannelObserver {
   readonly event: (event: ClientEvent | SlowQueryEvent) => void;
 }
 
-/** Loads the code of a handle's schema and relations: collections without do not need it. */
-class SchemaLoading {
+/** The code of a handle's schema, relations or keys and values: most handles have no such. */
+class LateCode {
   readonly given: ExtendedHandle;
   #loading: Promise<void> | undefined;
   #isLoaded = false;
@@ -194,8 +193,7 @@ class SchemaLoading {
 
 /** The calls of one open handle. */
 export class HandleCalls<Calls extends CommonCalls> {
-  /** Of its schema and relations. */
-  readonly code: SchemaLoading | undefined;
+  readonly code: LateCode | undefined;
   readonly settings: CollectionSettings;
   /** Not readonly: an observer replaces them. */
   calls: Calls;
@@ -203,21 +201,16 @@ export class HandleCalls<Calls extends CommonCalls> {
   /** Resolves once the collection is open, with whether its documents are older than the handle. */
   readonly opened: Promise<boolean>;
 
-  constructor(
-    calls: Calls,
-    channel: HandleChannel,
-    settings: CollectionSettings,
-    schema?: SchemaLoading,
-  ) {
+  constructor(calls: Calls, channel: HandleChannel, settings: CollectionSettings, code?: LateCode) {
     this.calls = calls;
-    this.code = schema;
+    this.code = code;
     this.settings = settings;
     this.channel = channel;
     this.opened = this.channel.send({ op: 'open', settings });
   }
 
   /**
-   * The handle, once its calls can run: they need the code of a schema, and documents of their
+   * The handle, once its calls can run: they need their late code, and documents of their
    * version.
    */
   get loaded(): this | undefined {
