@@ -38,7 +38,7 @@ export interface ClientContext {
   readonly wrong: (problem: string) => void;
 }
 
-/** Codes with which a transaction may reject while tabs end and storage fails. */
+/** Codes that a tab may hear of while tabs end and storage fails. */
 const ALLOWED = ['storage_failed', 'load_failed', 'answer_lost', 'closed', 'transaction_conflict'];
 
 /** A tab that runs transactions over several collections, and writes down what they saw. */
@@ -66,8 +66,9 @@ export class TransactionClient {
     this.#context = context;
     this.#collections = this.#construct();
     tab.db.on('error', ({ error }) => {
-      const { code } = error as { code?: string };
+      const { code = '' } = error as { code?: string };
       if (code === 'transaction_conflict') this.hasHeardOfRefusal = true;
+      if (!ALLOWED.includes(code)) context.wrong(`tab ${tab.id} hears of ${error}`);
     });
   }
 

@@ -59,14 +59,14 @@ interface Promises {
   readonly mayBeRefused: (client: TransactionClient) => boolean;
 }
 
-/** What was begun before: without a final state, and what had not ended is unknown. */
+/**
+ * What was begun before: without a final state, and what had not ended is unknown, also where it is
+ * tried again because its engine was lost: that may have committed it.
+ */
 function before(history: History, { at }: Incident): History {
   const transactions = history.transactions
     .filter(({ invoked }) => invoked < at)
-    .map((one): Transaction => {
-      const hasEnded = one.completed < at;
-      return hasEnded || one.status === 'aborted' ? one : { ...one, status: 'unknown' };
-    });
+    .map((one): Transaction => (one.completed < at ? one : { ...one, status: 'unknown' }));
   return { ...history, transactions, finals: [] };
 }
 
