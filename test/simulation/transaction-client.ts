@@ -107,11 +107,14 @@ export class TransactionClient {
         },
         { durable },
       );
+      // Code that comes late comes to tabs that are gone, too.
+      if (this.tab.dead) return;
       attempt?.end('committed');
       trace(`committed ${attempt?.id}`);
       if (attempt) this.committed.push(attempt.id);
       if (attempt && durable) this.saved.add(attempt.id);
     } catch (error) {
+      if (this.tab.dead) return;
       const { code } = error as { code?: string };
       const isRolledBack = !hasReturned || code === 'transaction_conflict';
       attempt?.end(isRolledBack ? 'aborted' : 'unknown');
