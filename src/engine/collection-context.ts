@@ -1,6 +1,5 @@
 import type { Clock } from '../async/clock.ts';
 import type { Aborts } from '../async/pace.ts';
-import type { SerialQueue } from '../async/serial-queue.ts';
 import type { Leases, Snapshots } from '../backup/snapshots.ts';
 import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
@@ -48,7 +47,6 @@ export interface CollectionContext
       | 'terminable'
       | 'snapshots'
       | 'links'
-      | 'named'
       | 'tidy'
       | 'checkpointAfter'
       | 'isRecovered'
@@ -98,14 +96,6 @@ export class Availability {
   }
 }
 
-/** A collection as others see it. */
-interface NamedCollection {
-  readonly settings: CollectionSettings;
-  readonly context: CollectionContext;
-  readonly availability: Availability;
-  readonly queue: SerialQueue;
-}
-
 /** What all collections of an engine share. */
 export interface EngineEnvironment {
   readonly storage: FencedStorage;
@@ -125,7 +115,5 @@ export interface EngineEnvironment {
   /** As `CheckpointWriter` has it, unless it is given. */
   readonly checkpointAfter?: number | undefined;
   readonly links: SaveLinks<SaveSchedule>;
-  /** The open collection of a name. */
-  readonly named: (name: string) => NamedCollection | undefined;
   readonly tidy: Tidy;
 }

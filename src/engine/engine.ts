@@ -101,7 +101,6 @@ export class Engine {
       isRecovered: () => this.recovery.isOver,
       events: this.#events,
       links: new SaveLinks<SaveSchedule>(),
-      named: (name: string) => this.#collections.named(name),
       tidy: tidyWhenLoaded,
     };
     this.#collections = new OpenCollections(environment);

@@ -36,10 +36,10 @@ export interface RelatedCondition extends Link {
 /** What a read asks of other collections. */
 export interface RelatedAsk {
   readonly include: readonly IncludeAsk[];
-  /** The handles of all partners. */
-  readonly partners: readonly number[];
-  /** In the engine: what a read looks into of each partner, by its handle. */
-  readonly contexts?: ReadonlyMap<number, object>;
+  /** The handles of all partners, or their names, where a pipeline has these. */
+  readonly partners: readonly (number | string)[];
+  /** In the engine: what a read looks into of each partner. */
+  readonly contexts?: ReadonlyMap<number | string, object>;
   /** In the engine: settles when all partners can be read, where they cannot at once. */
   readonly ahead?: Promise<unknown> | undefined;
 }
@@ -75,10 +75,13 @@ export interface LiveIncluded extends Pick<IncludedReply, 'counts' | 'columns'> 
 
 /** How partners were found. */
 export interface RelationPlan {
-  /** The relation; a nested one by its path, such as `visits.technician`. */
+  /**
+   * The relation; a nested one by its path, such as `visits.technician`; a stage by its place, such
+   * as `pipeline[1].$lookup`.
+   */
   readonly relation: string;
   readonly collection: string;
-  readonly use: 'include' | '$some' | '$none';
+  readonly use: 'include' | '$some' | '$none' | '$lookup' | '$unionWith';
   /** Of a condition: the side whose documents were found first. */
   readonly first?: 'documents' | 'partners' | undefined;
   readonly plan: Plan;

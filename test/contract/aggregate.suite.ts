@@ -367,8 +367,54 @@ export function aggregateSuite(fixture: ClientFixture): void {
           code: 'operand_invalid',
           message: expect.stringContaining('construct that collection'),
         });
-      const inside = fixture.db.transaction((tx) => tx(things).aggregate([{ $unionWith: from }]));
-      expect(await rejection(inside)).toMatchObject({ code: 'operand_invalid' });
+      const values = fixture.keyValues();
+      const refused = things.aggregate([{ $unionWith: values.name }]);
+      expect(await rejection(refused)).toMatchObject({
+        code: 'operand_invalid',
+        place: 'pipeline[0].$unionWith',
+      });
+    });
+
+    test('pipelines of two collections that look into each other both answer', async () => {
+      const one = fixture.documents({ name: 'one' });
+      const other = fixture.documents({ name: 'other' });
+      const looking = (from: string) => [
+        { $lookup: { from, localField: '_id', foreignField: '_id', as: 'found' } },
+      ];
+      one.insert({ _id: 'a' });
+      other.insert({ _id: 'a' });
+      const both = [one.aggregate(looking(other.name)), other.aggregate(looking(one.name))];
+      for (const made of await Promise.all(both))
+        expect(made).toMatchObject([{ _id: 'a', found: [{ _id: 'a' }] }]);
+    });
+
+    test('a transaction looks up what it has staged, and conflicts with changes of that', async () => {
+      const things = await orders();
+      const cities = fixture.documents({ name: 'cities', indexes: ['name'] });
+      await cities.insert({ _id: 'o', name: 'Oslo', land: 'NO' });
+      const pipeline = [
+        { $match: { city: { $in: ['Oslo', 'Rome'] } } },
+        { $lookup: { from: cities.name, localField: 'city', foreignField: 'name', as: 'in' } },
+        { $unwind: '$in' },
+        { $group: { _id: '$in.land', total: { $sum: '$amount' } } },
+        { $unionWith: { coll: cities.name, pipeline: [{ $count: 'total' }] } },
+      ];
+      let runs = 0;
+      await fixture.db.transaction(async (tx) => {
+        await tx(cities).insert({ _id: 'r', name: 'Rome', land: 'IT' });
+        const made = await tx(things).aggregate(pipeline);
+        const land = runs++ === 0 ? 'NO' : 'SE';
+        expect(made).toEqual([{ _id: land, total: 5.1 }, { _id: 'IT', total: 7.5 }, { total: 2 }]);
+        if (runs === 1) await cities.patch('o', { land: 'SE' });
+        await tx(things).insert({ amount: 0 });
+      });
+      expect(runs).toBe(2);
+      const backup = await things.createBackup();
+      await things.deleteMany({});
+      expect(await things.aggregate(pipeline)).toEqual([{ total: 2 }]);
+      const then = things.at(backup);
+      expect((await then.aggregate(pipeline)).length).toBe(3);
+      await then.close();
     });
 
     test('a key-value collection refuses it', async () => {

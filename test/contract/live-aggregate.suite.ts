@@ -81,6 +81,36 @@ export function liveAggregateSuite(fixture: ClientFixture): void {
       log.stop();
     });
 
+    test('follows the collections that it looks into', async () => {
+      const things = await orders();
+      const cities = fixture.documents({ name: 'cities', activate_drop_method: true });
+      await cities.insert({ _id: 'Oslo', land: 'NO' });
+      const join = { localField: 'city', foreignField: '_id', as: 'in' };
+      const log = new LiveLog(
+        things.liveAggregate<{ land: string[] }>([
+          { $limit: 1 },
+          { $lookup: { from: cities.name, ...join } },
+          { $project: { _id: 0, land: '$in.land' } },
+        ]),
+      );
+      await log.until((data) => data[0]?.land[0] === 'NO');
+      await cities.patch('Oslo', { land: 'SE' });
+      await log.until((data) => data[0]?.land[0] === 'SE');
+      // Both at once: never the one without the other.
+      await fixture.db.transaction(async (tx) => {
+        await tx(cities).delete('Oslo');
+        await tx(things).patch('a', { city: 'Rome' });
+        await tx(cities).insert({ _id: 'Rome', land: 'IT' });
+      });
+      await log.until((data) => data[0]?.land[0] === 'IT');
+      expect(log.snapshots.map(({ data }) => data?.[0]?.land[0])).not.toContain(undefined);
+      const missing = new LiveLog(things.liveAggregate([{ $unionWith: 'none' }]));
+      expect(await missing.error()).toMatchObject({ code: 'operand_invalid' });
+      await cities.Drop();
+      await log.error();
+      log.stop();
+    });
+
     test('shows a restored backup, and the changes of a transaction at once', async () => {
       const things = await orders();
       const totals = things.liveAggregate(TOTALS);

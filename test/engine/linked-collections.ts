@@ -47,7 +47,6 @@ export class LinkedCollections {
       leases: new Leases(),
       newId: randomId,
       events: this.events,
-      named: () => undefined,
       links: this.#links,
       tidy: tidyWhenLoaded,
       snapshots: new OpenSnapshots(),

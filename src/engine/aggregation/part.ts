@@ -1,13 +1,13 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import type { Pace } from '../../async/pace.ts';
+import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import { nameCollection } from '../../errors/errors.ts';
-import type { Request } from '../../protocol/requests.ts';
+import type { Request, ScanReply } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import { type Delivery, provideReads } from '../find/late-reads.ts';
-import { lateResults } from '../live/live-result.ts';
+import { type BegunScan, type Delivery, provideReads } from '../find/late-reads.ts';
+import { lateResults } from '../live/live-queries.ts';
 import type { Visited } from '../records/scan.ts';
 import { liveAggregate } from './live-aggregate.ts';
 import { resultOf } from './result.ts';
@@ -15,14 +15,20 @@ import { resultOf } from './result.ts';
 /** Runs a pipeline, whose result is delivered in chunks. */
 function* aggregate(
   context: OperationContext,
-  request: Request<'aggregate'>,
-  pace: Pace,
-): Coroutine<{ delivery: Delivery; select: (record: unknown, body: Body) => object }> {
+  request: Request,
+  deliver: (scan: BegunScan) => Coroutine<ScanReply>,
+): Coroutine<ScanReply> {
+  const { clock, aborts, settings } = context;
+  const ask = request as Request<'aggregate'>;
+  const pace = new Pace(clock, aborts, ask.call);
+  pace.check();
+  let delivery: Delivery;
   try {
-    return { delivery: new MadeDelivery(yield* resultOf(context, request, pace)), select: unwrap };
+    delivery = new MadeDelivery(yield* resultOf(context, ask, pace));
   } catch (error) {
-    throw nameCollection(error, context.settings.name);
+    throw nameCollection(error, settings.name);
   }
+  return yield* deliver({ delivery, pace, select: unwrap, end: undefined });
 }
 
 /** The record of what no record holds. */
@@ -61,4 +67,4 @@ class MadeDelivery implements Delivery {
 }
 
 provideReads({ aggregate });
-Object.assign(lateResults, { aggregate: liveAggregate });
+lateResults.aggregate = liveAggregate;

@@ -42,8 +42,9 @@ export class DocumentScans {
   }
 
   execute(request: Request): Result<unknown> {
-    if (request.related)
-      return lateReads.related(this.#context, request, (scan) =>
+    const late = 'pipeline' in request ? lateReads.aggregate : request.related && lateReads.related;
+    if (late)
+      return late(this.#context, request, (scan) =>
         this.#deliver(scan, request as Partial<Selection>),
       );
     switch (request.op) {
@@ -53,8 +54,6 @@ export class DocumentScans {
         return this.#explain(request);
       case 'scan':
         return this.#begin(request);
-      case 'aggregate':
-        return this.#aggregate(request);
       case 'scanNext':
         return this.#next(request.cursor, request);
       case 'scanEnd':
@@ -121,12 +120,6 @@ export class DocumentScans {
     const end = delivery instanceof ListDelivery && selection.limit ? query.end : undefined;
     const scan = { delivery, pace, select: query.compiled.select, end };
     return yield* this.#deliver(scan, selection);
-  }
-
-  *#aggregate(request: Request<'aggregate'>): Coroutine<ScanReply> {
-    const pace = this.pace(request);
-    const made = yield* lateReads.aggregate(this.#context, request, pace);
-    return yield* this.#deliver({ ...made, pace, end: undefined }, { ...request, all: true });
   }
 
   *#deliver(

@@ -1,6 +1,8 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
-import type { Request, ScanReply } from '../../protocol/requests.ts';
+import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.ts';
+import type { Request, ScanReply, Selection } from '../../protocol/requests.ts';
+import type { ForeignCollection } from '../../query/pipeline/run.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import type { RecordStore, Records } from '../records/record-store.ts';
@@ -39,29 +41,42 @@ export interface Instant {
   release(): void;
 }
 
-/** A result that is not of records. */
-interface MadeResult {
-  readonly delivery: Delivery;
-  readonly select: CompiledSelection['select'];
+/** @param deliver Delivers what is found. */
+type LateRead = (
+  context: OperationContext,
+  request: Request,
+  deliver: (scan: BegunScan) => Coroutine<ScanReply>,
+) => Coroutine<unknown>;
+
+/** What a pipeline reads, all as of one instant. */
+export interface ForeignReading {
+  /** The collection itself. */
+  readonly context: OperationContext;
+  /** How its stages have found documents of others so far. */
+  readonly plans: readonly RelationPlan[];
+  /** One of those that the request names. @throws {CriteriaError} `operand_invalid` */
+  collection(name: string, place: string): ForeignCollection;
+  /** Must be called at the end. */
+  end(): void;
+}
+
+/** What all documents of other collections have in common that a pipeline reads. */
+export interface ForeignSettings extends Pick<Selection, 'archived' | 'collation'> {
+  readonly pace: Pace;
 }
 
 /** Reads whose code is a part. */
 interface LateReads {
-  readonly aggregate: (
+  /** Begins to read what a pipeline names besides. */
+  readonly foreign: (
     context: OperationContext,
-    request: Request<'aggregate'>,
-    pace: Pace,
-  ) => Coroutine<MadeResult>;
-  /**
-   * Executes a read that looks into other collections.
-   *
-   * @param deliver Delivers the documents of a scan.
-   */
-  readonly related: (
-    context: OperationContext,
-    request: Request,
-    deliver: (scan: BegunScan) => Coroutine<ScanReply>,
-  ) => Coroutine<unknown>;
+    related: RelatedAsk,
+    ask: ForeignSettings,
+  ) => ForeignReading;
+  /** Runs a pipeline. */
+  readonly aggregate: LateRead;
+  /** Executes a read that looks into other collections. */
+  readonly related: LateRead;
   /** Of the part of transactions. */
   readonly takeInstant: (snapshots: OpenSnapshots) => Instant;
 }

@@ -1,27 +1,36 @@
 import type { Result } from '../../async/coroutine.ts';
 import { peek } from '../../codec/body.ts';
-import type { LiveOperations, LiveSpec } from '../../protocol/live-protocol.ts';
+import type { LiveOperations } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
-import { CountResult, ItemResult, lateResults, type MaintainedResult } from './live-result.ts';
+import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
 
 type LiveRequest = Request<keyof LiveOperations>;
 
 /** A key that no record has: the changes themselves are noted. */
 const NOTED: ReadonlySet<string> = new Set(['']);
 
-/** Live queries that look into other collections: of a part, which their request has waited for. */
-export const relatedLives: {
-  make(context: CollectionContext, request: Request<'live'>, reader: LiveReader): MaintainedResult;
+type MakeResult = (
+  context: CollectionContext,
+  request: Request<'live'>,
+  reader: LiveReader,
+) => MaintainedResult;
+
+/** Results whose code is a part, which adds its own; their request has waited for it. */
+export const lateResults: {
+  /** Of a pipeline. */
+  aggregate: MakeResult;
+  /** Of a query that looks into other collections. */
+  related: MakeResult;
 } = {} as never;
 
 /** A query of another collection. */
 interface ChangesWatcher {
   /** Notes changed keys; the reader computes afterwards. */
-  note(keys: ReadonlySet<string>): void;
+  readonly note: (keys: ReadonlySet<string>) => void;
   readonly reader: LiveReader;
 }
 
@@ -54,10 +63,8 @@ export class LiveQueries {
     else if (request.op === 'liveEnd') reader.end();
     else {
       const { records, clock } = this.#context;
-      const { spec, mayHang = false, related } = request;
-      const result = related
-        ? relatedLives.make(this.#context, request as Request<'live'>, reader)
-        : this.#resultFor(spec);
+      const { spec, mayHang = false } = request;
+      const result = this.#resultFor(request, reader);
       const throttle = Math.max(request.throttle, result.throttle ?? 0);
       this.#readers.set(reader, spec.kind !== 'item' && !mayHang);
       const left = () => {
@@ -87,62 +94,48 @@ export class LiveQueries {
     this.#touched = new Set();
     // All know of the change before any computes what it shows.
     const watchers = [...this.#watchers];
-    for (const watcher of watchers) watcher.note(keys);
-    const looks = [...this.#readers.values()].includes(true);
-    if (looks) this.#decode(keys);
-    const areResident = this.#areResident(keys);
-    for (const reader of [...this.#readers.keys()]) reader.changed(keys, areResident);
+    for (const { note } of watchers) note(keys);
+    const readers = [...this.#readers];
+    const looks = readers.some(([, decodes]) => decodes);
+    const { table } = this.#context.records;
+    const changed = Array.from(keys, (key) => table.get(key)).filter((one) => one !== undefined);
+    // Decoded once for all readers.
+    if (looks)
+      for (const record of changed)
+        if (record.body !== undefined) record.value ??= peek(record.body);
+    const areResident = changed.every(({ body }) => body !== undefined);
+    for (const [reader] of readers) reader.changed(keys, areResident);
     for (const { reader } of watchers) reader.changed(NOTED, true);
-    if (looks && !this.#context.settings.caching) this.#forget(keys);
+    // An uncached collection keeps no decoded documents.
+    if (looks && !this.#context.settings.caching)
+      for (const record of changed) record.value = undefined;
   }
 
   /** Must be called when all records were replaced. */
   reload(): void {
     this.#touched.clear();
-    for (const reader of [...this.#readers.keys(), ...this.#watching]) reader.reload();
+    for (const reader of this.#all) reader.reload();
   }
 
   /** Ends all readers: the collection was dropped. */
   fail(error: unknown): void {
-    for (const reader of [...this.#readers.keys(), ...this.#watching]) reader.fail(error);
+    for (const reader of this.#all) reader.fail(error);
   }
 
-  get #watching(): LiveReader[] {
-    return Array.from(this.#watchers, ({ reader }) => reader);
+  get #all(): LiveReader[] {
+    return [...this.#readers.keys(), ...Array.from(this.#watchers, ({ reader }) => reader)];
   }
 
-  #areResident(keys: ReadonlySet<string>): boolean {
-    const { table } = this.#context.records;
-    for (const key of keys) {
-      const record = table.get(key);
-      if (record && record.body === undefined) return false;
-    }
-    return true;
-  }
-
-  /** Decodes changed documents once for all readers. */
-  #decode(keys: ReadonlySet<string>): void {
-    for (const key of keys) {
-      const record = this.#context.records.table.get(key);
-      if (record?.body !== undefined) record.value ??= peek(record.body);
-    }
-  }
-
-  /** An uncached collection keeps no decoded documents. */
-  #forget(keys: ReadonlySet<string>): void {
-    for (const key of keys) {
-      const record = this.#context.records.table.get(key);
-      if (record) record.value = undefined;
-    }
-  }
-
-  #resultFor(spec: LiveSpec): MaintainedResult {
+  #resultFor(request: Request<'live'>, reader: LiveReader): MaintainedResult {
     const { records, settings } = this.#context;
+    const { spec, related } = request;
+    if (related && spec.kind !== 'aggregate')
+      return lateResults.related(this.#context, request, reader);
     switch (spec.kind) {
       case 'list':
         return new ListResult(this.#context, spec);
       case 'aggregate':
-        return lateResults.aggregate(this.#context, spec);
+        return lateResults.aggregate(this.#context, request, reader);
       case 'count':
         return new CountResult(this.#context, spec);
       case 'item': {

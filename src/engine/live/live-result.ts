@@ -2,11 +2,11 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, encode, peek } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
-import type { AggregateAsk, LiveNews } from '../../protocol/live-protocol.ts';
+import type { LiveNews } from '../../protocol/live-protocol.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import { getAt, hasAt, type ValuePath } from '../../query/path/value-path.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
-import type { CollectionContext, OperationContext } from '../collection-context.ts';
+import type { OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
@@ -36,14 +36,6 @@ export interface MaintainedResult {
   /** Must be called when the reader ends. */
   end?(): void;
 }
-
-/** Results whose code is a part. */
-interface LateResults {
-  aggregate(context: CollectionContext, ask: AggregateAsk): MaintainedResult;
-}
-
-/** The part adds its own: a request has waited for it. */
-export const lateResults = {} as LateResults;
 
 /** The number of matching documents. */
 export class CountResult implements MaintainedResult {

@@ -15,10 +15,11 @@ import { ListDelivery } from '../find/delivery.ts';
 import { columnsOf, DocumentScans } from '../find/document-scans.ts';
 import { type BegunScan, provideReads } from '../find/late-reads.ts';
 import type { DocumentQuery } from '../find/query.ts';
-import { relatedLives } from '../live/live-queries.ts';
+import { lateResults } from '../live/live-queries.ts';
 import type { Records } from '../records/record-store.ts';
 import type { Visited } from '../records/scan.ts';
 import { eachWithBody, findPartners } from './find-partners.ts';
+import { PipelineReading } from './foreign.ts';
 import { joinReader, ValueMap } from './join-values.ts';
 import { RelatedResult } from './live/live-relations.ts';
 import { RelatedReading } from './reading.ts';
@@ -27,8 +28,11 @@ import { planOf, resolveCriteria } from './resolve-criteria.ts';
 /** Documents and partners in a chunk; a document with more travels alone. */
 const MOST_IN_CHUNK = 4096;
 
-provideReads({ related: executeRelated });
-relatedLives.make = (...given) => new RelatedResult(...given);
+provideReads({
+  related: executeRelated,
+  foreign: (...given) => new PipelineReading(...given),
+});
+lateResults.related = (...given) => new RelatedResult(...given);
 
 /** Executes a read of a collection that looks into others. All show one instant. */
 export function* executeRelated(

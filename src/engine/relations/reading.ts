@@ -8,24 +8,31 @@ export class RelatedReading {
   readonly context: OperationContext;
   /** How conditions were resolved, for `explain`. */
   readonly plans: RelationPlan[] = [];
-  readonly #partners: ReadonlyMap<number, object>;
+  readonly #partners: ReadonlyMap<number | string, object>;
   /** Outside of a transaction, which has views of its own. */
   readonly #instant: Instant | undefined;
   readonly #views = new Map<object, OperationContext>();
   readonly #pins: (() => void)[] = [];
 
   /** Begins a read. Must be released, and unpinned once what it has found is delivered. */
-  constructor(context: OperationContext, related: RelatedAsk) {
-    this.#partners = related.contexts ?? new Map();
+  constructor(context: OperationContext, { contexts = new Map() }: RelatedAsk) {
+    this.#partners = contexts;
     if (!context.reads)
       this.#instant = lateReads.takeInstant((context as CollectionContext).snapshots);
     this.context = this.#viewOf(context);
     // At once: the instant is the same for all.
-    for (const partner of related.partners) this.contextOf(partner);
+    for (const partner of contexts.keys()) this.contextOf(partner);
   }
 
-  contextOf(partner: number): OperationContext {
-    return this.#viewOf(this.#partners.get(partner) as OperationContext);
+  has(partner: number | string): boolean {
+    return this.#partners.has(partner);
+  }
+
+  contextOf(partner: number | string): OperationContext {
+    const context = this.#partners.get(partner) as OperationContext;
+    // Of a backup, or a transaction: what it shows of its own collection.
+    const isOwn = context.settings.name === this.context.settings.name;
+    return isOwn ? this.context : this.#viewOf(context);
   }
 
   release(): void {

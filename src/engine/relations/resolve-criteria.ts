@@ -145,7 +145,8 @@ function isFewer(
 
 type Asked = Pick<Documents, 'criteria' | 'archived'> & Partial<Documents>;
 
-function planOfCriteria(
+/** How criteria would be answered. */
+export function planOfCriteria(
   { indexes }: OperationContext,
   { criteria, archived, collation }: Asked,
 ): Plan {

@@ -17,6 +17,8 @@ interface Handle {
   readonly error: CairnError | undefined;
 }
 
+type Partner = Pick<Handle, 'collection'> & Partial<Pick<Handle, 'declaration'>>;
+
 /** The open handles of a session, by the numbers that its client gave them. */
 export class SessionHandles {
   readonly #collections: OpenCollections;
@@ -81,16 +83,25 @@ export class SessionHandles {
   withPartners<R extends Request>(request: R): R {
     const { related } = request;
     if (!related) return request;
-    const contexts = new Map<number, object>();
-    const waiting = related.partners.flatMap((number) => {
-      const { collection, declaration } = this.at(number);
-      contexts.set(number, collection.context);
-      return collection.readable(declaration) ?? [];
+    const contexts = new Map<number | string, object>();
+    const waiting = related.partners.map((partner) => {
+      const found = typeof partner === 'number' ? this.at(partner) : this.#named(partner);
+      // The code of pipelines names the place of one that is missing.
+      if (found) contexts.set(partner, found.collection.context);
+      return found?.collection.readable(found.declaration);
     });
-    const ahead = waiting.length > 0 ? Promise.all(waiting) : undefined;
+    const ahead = waiting.some(Boolean) ? Promise.all(waiting) : undefined;
     // Its own collection may refuse the request before.
     ahead?.catch(() => undefined);
     return { ...request, related: { ...related, contexts, ahead } };
+  }
+
+  /** A collection that a pipeline names: by a handle of this client, or of any other. */
+  #named(name: string): Partner | undefined {
+    for (const handle of this.#handles.values())
+      if (handle.settings.name === name) return usable(handle);
+    const collection = this.#collections.named(name);
+    return collection && { collection };
   }
 
   closeAll(): void {

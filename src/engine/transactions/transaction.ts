@@ -55,7 +55,7 @@ export class EngineTransaction {
   /** A request that reads other collections, as this transaction sees them. */
   #viewed(request: Request): Request {
     const { contexts = [] } = request.related as RelatedAsk;
-    const views = Array.from(contexts, ([number, context]): [number, object] => [
+    const views = Array.from(contexts, ([number, context]): [number | string, object] => [
       number,
       this.#partOf(context as CollectionContext).view,
     ]);

@@ -117,7 +117,8 @@ export function findQuery(
   return { selection: asked, test, skip, limit, select };
 }
 
-const AGGREGATION_PARTS: readonly PartName[] = ['aggregation', 'expressions'];
+const PIPELINE_PARTS: readonly PartName[] = ['aggregation', 'expressions'];
+const FOREIGN_PARTS: readonly PartName[] = [...PIPELINE_PARTS, 'relations', 'transactions'];
 
 /** Checks the arguments of an aggregation. */
 export function parsePipeline(pipeline: unknown, options: unknown): FindQuery {
@@ -131,8 +132,23 @@ export function pipelineQuery(search: Search, pipeline: unknown): FindQuery {
     throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', pipeline);
   const query = findQuery(search);
   const { mayHang } = checkCriteria(pipeline, 'pipeline');
-  const selection = { ...query.selection, mayHang, needs: AGGREGATION_PARTS };
-  return { ...query, selection, pipeline };
+  const partners = foreignNames(pipeline);
+  const asked =
+    partners.length > 0
+      ? { needs: FOREIGN_PARTS, related: { include: [], partners } }
+      : { needs: PIPELINE_PARTS };
+  return { ...query, selection: { ...query.selection, mayHang, ...asked }, pipeline };
+}
+
+/** What a pipeline names as other collections; the engine checks its stages. */
+function foreignNames(pipeline: unknown): string[] {
+  if (!Array.isArray(pipeline)) return [];
+  return pipeline.flatMap((stage) => {
+    const { $lookup, $unionWith, $facet } = stage ?? {};
+    const { from, coll = $unionWith, pipeline: inner } = { ...$lookup, ...$unionWith };
+    const own = [from, coll].filter((name) => typeof name === 'string');
+    return [...own, ...[inner, ...Object.values($facet ?? {})].flatMap(foreignNames)];
+  });
 }
 
 /** Two queries of the same order have the same. */

@@ -86,7 +86,8 @@ export class LiveFeed {
       });
     });
     this.#live = live;
-    const flags = { mayHang: this.#mayHang, needs: this.#find?.selection.needs };
+    const { needs, related } = this.#find?.selection ?? {};
+    const flags = { mayHang: this.#mayHang, needs, related };
     this.#send({ op: 'live', live, spec: this.#spec(), throttle, ...flags }, () => {
       this.#begun = true;
     });

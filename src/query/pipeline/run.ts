@@ -1,4 +1,4 @@
-import type { Coroutine } from '../../async/coroutine.ts';
+import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import { bodySize } from '../../codec/size.ts';
 import { CriteriaError } from '../../errors/errors.ts';
@@ -12,12 +12,48 @@ const MOST_KEPT = 100 * 1024 * 1024;
 /** What a group, a sorted document and the like take besides their values. */
 const OVERHEAD = 64;
 
+/** What a stage reads of another collection. */
+export interface ForeignAsk {
+  /** What all documents have to fulfil that it needs. */
+  readonly criteria: readonly object[];
+  /** Where the stage stands. */
+  readonly place: string;
+}
+
+/** How a stage looks up documents of another collection. */
+export interface LookupAsk extends ForeignAsk {
+  /** The path by which they are found, and what they have there; of the form that has one. */
+  readonly path: string | undefined;
+  readonly valuesOf: (document: object) => Iterable<unknown>;
+  /** Of the other form: paths that have to equal a variable. */
+  readonly equal: readonly { readonly path: string; readonly cell: { readonly value: unknown } }[];
+}
+
+/** Looks up documents of another collection, for a run. Each of them is one object. */
+export interface ForeignLookup {
+  /** Must be called with values before {@link of}: many are found together. */
+  load(values: readonly unknown[]): Coroutine<void>;
+  /** Those that have the value, or one of its items. */
+  of(value: unknown): Coroutine<readonly object[]>;
+  /** Those that may equal the present variables, and perhaps others. */
+  candidates(): Coroutine<readonly object[]>;
+}
+
+/** Another collection, as of the instant of a run. */
+export interface ForeignCollection {
+  /** Passes on documents, batch by batch, in their order. */
+  read(ask: ForeignAsk, take: (documents: readonly object[]) => Result<void>): Coroutine<void>;
+  /** @param charge Takes the bytes that are kept. */
+  lookup(ask: LookupAsk, charge: (bytes: number) => void): ForeignLookup;
+}
+
 /** One run of a pipeline: it yields to other requests, and counts what its stages keep. */
 export class PipelineRun {
   readonly #pace: Pace;
   readonly #most: number;
-  /** The documents of another collection. */
-  readonly foreign: (name: string) => Coroutine<readonly object[]>;
+  /** Another collection, by its name. */
+  readonly foreign: (name: string) => ForeignCollection;
+  readonly #shared = new Map<object, object>();
   #kept = 0;
 
   constructor(pace: Pace, foreign: PipelineRun['foreign'] = none, most = MOST_KEPT) {
@@ -48,6 +84,15 @@ export class PipelineRun {
       `'${place}' and the stages before it would keep more than ${most} MB. Put $match, $project or $limit before it.`,
       { place },
     );
+  }
+
+  /** What a stage keeps for the run, however often it is opened. */
+  shared<T extends object>(stage: object, make: () => T): T {
+    const known = this.#shared.get(stage) as T | undefined;
+    if (known) return known;
+    const made = make();
+    this.#shared.set(stage, made);
+    return made;
   }
 
   /** What is no longer kept. */

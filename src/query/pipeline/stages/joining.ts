@@ -1,17 +1,17 @@
 import { type Coroutine, outcome } from '../../../async/coroutine.ts';
+import type { Variables } from '../../expressions/operator.ts';
 import { operandInvalid } from '../../query-errors.ts';
 import { isFields } from '../../value/value-type.ts';
-import { BATCH, type PipelineRun } from '../run.ts';
+import { BATCH, type ForeignLookup, type LookupAsk, type PipelineRun } from '../run.ts';
 import {
   Collected,
   type CompileStage,
   compileValue,
   type Documents,
-  emit,
   fieldName,
   fieldsOf,
-  languageOf,
   openStages,
+  pathOf,
   type Sink,
   type Stage,
   type StageScope,
@@ -47,7 +47,14 @@ const lookup: CompileStage = (operand, place, scope) => {
   });
   const roots = new Set([as[0] as string, ...(join?.local.roots ?? [])]);
   for (const one of bound) for (const root of one.roots) roots.add(root);
-  const rules = { from, as, join, bound, stages, place };
+  const path = join?.foreign;
+  const ask: LookupAsk = {
+    ...selectingIn(inner as Documents, variables),
+    place,
+    path: path?.join('.'),
+    valuesOf: (document) => (path ? valuesAt(document, path, 0) : []),
+  };
+  const rules = { from, as, local: join?.local, bound, stages, ask };
   const open = (run: PipelineRun, next: Sink) => new LookupSink(rules, run, next);
   return [{ place, roots, isClosed: false, open }];
 };
@@ -60,11 +67,15 @@ const unionWith: CompileStage = (operand, place, scope) => {
   const from = collectionName(coll, isShort ? place : `${place}.coll`, scope);
   const at = `${place}.pipeline`;
   const stages = scope.compile(pipeline, at, { ...scope, within: '$unionWith' });
+  const { criteria } = selectingIn(pipeline as Documents, new Map());
   const open = (run: PipelineRun, next: Sink): Sink => ({
     take: (documents) => next.take(documents),
     *end() {
       const inner = openStages(stages, run, unended(next));
-      yield* emit(run, yield* run.foreign(from), inner);
+      yield* run.foreign(from).read({ criteria, place }, function* (documents) {
+        for (let at = 0; at < documents.length && !inner.isFull; at += BATCH)
+          yield* outcome(inner.take(documents.slice(at, at + BATCH)));
+      });
       yield* outcome(inner.end());
       yield* outcome(next.end());
     },
@@ -112,26 +123,57 @@ function collectionName(given: unknown, place: string, scope: StageScope): strin
   return given;
 }
 
+type Selecting = Pick<LookupAsk, 'criteria' | 'equal'>;
+
+/** The stages themselves still decide: what is not understood here is left to them. */
+function selectingIn(pipeline: Documents, variables: Variables): Selecting {
+  const criteria: object[] = [];
+  const equal: Selecting['equal'][number][] = [];
+  for (const { $match } of pipeline as readonly { readonly $match?: object }[]) {
+    if (!$match) break;
+    for (const [key, value] of Object.entries($match)) {
+      if (!hasVariables(value)) criteria.push({ [key]: value });
+      else if (key === '$expr') equal.push(...equalitiesIn(value, variables));
+    }
+  }
+  return { criteria, equal };
+}
+
+function hasVariables(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith('$$');
+  if (Array.isArray(value)) return value.some(hasVariables);
+  return isFields(value) && Object.values(value).some(hasVariables);
+}
+
+function equalitiesIn(expression: unknown, variables: Variables): Selecting['equal'] {
+  const { $and, $eq } = isFields(expression) ? expression : {};
+  if (Array.isArray($and)) return $and.flatMap((each) => equalitiesIn(each, variables));
+  if (!Array.isArray($eq)) return [];
+  return [$eq, $eq.toReversed()].flatMap(([one, other]) => {
+    const path = pathOf(one);
+    const name = typeof other === 'string' && other.startsWith('$$') ? other.slice(2) : '';
+    const cell = variables.get(name);
+    return path && cell && !path.includes('$') ? [{ path, cell }] : [];
+  });
+}
+
 interface LookupRules {
   readonly from: string;
   readonly as: readonly string[];
-  readonly join:
-    | {
-        readonly local: { readonly evaluate: (document: object) => unknown };
-        readonly foreign: readonly string[];
-      }
-    | undefined;
+  readonly local: { readonly evaluate: (document: object) => unknown } | undefined;
   readonly bound: readonly Bound[];
   readonly stages: readonly Stage[];
-  readonly place: string;
+  readonly ask: LookupAsk;
 }
+
+/** Most partners of the documents that are passed on together. */
+const MOST_PARTNERS = 4096;
 
 class LookupSink implements Sink {
   readonly #rules: LookupRules;
   readonly #run: PipelineRun;
   readonly #next: Sink;
-  /** The other collection's documents by their value, once they are read. */
-  #byValue: ReadonlyMap<unknown, object[]> | undefined;
+  readonly #partners: ForeignLookup;
   /** What is added to all documents alike. */
   #same: Documents | undefined;
 
@@ -139,6 +181,9 @@ class LookupSink implements Sink {
     this.#rules = rules;
     this.#run = run;
     this.#next = next;
+    const { from, ask } = rules;
+    const charge = (bytes: number) => run.charge(bytes, ask.place);
+    this.#partners = run.shared(rules, () => run.foreign(from).lookup(ask, charge));
   }
 
   get isFull(): boolean {
@@ -146,66 +191,42 @@ class LookupSink implements Sink {
   }
 
   *take(documents: Documents): Coroutine<void> {
-    const { as } = this.#rules;
-    const made: object[] = [];
-    for (const document of documents) {
-      const found = yield* this.#partnersOf(document);
+    const { as, local } = this.#rules;
+    const values = local && documents.map((document) => local.evaluate(document));
+    if (values) yield* this.#partners.load(values);
+    let made: object[] = [];
+    let weight = 0;
+    for (const [at, document] of documents.entries()) {
+      const found = yield* this.#partnersOf(document, values?.[at]);
       made.push(withValue(document as Record<string, unknown>, as, found));
+      weight += found.length;
       yield* this.#run.breathe();
+      if (weight <= MOST_PARTNERS) continue;
+      yield* outcome(this.#next.take(made));
+      if (this.isFull) return;
+      [made, weight] = [[], 0];
     }
-    yield* outcome(this.#next.take(made));
+    if (made.length > 0) yield* outcome(this.#next.take(made));
   }
 
   end() {
     return this.#next.end();
   }
 
-  *#partnersOf(document: object): Coroutine<Documents> {
-    const { from, join, bound, stages, place } = this.#rules;
+  *#partnersOf(document: object, value: unknown): Coroutine<Documents> {
+    const { local, bound, stages, ask } = this.#rules;
     if (this.#same) return this.#same;
-    const candidates = join
-      ? yield* this.#joined(join.local.evaluate(document), join.foreign)
-      : yield* this.#run.foreign(from);
-    if (stages.length === 0) return candidates;
     for (const { cell, evaluate } of bound) cell.value = evaluate(document);
-    const result = new Collected(this.#run, place);
+    const candidates = local ? yield* this.#partners.of(value) : yield* this.#partners.candidates();
+    if (stages.length === 0) return candidates;
+    const result = new Collected(this.#run, ask.place);
     const sink = openStages(stages, this.#run, result);
     for (let at = 0; at < candidates.length && !sink.isFull; at += BATCH) {
       yield* outcome(sink.take(candidates.slice(at, at + BATCH)));
       yield* this.#run.breathe();
     }
     yield* outcome(sink.end());
-    if (!join && bound.length === 0) this.#same = result.documents;
+    if (!local && bound.length === 0) this.#same = result.documents;
     return result.documents;
   }
-
-  /** Those that have the value, or one of its items. */
-  *#joined(value: unknown, path: readonly string[]): Coroutine<Documents> {
-    this.#byValue ??= tableOf(yield* this.#run.foreign(this.#rules.from), path);
-    const { keyOf } = languageOf();
-    if (!Array.isArray(value)) return this.#byValue.get(keyOf(value ?? null)) ?? [];
-    const found = new Set<object>();
-    for (const item of value)
-      for (const one of this.#byValue.get(keyOf(item ?? null)) ?? []) found.add(one);
-    return value.length > 1
-      ? (yield* this.#run.foreign(this.#rules.from)).filter((one) => found.has(one))
-      : [...found];
-  }
-}
-
-function tableOf(documents: Documents, path: readonly string[]): Map<unknown, object[]> {
-  const { keyOf } = languageOf();
-  const table = new Map<unknown, object[]>();
-  for (const document of documents) {
-    const values = [...valuesAt(document, path, 0)];
-    const keys = new Set(
-      (values.length > 0 ? values : [null]).map((value) => keyOf(value ?? null)),
-    );
-    for (const key of keys) {
-      const bucket = table.get(key);
-      if (bucket) bucket.push(document);
-      else table.set(key, [document]);
-    }
-  }
-  return table;
 }
