@@ -98,8 +98,8 @@ class TransactionSimulation {
   }
 
   /**
-   * Only where nothing is lost: a call that code was missing for is repeated by its caller, but what
-   * a page has left is there later than what others do meanwhile.
+   * Only where nothing is lost: a call that code was missing for is repeated by its caller, but
+   * what a page has left is there later than what others do meanwhile.
    */
   readonly mayLackCode = (): boolean =>
     this.#misfortune === 'none' && !this.#hasLeft && this.world.now < this.#restsAt;
