@@ -55,9 +55,10 @@ export class CollectionVersions implements VersionSink {
     this.#enter(version);
   }
 
-  putAll(versions: readonly NewVersion[]): void {
-    this.index({ deleted: [], versions });
-    for (const version of versions) this.#enter(version);
+  putAll(versions: readonly NewVersion[], deleted: readonly StoredRecord[] = []): void {
+    const changes = { deleted, versions };
+    this.index(changes);
+    this.enter(changes);
   }
 
   delete(record: StoredRecord): void {
@@ -85,13 +86,21 @@ export class CollectionVersions implements VersionSink {
   index({ deleted, versions }: StagedChanges): () => void {
     const { indexes } = this.#parts();
     for (const version of versions) extractMissing(indexes, version);
-    return indexes.change(deleted, versions);
+    return indexes.change(deleted, versions, this.#areMost({ deleted, versions }));
   }
 
   /** Enters changes whose index keys are there. */
-  enter({ deleted, versions }: StagedChanges): void {
-    for (const record of deleted) this.#remove(record);
-    for (const version of versions) this.#enter(version);
+  enter(changes: StagedChanges): void {
+    const areMost = this.#areMost(changes);
+    for (const record of changes.deleted) this.#remove(record);
+    for (const version of changes.versions) this.#enter(version);
+    const { records, indexes } = this.#parts();
+    if (areMost) indexes.reload(records.list());
+  }
+
+  /** Whether an index is loaded anew sooner than changed. */
+  #areMost({ deleted, versions }: StagedChanges): boolean {
+    return 2 * (deleted.length + versions.length) > this.#parts().records.table.size;
   }
 
   #enter({ record, before, kind }: NewVersion): void {

@@ -196,12 +196,18 @@ export class DocumentIndexes {
   /**
    * Deletes records and replaces versions of others, all or none.
    *
+   * @param reloads Whether {@link reload} follows, which concerns those that refuse nothing.
    * @returns takes all of it back.
    * @throws {ValueError} `unique_violation`
    */
-  change(deleted: readonly StoredRecord[], versions: readonly Replacement[]): () => void {
+  change(
+    deleted: readonly StoredRecord[],
+    versions: readonly Replacement[],
+    reloads: boolean,
+  ): () => void {
     this.#look();
-    const [unique, plain] = [this.#refusing, this.#filled.filter(({ refuses }) => !refuses)];
+    const unique = this.#refusing;
+    const plain = this.#filled.filter((slot) => !slot.refuses && !(reloads && isPlain(slot)));
     const gone = [...deleted, ...versions.flatMap(({ before }) => before ?? [])];
     const restoreUnique = () => {
       for (const record of gone) for (const slot of unique) slot.put(record, undefined);
@@ -229,6 +235,12 @@ export class DocumentIndexes {
         for (const record of deleted) slot.put(record, undefined);
       }
     };
+  }
+
+  /** Loads all records anew; reads sort them. */
+  reload(records: readonly StoredRecord[]): void {
+    for (const slot of this.#filled)
+      if (isPlain(slot)) slot.load(records, records.map(slot.keyOf, slot));
   }
 
   /** First, because only unique indexes can refuse a record. */
@@ -329,6 +341,8 @@ export class DocumentIndexes {
     this.#build = isShown ? documentBuilder(this.#settings) : undefined;
   }
 }
+
+const isPlain = ({ definition }: DocumentIndex) => !definition.unique;
 
 /** A unique index also serves as the plain one of the same keys. */
 function isReplacedBy(plain: DocumentIndex, unique: DocumentIndex): boolean {

@@ -194,10 +194,11 @@ export class DocumentStore {
   }
 
   *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
+    const { records, versions } = this.#context;
     const doomed = ids ?? (yield* this.scans.idsOf(selection));
-    let deleted = 0;
-    for (const id of doomed) if (this.#delete(id)) deleted++;
-    return deleted;
+    const deleted = doomed.flatMap((id) => records.get(id) ?? []);
+    versions.putAll([], deleted);
+    return deleted.length;
   }
 
   *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {

@@ -101,9 +101,9 @@ export interface VersionSink {
   /** @throws {ValueError} `unique_violation`; nothing has changed then. */
   put(version: NewVersion): void;
   /**
-   * Puts versions of different records, all or none. They may exchange keys of unique indexes.
-   * @throws {ValueError} `unique_violation`
+   * Puts versions of different records and deletes others, all or none. They may exchange keys of
+   * unique indexes. @throws {ValueError} `unique_violation`
    */
-  putAll(versions: readonly NewVersion[]): void;
+  putAll(versions: readonly NewVersion[], deleted?: readonly StoredRecord[]): void;
   delete(record: StoredRecord): void;
 }

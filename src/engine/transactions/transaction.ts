@@ -229,7 +229,8 @@ export class TransactionPart implements VersionSink {
     this.#view.stage(record.key, { record, kind });
   }
 
-  putAll(versions: readonly NewVersion[]): void {
+  putAll(versions: readonly NewVersion[], deleted: readonly StoredRecord[] = []): void {
+    for (const record of deleted) this.delete(record);
     // All or none: the function may catch the refusal, and go on.
     this.#grow(versions.reduce((size, { record }) => size + bodySize(record.body ?? ''), 0));
     for (const { record, kind } of versions) this.#view.stage(record.key, { record, kind });

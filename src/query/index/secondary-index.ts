@@ -65,11 +65,12 @@ export class SecondaryIndex<E extends Ranked> {
   }
 
   /**
-   * Loads entries into an empty index, in any order, with their keys in a parallel array. Cheap:
+   * Loads entries in place of all others, in any order, with their keys in a parallel array. Cheap:
    * {@link sorting} sorts them later. The lists must not change afterwards.
    */
   load(entries: EntryList<E>, keys: readonly IndexKey[]): void {
     const { where } = this.definition;
+    this.unkeyed.clear();
     this.#size = where ? keys.filter((key) => !isLeftOut(key)).length : keys.length;
     if (!where && !keys.includes(undefined) && !(this.definition.multi && keys.some(isUnkeyed))) {
       this.#pairs.load(keys as readonly Key[], entries);

@@ -54,10 +54,11 @@ export class SortedPairs<K, E extends Ranked> {
     this.#leaves = new LeafList(compare);
   }
 
-  /** Loads pairs in any order into an empty list. The lists must not change afterwards. */
+  /** Loads pairs in any order in place of all others. The lists must not change afterwards. */
   load(keys: readonly K[], entries: EntryList<E>): void {
     this.#keys = keys;
     this.#entries = entries;
+    this.#distributed = this.#scans = 0;
     const wanted = 4 * Math.min(MAX_LEAVES, Math.ceil(keys.length / LOADED));
     const sample: { low: K; lowRank: number }[] = [];
     for (let part = 0; part < wanted; part++) {
