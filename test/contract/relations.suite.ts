@@ -527,7 +527,7 @@ function aboutRelations(fixture: ClientFixture): void {
       fixture.documents({ name, relations: relations as RelationOptions });
 
     test('are typed errors that name the relation', async () => {
-      const { jobs, customers } = all;
+      const { jobs } = all;
       expect(await rejection(jobs.filter({}, including({ custmer: true })))).toMatchObject({
         code: 'relation_invalid',
         place: 'include.custmer',
@@ -537,10 +537,6 @@ function aboutRelations(fixture: ClientFixture): void {
       for (const [relation, why] of [
         [{ one: () => values }, 'KEY_VALUE_BASED'],
         [{ one: () => undefined }, 'return a collection'],
-        [{ one: () => customers, many: () => customers }, 'one or many'],
-        [{ one: customers }, 'one or many'],
-        [{ one: () => customers, from: 'a..b' }, 'no path'],
-        [{ one: () => customers, by: 'a' }, '"by" is none of'],
         [
           {
             one: () => {
@@ -564,6 +560,40 @@ function aboutRelations(fixture: ClientFixture): void {
         message: expect.stringContaining('another database') as unknown,
       });
       await other.close();
+    });
+
+    test('each relation is checked with the first call, and its place named', async () => {
+      const { customers } = all;
+      const one = () => customers;
+      for (const relations of [
+        { partner: undefined },
+        { partner: {} },
+        { partner: one },
+        { partner: { one, many: one } },
+        { partner: { one: customers } },
+        { partner: { one, from: 'a..b' } },
+        { partner: { one, to: 5 } },
+        { partner: { one, by: 'a' } },
+        { ok: { one }, 'a.b': { one } },
+        { ok: { one }, $a: { one } },
+        { _id: { one } },
+      ]) {
+        const error = await rejection(withRelations(relations).count());
+        const place = `relations.${Object.keys(relations).at(-1)}`;
+        expect(error).toMatchObject({ code: 'relation_invalid', place });
+      }
+    });
+
+    test('include is unknown to a collection without relations', async () => {
+      const { customers } = all;
+      const options = including({ job: true });
+      const unknown = { code: 'option_unknown', place: 'include' };
+      expect(await rejection(customers.filter({}, options))).toMatchObject(unknown);
+      expect(await rejection(customers.get('ada', options))).toMatchObject(unknown);
+      expect(await rejection(customers.getMany(['ada'], options))).toMatchObject(unknown);
+      const live = customers.liveDocument('ada', options);
+      expect(await rejection(live.ready)).toMatchObject(unknown);
+      expect((await Promise.all(['ada'].map(customers.get, customers)))[0]).toBeDefined();
     });
 
     test('an include is at most 5 levels deep', async () => {

@@ -88,7 +88,7 @@ export function checkOptions(
     if (Object.hasOwn(checks, option)) continue;
     const known = Object.keys(checks);
     const meant = nearestName(option, known);
-    const hint = meant ? `did you mean "${meant}"?` : `there are ${known.join(', ')}.`;
+    const hint = meant ? `did you mean "${meant}"?` : `there are ${known.join(', ') || 'none'}.`;
     const message = `There is no option "${option}"; ${hint}`;
     throw new OptionError('option_unknown', message, { place: option });
   }

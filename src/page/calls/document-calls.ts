@@ -19,6 +19,7 @@ import {
   parseMatchQuery,
   parsePipeline,
 } from '../find/find-query.ts';
+import { refuseInclude } from '../find/search.ts';
 import type { DocumentSchema } from '../schemas.ts';
 import { checkId } from '../sending/call-arguments.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
@@ -311,8 +312,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return found;
   }
 
-  get(sender: Sender, id: unknown): Result<Stored<T, S> | undefined> {
+  get(sender: Sender, id: unknown, options?: unknown): Result<Stored<T, S> | undefined> {
     checkId(id);
+    if (options !== undefined) refuseInclude(options);
     return (sender.near ? sender.near.get(id) : this.#get(sender, id)) as Result<Stored<T, S>>;
   }
 
@@ -322,7 +324,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }
 
-  getMany(sender: Sender, ids: unknown): Result<(Stored<T, S> | undefined)[]> {
+  getMany(sender: Sender, ids: unknown, options?: unknown): Result<(Stored<T, S> | undefined)[]> {
+    refuseInclude(options);
     if (!isList(ids))
       throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
     const list = [...ids] as string[];

@@ -16,6 +16,7 @@ import { exclusively, type HandleRequest, type Sender } from '../sending/sender.
 import type { DocumentCalls } from './document-calls.ts';
 import { liveChannel } from './related-live.ts';
 import {
+  checkRelations,
   hasRelated,
   type PartnerHandle,
   plainOf,
@@ -49,6 +50,7 @@ export function relate(
   settings: CollectionSettings,
   related: RelatedCollection,
 ): void {
+  checkRelations(related);
   channel.live = (source) => liveChannel(channel, related, settings, source);
   const { find, get, getMany, stream } = calls;
   const own = { filter: calls.filter<object> as Search<object[]>, find: find as Search<object> };

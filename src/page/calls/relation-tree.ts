@@ -238,7 +238,6 @@ export class RelationTree {
   ): [Link, RelatedCollection, isOne: boolean] {
     const relation = Object.hasOwn(owner.relations, name) ? owner.relations[name] : undefined;
     if (!relation) throw unknown(owner, name, place);
-    checkRelation(owner, name, relation);
     const { one, many, from = '_id', to = '_id' } = relation;
     const handle = this.#open(owner, name, (one ?? many) as () => unknown);
     const partner = handle.channel.handle;
@@ -291,17 +290,21 @@ function copied(value: unknown, place: string): unknown {
   }
 }
 
-function checkRelation(owner: RelatedCollection, name: string, relation: RelationOption): void {
-  const { one, many, from = '_id', to = '_id', ...others } = (relation ?? {}) as RelationOption;
-  const isField = name !== '' && !/^\$|\./.test(name) && !MANAGED_FIELDS.has(name);
-  if (!isField) throw refused(owner, name, 'its name must be one of a field');
-  const [unknown] = Object.keys(others);
-  if (unknown) throw refused(owner, name, `"${unknown}" is none of one, many, from and to`);
-  if (typeof (one ?? many) !== 'function' || (one && many))
-    throw refused(owner, name, 'it needs one or many: a function that returns a collection');
-  for (const path of [from, to])
-    if (typeof path !== 'string' || path.split('.').some((part) => !part || part === '__proto__'))
-      throw refused(owner, name, `"${String(path)}" is no path such as "customer_id"`);
+/** @throws {OptionError} `relation_invalid`, with the place of the first that is wrong. */
+export function checkRelations(owner: RelatedCollection): void {
+  for (const [name, relation] of Object.entries(owner.relations)) {
+    const { one, many, from = '_id', to = '_id', ...others } = Object(relation) as RelationOption;
+    const refuse = (why: string) => refused(owner, name, why, undefined, `relations.${name}`);
+    const isField = name !== '' && !/^\$|\./.test(name) && !MANAGED_FIELDS.has(name);
+    if (!isField) throw refuse('its name must be one of a field');
+    const [unknown] = Object.keys(others);
+    if (unknown) throw refuse(`"${unknown}" is none of one, many, from and to`);
+    if (typeof (one ?? many) !== 'function' || (one && many))
+      throw refuse('it needs one or many: a function that returns a collection');
+    for (const path of [from, to])
+      if (typeof path !== 'string' || path.split('.').some((part) => !part || part === '__proto__'))
+        throw refuse(`"${String(path)}" is no path such as "customer_id"`);
+  }
 }
 
 function refused(
@@ -309,8 +312,9 @@ function refused(
   name: string,
   why: string,
   cause?: unknown,
+  place = name,
 ): OptionError {
-  return invalid(name, `Relation "${name}" of collection "${owner}": ${why}.`, cause);
+  return invalid(place, `Relation "${name}" of collection "${owner}": ${why}.`, cause);
 }
 
 function unknown(

@@ -5,6 +5,7 @@ import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../protocol/live-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
 import { type FindQuery, findQuery, pipelineQuery } from '../find/find-query.ts';
+import { refuseInclude } from '../find/search.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { HandleRequest } from '../sending/sender.ts';
 import { LiveList, LiveRecord } from './live-list.ts';
@@ -36,7 +37,8 @@ export class LiveFeed {
     this.#source = source;
     this.#channel = channel;
     this.#publish = publish;
-    const { search, pipeline } = source;
+    const { search, pipeline, settings } = source;
+    if (!settings.relations) refuseInclude(source);
     this.#find =
       search && ('pipeline' in source ? pipelineQuery(search, pipeline) : findQuery(search));
     this.#list = new LiveList(source, this.#find, channel.shared);
