@@ -145,6 +145,8 @@ export function aggregateSuite(fixture: ClientFixture): void {
         { $match: { city: 'oslo' } },
         { $set: { x: 1 } },
         { $match: { city: 'OSLO' } },
+        { $match: { $expr: { $eq: ['$city', 'OSLo'] } } },
+        { $match: { $expr: { $in: ['$city', ['osLO']] } } },
       ];
       expect((await things.aggregate(pipeline, options)).length).toBe(2);
       expect((await things.aggregate(pipeline)).length).toBe(0);

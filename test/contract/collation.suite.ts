@@ -40,6 +40,32 @@ export function collationSuite(fixture: ClientFixture): void {
         return things;
       };
 
+      test('are compared by it in $expr', async () => {
+        const things = await people();
+        const found = async ($expr: object, collation?: Collation) =>
+          idsOf(await things.filter({ $expr } as object, { collation })).join('');
+        const CASES: [object, string, string][] = [
+          [{ $eq: ['$name', 'ZOE'] }, 'bd', ''],
+          [{ $ne: ['$name', 'zoe'] }, 'acefghi', 'acdefghi'],
+          [{ $gte: ['$name', 'ö'] }, 'ai', 'i'],
+          [{ $lt: ['$name', 'B'] }, 'efgh', 'fgh'],
+          [{ $eq: [{ $cmp: ['$name', 'ADAM'] }, 0] }, 'ef', ''],
+          [{ $in: ['$name', ['ADAM', 7, 'ÅSA']] }, 'cefg', 'g'],
+          [{ $eq: [{ $indexOfArray: ['$tags', 'red'] }, 0] }, 'ab', ''],
+          [{ $let: { vars: { own: '$name' }, in: { $eq: ['$$own', 'ADAM'] } } }, 'ef', ''],
+          [{ $eq: [['$name'], ['ADAM']] }, 'ef', ''],
+          [{ $eq: ['ADA', 'ada'] }, 'abcdefghi', ''],
+        ];
+        for (const [$expr, collated, plain] of CASES)
+          expect([$expr, await found($expr, BASE), await found($expr)]).toEqual([
+            ...[$expr, collated, plain],
+          ]);
+        const numbers = { $gt: ['$v', 'v9'] };
+        await things.insert({ _id: 'z', v: 'v10' } as never);
+        expect(await found({ $and: [numbers, { $eq: ['$_id', 'z'] }] }, NUMERIC)).toBe('z');
+        expect(await found(numbers)).toBe('');
+      });
+
       test('are sorted, compared and found by it, before and after a reopening', async () => {
         let things = await people();
         for (const _ of ['before', 'after']) {

@@ -75,7 +75,9 @@ function compile(
   const { fieldsOf, wholeOf } = documentReaders(context);
   const late = lateOperators;
   const expressions: CompileExpression | undefined =
-    late && ((expression, place) => late.expression(expression, place, now ?? clock.now()));
+    late &&
+    ((expression, place) =>
+      late.expression(expression, place, now ?? clock.now(), undefined, collation));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
     !compiled || ![...compiled.roots].some(isManaged);
   const matching =

@@ -6,7 +6,12 @@ import type { Operator } from './operators/operator.ts';
 interface LateOperators {
   /** Compiles `$expr`. @param now The time of the query. */
   readonly expression: (
-    ...given: [...Parameters<CompileExpression>, now: number]
+    ...given: [
+      ...Parameters<CompileExpression>,
+      now: number,
+      variables: undefined,
+      collation: string | undefined,
+    ]
   ) => ReturnType<CompileExpression>;
   /** Compiles an object of `select`. @throws {CriteriaError} `select_invalid` */
   readonly select: (

@@ -1,6 +1,7 @@
 import { CriteriaError } from '../../errors/errors.ts';
 import { readerOf } from '../path/own-property.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../query-errors.ts';
+import { orderIn } from '../value/collation.ts';
 import { isFields } from '../value/value-type.ts';
 import {
   constant,
@@ -57,6 +58,7 @@ const MAX_DEPTH = 100;
  * @param place Where it stands, such as `$expr`.
  * @param now The time that `$$NOW` stands for.
  * @param variables Further ones, such as those of `let` of `$lookup`; their values may change.
+ * @param collation By which strings compare, as `parseCollation` writes it.
  * @throws {CriteriaError} naming the place; the closure throws `operand_invalid` for a value of a
  *   wrong kind.
  *
@@ -71,6 +73,7 @@ export function compileExpression(
   place: string,
   now: number,
   variables?: Variables,
+  collation?: string,
 ): CompiledExpression {
   const roots = new Set<string>();
   const root = { value: undefined as unknown };
@@ -85,6 +88,8 @@ export function compileExpression(
     ]),
     roots,
     reads: { count: 0 },
+    collation,
+    compare: orderIn(collation),
     compile,
   };
   const evaluate = compile(expression, place, scope);

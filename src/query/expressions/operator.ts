@@ -1,6 +1,6 @@
 import { CriteriaError } from '../../errors/errors.ts';
 import { operandInvalid, placeBelow } from '../query-errors.ts';
-import { equalValues } from '../value/compare-values.ts';
+import { type Compare, compareScalars } from '../value/compare-values.ts';
 import { isFields } from '../value/value-type.ts';
 
 /** The value of an expression for a document; `undefined` where it is missing. */
@@ -22,6 +22,9 @@ export interface Scope {
   readonly variables: Variables;
   /** Collects the first segments of paths, `$$` where the whole document is read. */
   readonly roots: Set<string>;
+  /** That of the query, as `parseCollation` writes it, and its order of values. */
+  readonly collation: string | undefined;
+  readonly compare: Compare;
   readonly compile: (expression: unknown, place: string, scope: Scope) => Evaluate;
 }
 
@@ -42,8 +45,17 @@ export function isConstant(evaluate: Evaluate): boolean {
 /** Compiles an operator with its operand. */
 export type ExpressionOperator = (operand: unknown, place: string, scope: Scope) => Evaluate;
 
-/** A function of evaluated arguments; it knows its place for errors. */
-type OfArguments = (place: string, a: unknown, b: unknown, c: unknown, d: unknown) => unknown;
+/**
+ * A function of evaluated arguments; it knows its place for errors, and the order of the query.
+ */
+type OfArguments = (
+  place: string,
+  a: unknown,
+  b: unknown,
+  c: unknown,
+  d: unknown,
+  compare: Compare,
+) => unknown;
 
 /** An operator over at most four arguments; a single one may stand by itself. */
 export function ofArguments(
@@ -54,15 +66,16 @@ export function ofArguments(
 ): ExpressionOperator {
   return (operand, place, scope) => {
     const [a = NULL, b, c, d] = argumentsOf(operand, place, scope, least, most);
+    const { compare } = scope;
     if (!b)
       return (document) => {
         const one = a(document);
-        return isNull(one) ? null : compute(place, one, undefined, undefined, undefined);
+        return isNull(one) ? null : compute(place, one, undefined, undefined, undefined, compare);
       };
     return (document) => {
       const [one, two] = [a(document), b(document)];
       if (isNull(one) || isNull(two)) return null;
-      return compute(place, one, two, c?.(document), d?.(document));
+      return compute(place, one, two, c?.(document), d?.(document), compare);
     };
   };
 }
@@ -303,10 +316,11 @@ export function indexOf(
   start: unknown,
   end: unknown,
   place: string,
+  compare: Compare = compareScalars,
 ): number {
   const to = end === undefined ? list.length : Math.min(integerIn(end, place, 0), list.length);
   let at = start === undefined ? 0 : integerIn(start, place, 0);
   for (; at + wanted.length <= to; at++)
-    if (wanted.every((one, offset) => equalValues(list[at + offset], one))) return at;
+    if (wanted.every((one, offset) => compare(list[at + offset], one) === 0)) return at;
   return -1;
 }

@@ -83,9 +83,9 @@ export function languageOf(): Language {
 export function compileValue(
   expression: unknown,
   place: string,
-  { now, variables }: StageScope,
+  { now, variables, collation }: StageScope,
 ): StageExpression {
-  const compiled = languageOf().compileExpression(expression, place, now, variables);
+  const compiled = languageOf().compileExpression(expression, place, now, variables, collation);
   const path = pathOf(expression);
   return { ...compiled, evaluate: readerAt(path, compiled.evaluate), path };
 }

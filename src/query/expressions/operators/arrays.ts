@@ -1,5 +1,5 @@
 import { compileSort } from '../../sort/compile-sort.ts';
-import { type Compare, compareScalars, equalValues } from '../../value/compare-values.ts';
+import { type Compare, compareScalars } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { ExactSum } from '../accumulators/exact-sum.ts';
 import { descending, fewOf } from '../accumulators/ordered.ts';
@@ -23,6 +23,7 @@ import {
   ofGiven,
   ofList,
   ofSettings,
+  type Scope,
   type Variable,
   valuesIn,
   variableName,
@@ -64,8 +65,8 @@ export const arrays = {
   $first: ofItems((items) => items[0]),
   $last: ofItems((items) => items.at(-1)),
   $reverseArray: ofItems((items) => items.toReversed()),
-  $in: ofArguments(2, 2, (place, value, items) =>
-    itemsIn(items, place).some((item) => equalValues(item, value)),
+  $in: ofArguments(2, 2, (place, value, items, _c, _d, compare) =>
+    itemsIn(items, place).some((item) => compare(item, value) === 0),
   ),
   $concatArrays: ofList(0, (values, place) => {
     if (values.some(isNullish)) return null;
@@ -90,12 +91,12 @@ export const arrays = {
     countSteps(length, place);
     return Array.from({ length }, (_, index) => from + index * by);
   }),
-  $indexOfArray: ofArguments(2, 4, (place, value, wanted, start, end) =>
-    isNullish(value) ? null : indexOf(itemsIn(value, place), [wanted], start, end, place),
+  $indexOfArray: ofArguments(2, 4, (place, value, wanted, start, end, compare) =>
+    isNullish(value) ? null : indexOf(itemsIn(value, place), [wanted], start, end, place, compare),
   ),
   $sortArray: (operand, place, scope) => {
     const given = namedOperands(operand, place, ['input', 'sortBy']);
-    const compare = orderOf(given.sortBy, `${place}.sortBy`);
+    const compare = orderOf(given.sortBy, `${place}.sortBy`, scope);
     const input = scope.compile(given.input, `${place}.input`, scope);
     return (document) => {
       const items = input(document);
@@ -167,10 +168,10 @@ export const arrays = {
 } satisfies Record<string, ExpressionOperator>;
 
 /** The order of `sortBy`: of the items themselves, or by their fields. */
-function orderOf(sortBy: unknown, place: string): Compare {
-  if (sortBy === 1) return compareScalars;
-  if (sortBy === -1) return descending;
-  const { keyOf, compare } = compileSort(sortBy, undefined, place);
+function orderOf(sortBy: unknown, place: string, scope: Scope): Compare {
+  if (sortBy === 1) return scope.compare;
+  if (sortBy === -1) return (a, b) => scope.compare(b, a);
+  const { keyOf, compare } = compileSort(sortBy, scope.collation, place);
   const keyIn = (item: unknown) => keyOf(isFields(item) ? item : {});
   return (a, b) => compare(keyIn(a), keyIn(b));
 }

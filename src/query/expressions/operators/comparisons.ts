@@ -1,5 +1,4 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { compareScalars } from '../../value/compare-values.ts';
 import {
   argumentsOf,
   compileNamed,
@@ -15,9 +14,9 @@ import {
 
 /** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
 const compared = (test: (order: number) => unknown): ExpressionOperator =>
-  ofArguments(2, 2, (place, a, b) => {
+  ofArguments(2, 2, (place, a, b, _c, _d, compare) => {
     countItems(a, place);
-    return test(compareScalars(a, b));
+    return test(compare(a, b));
   });
 
 export const comparisons = {

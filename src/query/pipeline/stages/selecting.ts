@@ -22,8 +22,9 @@ const match: CompileStage = (operand, place, scope) => {
   return [rowStage(place, roots, false, (documents) => documents.filter(test))];
 };
 
-function expressionsOf({ now, variables }: StageScope): CompileExpression {
-  return (expression, place) => languageOf().compileTest(expression, place, now, variables);
+function expressionsOf({ now, variables, collation }: StageScope): CompileExpression {
+  return (expression, place) =>
+    languageOf().compileTest(expression, place, now, variables, collation);
 }
 
 /** `$limit`: the first documents. */
