@@ -2,7 +2,7 @@
  * The folders of src: each may import only folders to its right; the last group, any may import.
  */
 const layers = [
-  ['bindings', 'devtools', 'testing'],
+  ['bindings', 'devtools', 'tanstack', 'testing'],
   ['replication', 'encryption', 'backup-targets'],
   ['page', 'engine'],
   ['api'],
@@ -116,7 +116,7 @@ export default {
       from: { path: '^(src|worker)/', pathNot: '^src/node/' },
       to: {
         dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
-        pathNot: '^node_modules/(react|vue|svelte|solid-js)/',
+        pathNot: '^node_modules/(react|vue|svelte|solid-js|@tanstack/db)/',
       },
     },
     {
@@ -138,6 +138,12 @@ export default {
       from: { path: '^(src|worker)/', pathNot: `^src/bindings/${framework}/` },
       to: { path: `^node_modules/${framework}(-js)?/` },
     })),
+    {
+      name: 'tanstack-in-its-entry-only',
+      severity: 'error',
+      from: { path: '^(src|worker)/', pathNot: '^src/tanstack/' },
+      to: { path: '^src/tanstack/|^node_modules/@tanstack/db/' },
+    },
     {
       name: 'resolvable',
       severity: 'error',

@@ -139,6 +139,13 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'TanStack DB',
+    path: 'dist/tanstack.js',
+    limit: '3.2 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideClient,
+  },
+  {
     name: 'text',
     path: 'dist/text.js',
     limit: '0.6 kB',

@@ -1,0 +1,91 @@
+import type { MutationFnParams, PendingMutation } from '@tanstack/db';
+import type { AnyDocument } from '../api/document-types.ts';
+import { CollectionError, OptionError } from '../errors/errors.ts';
+import type { DatabaseClient } from '../page/client/database-client.ts';
+import { REPLICATION, type ReplicationAccess } from '../page/collections/replication-access.ts';
+import type { Transaction } from '../page/transactions/transaction-types.ts';
+import type { RowSource } from './sync-run.ts';
+
+type Mutation = Pick<
+  PendingMutation<AnyDocument>,
+  'type' | 'key' | 'original' | 'modified' | 'changes'
+> & { readonly collection: { readonly id: string; readonly utils: object } };
+
+/** By the `utils` of their options. */
+export const sources = new WeakMap<object, RowSource>();
+
+/**
+ * Writes the mutations of a transaction of TanStack DB, of any number of collections, in one
+ * transaction of Cairn: all or none. It is the `mutationFn` of `createTransaction()`, and does the
+ * work of that of `createOptimisticAction()`.
+ *
+ * @throws {OptionError} `option_invalid` for a collection that has no options of
+ *   {@link cairnCollectionOptions}; {CollectionError} `document_missing` if an updated document was
+ *   deleted meanwhile; {ValueError} `id_taken`, `unique_violation`, `schema_violation`. Nothing is
+ *   written then, and TanStack DB takes the optimistic state back.
+ *
+ * @example
+ * ```ts
+ * const tx = createTransaction({ mutationFn: writeMutations });
+ * tx.mutate(() => {
+ *   orders.insert({ _id: 'o1', item: 'lamp' });
+ *   stock.update('lamp', (draft) => { draft.left -= 1; });
+ * });
+ * await tx.isPersisted.promise;
+ * ```
+ */
+// biome-ignore lint/suspicious/noExplicitAny: mutations of collections of any type
+export async function writeMutations({ transaction }: MutationFnParams<any>): Promise<void> {
+  const writes = (transaction.mutations as readonly Mutation[]).map((mutation) => ({
+    mutation,
+    source: sourceOf(mutation),
+  }));
+  const [first] = writes;
+  if (!first) return;
+  await clientOf(first.source).transaction(async (tx) => {
+    for (const { source, mutation } of writes) await write(tx, source, mutation);
+  });
+  // Before TanStack DB drops its optimistic rows: those that take their place are there.
+  for (const { runs } of new Set(writes.map(({ source }) => source)))
+    for (const run of runs) run.flush();
+}
+
+function sourceOf({ collection }: Mutation): RowSource {
+  const source = sources.get(collection.utils);
+  if (source) return source;
+  const message = `writeMutations() cannot write to "${collection.id}": its options are not of cairnCollectionOptions(). Write its mutations apart.`;
+  throw new OptionError('option_invalid', message, { place: collection.id });
+}
+
+/** The client of a collection, which makes its transactions. */
+function clientOf({ collection }: RowSource): DatabaseClient {
+  const { owner } = collection[REPLICATION] as ReplicationAccess;
+  return owner as unknown as DatabaseClient;
+}
+
+async function write(tx: Transaction, source: RowSource, mutation: Mutation): Promise<void> {
+  const documents = tx(source.collection);
+  const { type, key, modified } = mutation;
+  if (type === 'delete') await documents.delete(key);
+  else if (type === 'insert') await documents.insert(modified);
+  else if (!(await update(documents, mutation))) {
+    const place = source.collection.name;
+    const message = `Collection "${place}": the document "${key}" was deleted meanwhile, so it is not updated.`;
+    throw new CollectionError('document_missing', message, { place });
+  }
+}
+
+/** Changes the fields that differ alone: others keep what other tabs wrote. */
+function update(
+  documents: Pick<RowSource['collection'], 'patch' | 'update'>,
+  { key, original, modified, changes }: Mutation,
+): Promise<unknown> {
+  const removed = Object.keys(original).filter((field) => !(field in modified));
+  const changed = Object.entries(changes).filter(([field]) => field in modified);
+  const fields = [...removed, ...changed.map(([field]) => field)];
+  // In a patch they would be paths, or operators.
+  if (fields.some((field) => /^\$|\.|^$/.test(field))) return documents.update(key, modified);
+  const $unset = Object.fromEntries(removed.map((field) => [field, true]));
+  const $set = Object.fromEntries(changed);
+  return documents.patch(key, removed.length > 0 ? { $set, $unset } : $set);
+}
