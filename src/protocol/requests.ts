@@ -129,8 +129,10 @@ export interface Explained {
   readonly plan: Plan;
   /** The indexes that cannot serve it, and why; left out where all can. */
   readonly unfit?: readonly UnfitIndex[] | undefined;
-  /** Of a query with relations: how their documents were found. */
+  /** Of a query with relations, or a pipeline with `$lookup`: how their documents were found. */
   readonly relations?: readonly RelationPlan[] | undefined;
+  /** Of a pipeline. */
+  readonly stages?: readonly ExplainedStage[] | undefined;
   /** Index keys examined. */
   readonly keys_examined: number;
   /** Documents examined. */
@@ -138,6 +140,19 @@ export interface Explained {
   readonly returned: number;
   /** Milliseconds in the engine, without delivery. */
   readonly engine_ms: number;
+}
+
+/** How a stage of a pipeline is answered. */
+export interface ExplainedStage {
+  /** Its name, such as `$match`. */
+  readonly stage: string;
+  /** Whether `plan` answers it; else it goes over documents. */
+  readonly planned: boolean;
+  /**
+   * In `liveAggregate()`: whether it takes in a change by what differs, or runs again over what the
+   * stages before it have made.
+   */
+  readonly live: 'differences' | 'again';
 }
 
 /** A document in a reply, with the version of its record. */
@@ -291,7 +306,7 @@ export interface Operations
       };
     reply: VersionedReply | undefined;
   };
-  explain: { ask: Selection; reply: Explained };
+  explain: { ask: Selection & Partial<Pick<AggregateAsk, 'pipeline'>>; reply: Explained };
   /** Aborts a running call. */
   abort: { ask: { call: number }; reply: undefined };
   scan: { ask: Selection; reply: ScanReply };

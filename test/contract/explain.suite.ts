@@ -28,6 +28,52 @@ export function explainSuite(fixture: ClientFixture): void {
       expect(engine_ms >= 0 && total_ms >= 0).toBe(true);
     });
 
+    test('of a pipeline: what the plan answers, and what a live one keeps up to date', async () => {
+      const things = await users();
+      const kinds = fixture.documents({ name: 'kinds', indexes: ['region'] });
+      await kinds.insertMany([{ region: 'eu' }, { region: 'us' }, { region: 'as' }]);
+      const counts = await things.explain([{ $group: { _id: '$age', n: { $sum: 1 } } }]);
+      expect(counts).toMatchObject({
+        plan: { kind: 'index', index: 'age' },
+        stages: [{ stage: '$group', planned: true, live: 'differences' }],
+        keys_examined: 100,
+        documents_examined: 0,
+        returned: 10,
+      });
+      const totals = await things.explain([
+        { $match: { region: 'us', n: { $gte: 90 } } },
+        { $group: { _id: '$age', n: { $sum: '$n' } } },
+        { $lookup: { from: kinds.name, localField: '_id', foreignField: 'region', as: 'k' } },
+      ]);
+      expect(totals).toMatchObject({
+        plan: { kind: 'index', index: 'region,n' },
+        documents_examined: 10,
+        returned: 10,
+        stages: [
+          { stage: '$match', planned: true, live: 'again' },
+          { stage: '$group', planned: false, live: 'again' },
+          { stage: '$lookup', planned: false, live: 'again' },
+        ],
+        relations: [{ relation: 'pipeline[2].$lookup', use: '$lookup', returned: 0 }],
+      });
+      const join = { localField: 'region', foreignField: 'region', as: 'k' };
+      const looked = async (from: { readonly name: string }) =>
+        (await things.explain([{ $limit: 1 }, { $lookup: { from: from.name, ...join } }]))
+          .relations;
+      expect(await looked(kinds)).toMatchObject([{ plan: { kind: 'index' }, returned: 1 }]);
+      const plain = fixture.documents<{ region: string }>({ name: 'plain' });
+      await plain.insertMany([{ region: 'eu' }, { region: 'us' }]);
+      expect(await looked(plain)).toMatchObject([
+        { plan: { kind: 'scan' }, missing_index: 'region', documents_examined: 2, returned: 1 },
+      ]);
+      const equal = { $match: { $expr: { $eq: ['$region', '$$region'] } } };
+      const inner = { let: { region: '$region' }, pipeline: [equal], as: 'k' };
+      const { relations } = await things.explain([{ $lookup: { from: kinds.name, ...inner } }]);
+      expect(relations).toMatchObject([{ plan: { kind: 'index' }, keys_examined: 100 }]);
+      const refused = things.explain([{ $grup: {} }] as never);
+      expect(await rejection(refused)).toMatchObject({ code: 'operator_unknown' });
+    });
+
     test('a covering index examines no document', async () => {
       const things = await users();
       expect(await things.explain({ age: 3 })).toMatchObject({

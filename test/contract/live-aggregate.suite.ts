@@ -88,6 +88,7 @@ export function liveAggregateSuite(fixture: ClientFixture): void {
       const join = { localField: 'city', foreignField: '_id', as: 'in' };
       const log = new LiveLog(
         things.liveAggregate<{ land: string[] }>([
+          { $group: { _id: '$city', city: { $first: '$city' } } },
           { $limit: 1 },
           { $lookup: { from: cities.name, ...join } },
           { $project: { _id: 0, land: '$in.land' } },

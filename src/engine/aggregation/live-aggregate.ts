@@ -9,7 +9,8 @@ import type { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { MaintainedResult } from '../live/live-result.ts';
 import type { RecordStore } from '../records/record-store.ts';
-import { LiveGroups, livePlanOf, matchesOf } from './live-groups.ts';
+import { LiveGroups, matchesOf } from './live-groups.ts';
+import { livePlanOf } from './live-plan.ts';
 import { compiledFor, type PipelineAsk, resultOf } from './result.ts';
 import { startOf } from './source.ts';
 
@@ -23,8 +24,10 @@ export function liveAggregate(
   reader: LiveReader,
 ): MaintainedResult {
   const ask = { ...(spec as AggregateAsk), related };
-  const start = startOf(compiledFor(context, ask).compiled, ask);
-  const plan = livePlanOf(start);
+  const { compiled, foreign } = compiledFor(context, ask);
+  const start = startOf(compiled, ask);
+  // Changes of others are of one instant with what they are looked up for.
+  const plan = foreign.size === 0 ? livePlanOf(start) : undefined;
   return plan ? new LiveGroups(context, start, plan) : new RunAgain(context, ask, reader);
 }
 
@@ -70,7 +73,7 @@ class RunAgain implements MaintainedResult {
       if (this.#isCurrent) return undefined;
       this.#isCurrent = true;
       const { clock, aborts } = this.#context;
-      const documents = yield* resultOf(this.#context, this.#ask, new Pace(clock, aborts));
+      const { documents } = yield* resultOf(this.#context, this.#ask, new Pace(clock, aborts));
       this.#result = matchesOf(documents, this.#result);
       if (!this.#news.begin(this.#result)) return undefined;
     }

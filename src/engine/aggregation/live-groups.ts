@@ -6,45 +6,15 @@ import { bodySize } from '../../codec/size.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';
 import type { CompiledAccumulator } from '../../query/expressions/accumulators/compile-accumulator.ts';
 import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
-import {
-  Collected,
-  languageOf,
-  openStages,
-  type Sink,
-  type Stage,
-} from '../../query/pipeline/stage.ts';
-import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
+import { Collected, languageOf, openStages, type Sink } from '../../query/pipeline/stage.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { ListNews, type Match, OrderedMatches } from '../live/list-result.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
+import type { LivePlan } from './live-plan.ts';
 import { type PipelineStart, readsWhole } from './source.ts';
-
-/** What a live pipeline keeps up to date by differences. */
-export interface LivePlan {
-  /** Before the groups, one document after another. */
-  readonly rows: readonly NonNullable<Stage['change']>[];
-  readonly group: GroupStage;
-  /** Run over the groups, each time. */
-  readonly rest: readonly Stage[];
-}
-
-/** How a pipeline is kept up to date; `undefined` where it has to run again. */
-export function livePlanOf({ selection, stages }: PipelineStart): LivePlan | undefined {
-  const { sort, skip, limit } = selection;
-  const at = stages.findIndex(({ change }) => !change);
-  const group = stages[at];
-  if (sort || skip !== undefined || limit !== undefined || !group || !isGroup(group))
-    return undefined;
-  const isKept = group.fields.every(
-    ({ accumulator, unit }) => unit !== undefined || accumulator.makeInvertible,
-  );
-  if (!isKept) return undefined;
-  const rows = stages.slice(0, at).map(({ change }) => change as NonNullable<Stage['change']>);
-  return { rows, group, rest: stages.slice(at + 1) };
-}
 
 type Kept = ReturnType<NonNullable<CompiledAccumulator['makeInvertible']>>;
 

@@ -3,28 +3,29 @@ import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
 import { bodySize } from '../../codec/size.ts';
 import { nameCollection } from '../../errors/errors.ts';
-import type { Request, ScanReply } from '../../protocol/requests.ts';
+import type { Explained, Request, ScanReply } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { type BegunScan, type Delivery, provideReads } from '../find/late-reads.ts';
 import { lateResults } from '../live/live-queries.ts';
 import type { Visited } from '../records/scan.ts';
 import { liveAggregate } from './live-aggregate.ts';
-import { resultOf } from './result.ts';
+import { explained, resultOf } from './result.ts';
 
 /** Runs a pipeline, whose result is delivered in chunks. */
 function* aggregate(
   context: OperationContext,
   request: Request,
   deliver: (scan: BegunScan) => Coroutine<ScanReply>,
-): Coroutine<ScanReply> {
+): Coroutine<ScanReply | Explained> {
   const { clock, aborts, settings } = context;
   const ask = request as Request<'aggregate'>;
   const pace = new Pace(clock, aborts, ask.call);
   pace.check();
   let delivery: Delivery;
   try {
-    delivery = new MadeDelivery(yield* resultOf(context, ask, pace));
+    if (request.op === 'explain') return yield* explained(context, ask, pace);
+    delivery = new MadeDelivery((yield* resultOf(context, ask, pace)).documents);
   } catch (error) {
     throw nameCollection(error, settings.name);
   }

@@ -2,36 +2,79 @@ import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import { CriteriaError } from '../../errors/errors.ts';
 import type { AggregateAsk } from '../../protocol/live-protocol.ts';
-import type { RelatedAsk } from '../../protocol/relation-protocol.ts';
+import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.ts';
+import type { Explained, ExplainedStage } from '../../protocol/requests.ts';
 import { type CompiledStage, compilePipeline } from '../../query/pipeline/compile-pipeline.ts';
 import { type ForeignCollection, PipelineRun } from '../../query/pipeline/run.ts';
 import { Collected, emit, openStages } from '../../query/pipeline/stage.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { lateReads } from '../find/late-reads.ts';
-import { PipelineSource, startOf } from './source.ts';
+import { livePlanOf } from './live-plan.ts';
+import { PipelineSource, type PipelineStart, startOf } from './source.ts';
 
 /** A pipeline, with the collections that it may look into. */
 export type PipelineAsk = AggregateAsk & { readonly related?: RelatedAsk | undefined };
 
-/** The documents that a pipeline makes. They may share values with those of the collection. */
+/** What a pipeline has made, and how. */
+interface Answer {
+  /** They may share values with those of the collection. */
+  readonly documents: readonly object[];
+  readonly start: PipelineStart;
+  readonly source: PipelineSource;
+  /** How documents of other collections were found. */
+  readonly relations: readonly RelationPlan[];
+}
+
+/** Runs a pipeline. */
 export function* resultOf(
   context: OperationContext,
   ask: PipelineAsk,
   pace: Pace,
-): Coroutine<readonly object[]> {
+): Coroutine<Answer> {
   const { archived, collation, related } = ask;
   const { compiled, foreign } = compiledFor(context, ask);
-  if (foreign.size === 0) return yield* made(context, compiled, ask, pace);
+  const start = startOf(compiled, ask);
+  if (foreign.size === 0) return yield* made(context, start, pace);
   const reading = lateReads.foreign(context, related as RelatedAsk, { archived, collation, pace });
   try {
     const collections = new Map(
       Array.from(foreign, ([name, place]) => [name, reading.collection(name, place)] as const),
     );
     const named = (name: string) => collections.get(name) as ForeignCollection;
-    return yield* made(reading.context, compiled, ask, pace, named);
+    const answer = yield* made(reading.context, start, pace, named);
+    return { ...answer, relations: reading.plans };
   } finally {
     reading.end();
   }
+}
+
+/** How a pipeline is answered. */
+export function* explained(
+  context: OperationContext,
+  ask: PipelineAsk,
+  pace: Pace,
+): Coroutine<Explained> {
+  const began = context.clock.elapsed();
+  const { documents, start, source, relations } = yield* resultOf(context, ask, pace);
+  const { compiled, foreign } = compiledFor(context, ask);
+  const live = foreign.size > 0 ? undefined : livePlanOf(start);
+  let parts = 0;
+  const stages = compiled.map(({ name, parts: own }, at): ExplainedStage => {
+    const planned = at < start.absorbed + source.counted;
+    if (at >= start.absorbed) parts += own.length;
+    return { stage: name, planned, live: live && parts <= live.kept ? 'differences' : 'again' };
+  });
+  const unfit = source.query.unfit();
+  return {
+    plan: source.plan,
+    ...(unfit.length > 0 && { unfit }),
+    ...(relations.length > 0 && { relations }),
+    stages,
+    keys_examined: source.keys,
+    documents_examined: source.documents,
+    returned: documents.length,
+    engine_ms: context.clock.elapsed() - began,
+  };
 }
 
 /**
@@ -55,20 +98,18 @@ export function compiledFor(
 
 function* made(
   context: OperationContext,
-  compiled: readonly CompiledStage[],
-  ask: PipelineAsk,
+  start: PipelineStart,
   pace: Pace,
   foreign?: (name: string) => ForeignCollection,
-): Coroutine<readonly object[]> {
-  const start = startOf(compiled, ask);
+): Coroutine<Answer> {
   const run = new PipelineRun(pace, foreign);
   const result = new Collected(run, 'pipeline');
   const source = new PipelineSource(context, start, pace);
   const [first, ...rest] = start.stages;
-  const counted = yield* source.counted(first);
+  const counted = yield* source.count(first);
   const sink = openStages(counted ? rest : start.stages, run, result);
   yield* counted ? emit(run, counted, sink) : source.read(sink);
   yield* outcome(sink.end());
   pace.check();
-  return result.documents;
+  return { documents: result.documents, start, source, relations: [] };
 }

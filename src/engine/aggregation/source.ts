@@ -9,10 +9,12 @@ import {
   isManaged,
 } from '../../protocol/managed.ts';
 import type { Selection } from '../../protocol/requests.ts';
+import { WHOLE } from '../../query/index/key-range.ts';
 import type { CompiledStage } from '../../query/pipeline/compile-pipeline.ts';
 import { BATCH } from '../../query/pipeline/run.ts';
 import { rootsOf, type Sink, type Stage } from '../../query/pipeline/stage.ts';
 import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
+import type { Plan } from '../../query/plan/plan.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
@@ -67,6 +69,12 @@ export function readsWhole(stages: readonly Stage[]): boolean {
 /** Reads the documents that a pipeline begins with. */
 export class PipelineSource {
   readonly query: DocumentQuery;
+  /** Whether the first stage needed no documents: how many stages that is. */
+  counted = 0;
+  /** The index whose keys made groups. */
+  #index: string | undefined;
+  #keys = 0;
+  #documents = 0;
   readonly #context: OperationContext;
   readonly #selection: Selection;
   readonly #pace: Pace;
@@ -86,12 +94,31 @@ export class PipelineSource {
    * What the first stage makes, where that needs no document: their number, or the number of each
    * key of an index.
    */
-  *counted(first: Stage | undefined): Coroutine<readonly object[] | undefined> {
+  *count(first: Stage | undefined): Coroutine<readonly object[] | undefined> {
+    let made: readonly object[] | undefined;
     if (first?.counts) {
       const count = yield* this.query.count();
-      return count > 0 ? [{ [first.counts]: count }] : [];
-    }
-    return isGroup(first) ? this.#groupsOf(first) : undefined;
+      made = count > 0 ? [{ [first.counts]: count }] : [];
+    } else if (isGroup(first)) made = this.#groupsOf(first);
+    this.counted = made ? 1 : 0;
+    return made;
+  }
+
+  /** How documents were found. */
+  get plan(): Plan {
+    const index = this.#index;
+    if (!index) return this.query.plan;
+    return { kind: 'index', index, ranges: [WHOLE], reverse: false, exact: true, ordered: false };
+  }
+
+  /** Index keys looked at. */
+  get keys(): number {
+    return this.query.candidates.keys + this.#keys;
+  }
+
+  /** Documents looked into. */
+  get documents(): number {
+    return Math.max(this.query.candidates.documents, this.#documents);
   }
 
   #groupsOf({ id, fields }: GroupStage): readonly object[] | undefined {
@@ -105,9 +132,11 @@ export class PipelineSource {
     const isCounting = fields.every(({ unit }) => unit !== undefined);
     const isCut = criteria || this.#isCut || records.overlay || archived === 'only';
     if (!index || !isCounting || isCut) return undefined;
+    this.#index = index.definition.name;
     const { wanted } = this.query.compiled;
     const groups: { readonly key: unknown; readonly rank: number; count: number }[] = [];
     for (const { keys, entries } of index.batches()) {
+      this.#keys += keys.length;
       for (const [at, key] of keys.entries()) {
         const entry = entries[at] as StoredRecord;
         if (this.#hidesSome && !wanted(entry)) continue;
@@ -158,6 +187,7 @@ export class PipelineSource {
     const column = (path: string) => decoded.column(path);
     for (let from = 0; from < documents.length && !sink.isFull; from += BLOCK) {
       const to = Math.min(from + BLOCK, documents.length);
+      this.#documents = to;
       if (sink.takeBlock && !this.#isWhole && parts.length === 0)
         sink.takeBlock({ documents, from, to, column });
       else {
@@ -181,6 +211,7 @@ export class PipelineSource {
     for (let from = 0; from < found.length && !sink.isFull; from += BATCH) {
       const batch = found.slice(from, from + BATCH);
       const bodies = yield* records.bodies.ofAll(batch);
+      this.#documents += batch.length;
       yield* outcome(sink.take(batch.map((record, at) => read(record, bodies[at] as Body))));
       if (this.#pace.late) yield* this.#pace.pause();
     }

@@ -8,6 +8,7 @@ import type {
   RelationPlan,
 } from '../../protocol/relation-protocol.ts';
 import type { Explained, Request, ScanReply, Selection } from '../../protocol/requests.ts';
+import { provideJoiningStages } from '../../query/pipeline/stages/joining.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { compileSelection } from '../find/compiled-selection.ts';
@@ -32,6 +33,7 @@ provideReads({
   related: executeRelated,
   foreign: (...given) => new PipelineReading(...given),
 });
+provideJoiningStages();
 lateResults.related = (...given) => new RelatedResult(...given);
 
 /** Executes a read of a collection that looks into others. All show one instant. */

@@ -393,7 +393,10 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *explain(sender: Sender, params: unknown, options?: unknown): Coroutine<Explained> {
-    return yield* request(sender, { op: 'explain', ...parseFindQuery(params, options).selection });
+    const isPipeline = isList(params);
+    const query = isPipeline ? parsePipeline(params, options) : parseFindQuery(params, options);
+    const { selection, pipeline } = query;
+    return yield* request(sender, { op: 'explain', ...selection, ...(isPipeline && { pipeline }) });
   }
 
   /** A stream of the documents that match. */

@@ -1,4 +1,5 @@
 import type {
+  AggregateOptions,
   AggregateResult,
   LiveAggregateOptions,
   PipelineStage,
@@ -116,7 +117,8 @@ export class DocumentCollection<
 
   /**
    * Explains how `filter` finds its documents: the index, the keys and documents examined, the
-   * engine and the time. Runs the query, without its functions, and returns no documents.
+   * engine and the time. Of a pipeline, how `aggregate` and `liveAggregate` answer each stage. Runs
+   * the query, without its functions, and returns no documents.
    *
    * @example
    * ```ts
@@ -124,10 +126,12 @@ export class DocumentCollection<
    * const { plan, keys_examined, documents_examined, returned } = explained;
    * ```
    */
-  async explain(
+  explain(
     params: Params<T, S>,
     options?: FindOptions<T, S, SelectOption<T, S>, IncludeOption<S>>,
-  ): Promise<Explanation> {
+  ): Promise<Explanation>;
+  explain(pipeline: readonly PipelineStage[], options?: AggregateOptions): Promise<Explanation>;
+  async explain(params: object, options?: object): Promise<Explanation> {
     const began = performance.now();
     const explained = await this.call((calls) => calls.explain, [params, options], { options: 1 });
     const { engine } = this.owner.status as Pick<Explanation, 'engine'>;

@@ -146,7 +146,9 @@ function foreignNames(pipeline: unknown): string[] {
   return pipeline.flatMap((stage) => {
     const { $lookup, $unionWith, $facet } = stage ?? {};
     const { from, coll = $unionWith, pipeline: inner } = { ...$lookup, ...$unionWith };
-    const own = [from, coll].filter((name) => typeof name === 'string');
+    const name = from ?? coll;
+    const joins = isPlainObject(stage) && ('$lookup' in stage || '$unionWith' in stage);
+    const own = joins ? [typeof name === 'string' ? name : ''] : [];
     return [...own, ...[inner, ...Object.values($facet ?? {})].flatMap(foreignNames)];
   });
 }

@@ -37,3 +37,6 @@ export function provideOperators(given: LateOperators): void {
   lateOperators = given;
   for (const [name, operator] of Object.entries(given.fields)) fieldOperators.set(name, operator);
 }
+
+/** Compilers of stages whose code is a part, which knows their types, by name. */
+export const lateStages = new Map<string, unknown>();

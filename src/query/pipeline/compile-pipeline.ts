@@ -1,21 +1,24 @@
 import { type Coroutine, outcome } from '../../async/coroutine.ts';
+import { lateStages } from '../criteria/late-operators.ts';
 import { operandInvalid, operatorUnknown, placeBelow, unexpectedValue } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
 import {
   Collected,
   type CompileStage,
+  compileValue,
   type Documents,
   fieldName,
+  fieldsOf,
   openStages,
+  pathOf,
   rootsOf,
   type Sink,
   type Stage,
   type StageScope,
 } from './stage.ts';
 import { groupStages } from './stages/grouping.ts';
-import { joiningStages } from './stages/joining.ts';
-import { distinct, selectingStages } from './stages/selecting.ts';
-import { shapingStages } from './stages/shape.ts';
+import { distinct, selectingStages, valuesAt } from './stages/selecting.ts';
+import { shapingStages, withValue } from './stages/shape.ts';
 import { isSort, sort, sortStage } from './stages/sorting.ts';
 import { windowStages } from './stages/windows.ts';
 
@@ -24,9 +27,15 @@ const stages: Readonly<Record<string, CompileStage>> = {
   ...shapingStages,
   $sort: sort,
   ...groupStages,
-  ...joiningStages,
   ...windowStages,
   $facet: facet,
+};
+
+/** Those of the part `relations`. */
+const LATE = ['$lookup', '$unionWith'];
+
+const kit = {
+  ...{ Collected, compileValue, fieldName, fieldsOf, openStages, pathOf, valuesAt, withValue },
 };
 
 /** As many stages as MongoDB takes, those of inner pipelines included. */
@@ -41,7 +50,7 @@ export function compilePipeline(
   { now, collation, foreign }: Pick<StageScope, 'now' | 'collation' | 'foreign'>,
 ): readonly CompiledStage[] {
   return compileAll(pipeline, 'pipeline', {
-    ...{ now, collation, foreign },
+    ...{ now, collation, foreign, kit },
     count: { stages: 0 },
     compile: (inner, place, scope) => compileAll(inner, place, scope).flatMap(({ parts }) => parts),
   });
@@ -67,19 +76,25 @@ function compileAll(pipeline: unknown, place: string, scope: StageScope): Compil
     if (!entry || entries.length > 1)
       throw unexpectedValue('pipeline_invalid', at, 'one stage, such as { $match: { … } }', stage);
     const [name, operand] = entry;
-    const compile =
-      name === 'distinct' ? distinct : Object.hasOwn(stages, name) ? stages[name] : undefined;
+    const compile = compilerOf(name);
     const isMisplaced = scope.within === '$facet' && NOT_IN_FACET.includes(name);
     if (!compile || isMisplaced)
       throw operatorUnknown(
         `${at}.${name}`,
         name,
-        Object.keys(stages),
+        [...Object.keys(stages), ...LATE],
         isMisplaced ? `it does not stand within ${scope.within}.` : undefined,
       );
     return { name, operand, parts: compile(operand, `${at}.${name}`, scope) };
   });
   return compiled.map((stage, index) => bounded(stage, compiled.slice(index + 1, index + 3)));
+}
+
+function compilerOf(name: string): CompileStage | undefined {
+  if (name === 'distinct') return distinct;
+  return Object.hasOwn(stages, name)
+    ? stages[name]
+    : (lateStages.get(name) as CompileStage | undefined);
 }
 
 /** A sort keeps no more than the `$limit` behind it lets through, perhaps after a `$skip`. */

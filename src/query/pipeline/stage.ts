@@ -59,6 +59,29 @@ export interface StageScope {
   /** The stage around them, where they are of an inner pipeline. */
   readonly within?: string;
   readonly compile: (pipeline: unknown, place: string, scope: StageScope) => readonly Stage[];
+  readonly kit: StageKit;
+}
+
+/** What stages of another part are made with: code of two parts would be in both, or in none. */
+export interface StageKit {
+  readonly Collected: typeof Collected;
+  readonly compileValue: typeof compileValue;
+  readonly fieldName: typeof fieldName;
+  readonly fieldsOf: typeof fieldsOf;
+  readonly openStages: typeof openStages;
+  readonly pathOf: typeof pathOf;
+  /** The values at a path, of arrays their items. */
+  readonly valuesAt: (
+    value: unknown,
+    segments: readonly string[],
+    level: number,
+  ) => Iterable<unknown>;
+  /** A document with another value at a path. */
+  readonly withValue: (
+    fields: Readonly<Record<string, unknown>>,
+    path: readonly string[],
+    value: unknown,
+  ) => object;
 }
 
 /** Compiles a stage, or what it is short for. */

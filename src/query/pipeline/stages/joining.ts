@@ -1,26 +1,18 @@
 import { type Coroutine, outcome } from '../../../async/coroutine.ts';
+import { lateStages } from '../../criteria/late-operators.ts';
 import type { Variables } from '../../expressions/operator.ts';
 import { operandInvalid } from '../../query-errors.ts';
 import { isFields } from '../../value/value-type.ts';
-import { BATCH, type ForeignLookup, type LookupAsk, type PipelineRun } from '../run.ts';
-import {
-  Collected,
-  type CompileStage,
-  compileValue,
-  type Documents,
-  fieldName,
-  fieldsOf,
-  openStages,
-  pathOf,
-  type Sink,
-  type Stage,
-  type StageScope,
-} from '../stage.ts';
-import { valuesAt } from './selecting.ts';
-import { withValue } from './shape.ts';
+import type { ForeignLookup, LookupAsk, PipelineRun } from '../run.ts';
+import type { CompileStage, Documents, Sink, Stage, StageKit, StageScope } from '../stage.ts';
+
+/** Documents that go through the stages together. */
+const BATCH = 256;
 
 /** `$lookup`: adds the documents of another collection that belong to each. */
 const lookup: CompileStage = (operand, place, scope) => {
+  const { kit } = scope;
+  const { fieldsOf, fieldName, compileValue, valuesAt } = kit;
   const optional = ['localField', 'foreignField', 'let', 'pipeline'];
   const given = fieldsOf(operand, place, ['from', 'as'], optional);
   const from = collectionName(given.from, `${place}.from`, scope);
@@ -49,25 +41,26 @@ const lookup: CompileStage = (operand, place, scope) => {
   for (const one of bound) for (const root of one.roots) roots.add(root);
   const path = join?.foreign;
   const ask: LookupAsk = {
-    ...selectingIn(inner as Documents, variables),
+    ...selectingIn(inner as Documents, variables, kit),
     place,
     path: path?.join('.'),
     valuesOf: (document) => (path ? valuesAt(document, path, 0) : []),
   };
-  const rules = { from, as, local: join?.local, bound, stages, ask };
+  const rules = { from, as, local: join?.local, bound, stages, ask, kit };
   const open = (run: PipelineRun, next: Sink) => new LookupSink(rules, run, next);
   return [{ place, roots, isClosed: false, open }];
 };
 
 /** `$unionWith`: the documents of another collection behind these. */
 const unionWith: CompileStage = (operand, place, scope) => {
+  const { fieldsOf, openStages } = scope.kit;
   const isShort = typeof operand === 'string';
   const given = isShort ? { coll: operand } : fieldsOf(operand, place, ['coll'], ['pipeline']);
   const { coll, pipeline = [] } = given as Record<string, unknown>;
   const from = collectionName(coll, isShort ? place : `${place}.coll`, scope);
   const at = `${place}.pipeline`;
   const stages = scope.compile(pipeline, at, { ...scope, within: '$unionWith' });
-  const { criteria } = selectingIn(pipeline as Documents, new Map());
+  const { criteria } = selectingIn(pipeline as Documents, new Map(), scope.kit);
   const open = (run: PipelineRun, next: Sink): Sink => ({
     take: (documents) => next.take(documents),
     *end() {
@@ -97,7 +90,11 @@ function unended(next: Sink): Sink {
   };
 }
 
-export const joiningStages = { $lookup: lookup, $unionWith: unionWith };
+/** To be called by their part. */
+export function provideJoiningStages(): void {
+  lateStages.set('$lookup', lookup);
+  lateStages.set('$unionWith', unionWith);
+}
 
 interface Bound {
   readonly name: string;
@@ -112,7 +109,7 @@ function variablesIn(given: unknown, place: string, scope: StageScope): Bound[] 
   return Object.entries(given).map(([name, expression]) => {
     const at = `${place}.let.${name}`;
     if (!/^[a-z]\w*$/.test(name)) throw operandInvalid(at, 'named by a small letter', name);
-    return { name, cell: { value: undefined }, ...compileValue(expression, at, scope) };
+    return { name, cell: { value: undefined }, ...scope.kit.compileValue(expression, at, scope) };
   });
 }
 
@@ -126,14 +123,14 @@ function collectionName(given: unknown, place: string, scope: StageScope): strin
 type Selecting = Pick<LookupAsk, 'criteria' | 'equal'>;
 
 /** The stages themselves still decide: what is not understood here is left to them. */
-function selectingIn(pipeline: Documents, variables: Variables): Selecting {
+function selectingIn(pipeline: Documents, variables: Variables, kit: StageKit): Selecting {
   const criteria: object[] = [];
   const equal: Selecting['equal'][number][] = [];
   for (const { $match } of pipeline as readonly { readonly $match?: object }[]) {
     if (!$match) break;
     for (const [key, value] of Object.entries($match)) {
       if (!hasVariables(value)) criteria.push({ [key]: value });
-      else if (key === '$expr') equal.push(...equalitiesIn(value, variables));
+      else if (key === '$expr') equal.push(...equalitiesIn(value, variables, kit));
     }
   }
   return { criteria, equal };
@@ -145,12 +142,16 @@ function hasVariables(value: unknown): boolean {
   return isFields(value) && Object.values(value).some(hasVariables);
 }
 
-function equalitiesIn(expression: unknown, variables: Variables): Selecting['equal'] {
+function equalitiesIn(
+  expression: unknown,
+  variables: Variables,
+  kit: StageKit,
+): Selecting['equal'] {
   const { $and, $eq } = isFields(expression) ? expression : {};
-  if (Array.isArray($and)) return $and.flatMap((each) => equalitiesIn(each, variables));
+  if (Array.isArray($and)) return $and.flatMap((each) => equalitiesIn(each, variables, kit));
   if (!Array.isArray($eq)) return [];
   return [$eq, $eq.toReversed()].flatMap(([one, other]) => {
-    const path = pathOf(one);
+    const path = kit.pathOf(one);
     const name = typeof other === 'string' && other.startsWith('$$') ? other.slice(2) : '';
     const cell = variables.get(name);
     return path && cell && !path.includes('$') ? [{ path, cell }] : [];
@@ -164,6 +165,7 @@ interface LookupRules {
   readonly bound: readonly Bound[];
   readonly stages: readonly Stage[];
   readonly ask: LookupAsk;
+  readonly kit: StageKit;
 }
 
 /** Most partners of the documents that are passed on together. */
@@ -191,14 +193,14 @@ class LookupSink implements Sink {
   }
 
   *take(documents: Documents): Coroutine<void> {
-    const { as, local } = this.#rules;
+    const { as, local, kit } = this.#rules;
     const values = local && documents.map((document) => local.evaluate(document));
     if (values) yield* this.#partners.load(values);
     let made: object[] = [];
     let weight = 0;
     for (const [at, document] of documents.entries()) {
       const found = yield* this.#partnersOf(document, values?.[at]);
-      made.push(withValue(document as Record<string, unknown>, as, found));
+      made.push(kit.withValue(document as Record<string, unknown>, as, found));
       weight += found.length;
       yield* this.#run.breathe();
       if (weight <= MOST_PARTNERS) continue;
@@ -214,13 +216,13 @@ class LookupSink implements Sink {
   }
 
   *#partnersOf(document: object, value: unknown): Coroutine<Documents> {
-    const { local, bound, stages, ask } = this.#rules;
+    const { local, bound, stages, ask, kit } = this.#rules;
     if (this.#same) return this.#same;
     for (const { cell, evaluate } of bound) cell.value = evaluate(document);
     const candidates = local ? yield* this.#partners.of(value) : yield* this.#partners.candidates();
     if (stages.length === 0) return candidates;
-    const result = new Collected(this.#run, ask.place);
-    const sink = openStages(stages, this.#run, result);
+    const result = new kit.Collected(this.#run, ask.place);
+    const sink = kit.openStages(stages, this.#run, result);
     for (let at = 0; at < candidates.length && !sink.isFull; at += BATCH) {
       yield* outcome(sink.take(candidates.slice(at, at + BATCH)));
       yield* this.#run.breathe();
