@@ -45,7 +45,7 @@ const binding = (framework) => ({
 });
 
 /**
- * A part of the worker.
+ * A part of the worker, as it is: bundlers emit it under another name, and change nothing.
  * @param {string} name
  * @param {string} limit
  */
@@ -54,7 +54,10 @@ const part = (name, limit) => ({
   path: `dist/part-${name}.js`,
   limit,
   gzip: true,
-  modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+    ...config,
+    loader: { '.js': 'copy' },
+  }),
 });
 
 export default [
@@ -80,13 +83,13 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   part('aggregation', '14 kB'),
-  part('backups', '15.8 kB'),
-  part('expressions', '14.9 kB'),
+  part('backups', '15.5 kB'),
+  part('expressions', '14.6 kB'),
   part('relations', '14 kB'),
   part('replication', '4 kB'),
   part('transactions', '3.4 kB'),
   part('updates', '5.9 kB'),
-  part('upkeep', '4.6 kB'),
+  part('upkeep', '4.5 kB'),
   part('storage', '18 kB'),
   {
     name: 'page, with the first call',

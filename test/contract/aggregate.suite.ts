@@ -82,8 +82,40 @@ const REFUSED: [pipeline: unknown, code: string, place: string][] = [
     'operand_invalid',
     'pipeline[0].$bucketAuto.granularity',
   ],
+  [windows({ $derivative: { input: '$amount' } }), 'operand_invalid', outputAt('.window')],
+  [
+    windows({ $derivative: { input: '$amount', unit: 'month' }, window: { documents: [-1, 0] } }),
+    'operand_invalid',
+    outputAt('.$derivative.unit'),
+  ],
+  [windows({ $integral: { input: '$city' } }), 'operand_invalid', outputAt('.$integral.input')],
+  [
+    windows({ $integral: { input: '$amount', unit: 'hour' } }),
+    'operand_invalid',
+    outputAt('.$integral'),
+  ],
+  [windows({ $covariancePop: ['$amount'] }), 'operand_invalid', outputAt('.$covariancePop')],
+  [windows({ $linearFill: '$amount' }, { paid: 1 }), 'operand_invalid', outputAt('.$linearFill')],
+  [
+    windows({ $sum: '$amount', window: { documents: [0.5, 1] } }),
+    'operand_invalid',
+    outputAt('.window.documents'),
+  ],
+  [
+    windows({ $sum: '$amount', window: { range: ['current', 'unbounded', 1] } }),
+    'operand_invalid',
+    outputAt('.window.range'),
+  ],
   [Array.from({ length: 1001 }, () => ({ $limit: 1 })), 'pipeline_invalid', 'pipeline[1000]'],
 ];
+
+function windows(output: object, sortBy: object = { amount: 1 }): object[] {
+  return [{ $setWindowFields: { sortBy, output: { o: output } } }];
+}
+
+function outputAt(path: string): string {
+  return `pipeline[0].$setWindowFields.output.o${path}`;
+}
 
 /** aggregate() and distinct(). */
 export function aggregateSuite(fixture: ClientFixture): void {

@@ -1,12 +1,12 @@
-import { type Coroutine, outcome } from '../../async/coroutine.ts';
+import { outcome } from '../../async/coroutine.ts';
 import { lateStages } from '../criteria/late-operators.ts';
 import { operandInvalid, operatorUnknown, placeBelow, unexpectedValue } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
+import type { PipelineRun } from './run.ts';
 import {
   Collected,
   type CompileStage,
   compileValue,
-  type Documents,
   fieldName,
   fieldsOf,
   openStages,
@@ -121,50 +121,28 @@ function facet(operand: unknown, place: string, scope: StageScope): Stage[] {
   const roots = new Set<string>();
   for (const { stages } of pipelines)
     for (const root of rootsOf(stages) ?? ['_id']) roots.add(root);
-  return [
-    {
-      ...{ place, roots, isClosed: true },
-      open: (run, next) => {
-        const facets = pipelines.map(({ name, at, stages }) => {
-          const collected = new Collected(run, at);
-          return { name, collected, sink: openStages(stages, run, collected) };
-        });
-        return new FacetSink(facets, next);
+  const open = (run: PipelineRun, next: Sink): Sink => {
+    const facets = pipelines.map(({ name, at, stages }) => {
+      const collected = new Collected(run, at);
+      return { name, collected, sink: openStages(stages, run, collected) };
+    });
+    return {
+      *take(documents) {
+        for (const { sink } of facets) if (!sink.isFull) yield* outcome(sink.take(documents));
       },
-    },
-  ];
-}
-
-interface OpenFacet {
-  readonly name: string;
-  readonly collected: Collected;
-  readonly sink: Sink;
-}
-
-class FacetSink implements Sink {
-  readonly #facets: readonly OpenFacet[];
-  readonly #next: Sink;
-
-  constructor(facets: readonly OpenFacet[], next: Sink) {
-    this.#facets = facets;
-    this.#next = next;
-  }
-
-  get isFull(): boolean {
-    return this.#facets.every(({ sink }) => sink.isFull);
-  }
-
-  *take(documents: Documents): Coroutine<void> {
-    for (const { sink } of this.#facets) if (!sink.isFull) yield* outcome(sink.take(documents));
-  }
-
-  *end(): Coroutine<void> {
-    const result: Record<string, unknown> = {};
-    for (const { name, collected, sink } of this.#facets) {
-      yield* outcome(sink.end());
-      result[name] = collected.documents;
-    }
-    yield* outcome(this.#next.take([result]));
-    yield* outcome(this.#next.end());
-  }
+      *end() {
+        const result: Record<string, unknown> = {};
+        for (const { name, collected, sink } of facets) {
+          yield* outcome(sink.end());
+          result[name] = collected.documents;
+        }
+        yield* outcome(next.take([result]));
+        yield* outcome(next.end());
+      },
+      get isFull() {
+        return facets.every(({ sink }) => sink.isFull);
+      },
+    };
+  };
+  return [{ place, roots, isClosed: true, open }];
 }

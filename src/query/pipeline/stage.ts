@@ -159,22 +159,60 @@ export function rowStage(
   return { place, roots, isClosed, change, open: (_, next) => rowSink([change], next) };
 }
 
-/** Several of them are one step. */
-function rowSink(changes: readonly NonNullable<Stage['change']>[], next: Sink): Sink {
+/** Passes on at once what it makes of documents. */
+export function passing(next: Sink, take: Sink['take'], isFull = () => false): Sink {
   return {
-    *take(documents) {
-      let changed = documents;
-      for (const change of changes) {
-        if (changed.length === 0) return;
-        changed = change(changed);
-      }
-      if (changed.length > 0) yield* outcome(next.take(changed));
-    },
+    take,
     end: () => next.end(),
     get isFull() {
-      return next.isFull;
+      return isFull() || next.isFull;
     },
   };
+}
+
+/** Passes on what it makes of all documents together. */
+export function gathering(
+  run: PipelineRun,
+  next: Sink,
+  take: (documents: Documents) => void,
+  make: () => Iterable<object> | { readonly later: Coroutine<Iterable<object>> },
+): Sink {
+  return {
+    isFull: false,
+    take,
+    *end() {
+      const made = make();
+      yield* emit(run, 'later' in made ? yield* made.later : made, next);
+      yield* outcome(next.end());
+    },
+  };
+}
+
+/** A stage that keeps all documents until there are no more. */
+export function keepingStage(
+  place: string,
+  roots: ReadonlySet<string>,
+  isClosed: boolean,
+  make: (documents: object[], run: PipelineRun) => Coroutine<Iterable<object>>,
+): Stage {
+  const open = (run: PipelineRun, next: Sink): Sink => {
+    const all = new Collected(run, place);
+    const take = (documents: Documents) => all.take(documents);
+    return gathering(run, next, take, () => ({ later: make(all.documents, run) }));
+  };
+  return { place, roots, isClosed, open };
+}
+
+/** Several of them are one step. */
+function rowSink(changes: readonly NonNullable<Stage['change']>[], next: Sink): Sink {
+  return passing(next, function* (documents) {
+    let changed = documents;
+    for (const change of changes) {
+      if (changed.length === 0) return;
+      changed = change(changed);
+    }
+    if (changed.length > 0) yield* outcome(next.take(changed));
+  });
 }
 
 /** Passes on a list in batches, and yields in between. */

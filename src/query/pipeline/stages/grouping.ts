@@ -1,7 +1,6 @@
-import { type Coroutine, outcome } from '../../../async/coroutine.ts';
 import type { CompiledAccumulator } from '../../expressions/accumulators/compile-accumulator.ts';
 import type { Accumulator } from '../../expressions/accumulators/states.ts';
-import { operandInvalid, placeBelow, unexpectedValue } from '../../query-errors.ts';
+import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort } from '../../sort/compile-sort.ts';
 import { compareScalars } from '../../value/compare-values.ts';
 import { bracketOf, isFields } from '../../value/value-type.ts';
@@ -12,9 +11,10 @@ import {
   compileFields,
   compileValue,
   type Documents,
-  emit,
   fieldName,
   fieldsOf,
+  gathering,
+  keepingStage,
   languageOf,
   pathOf,
   readerAt,
@@ -70,7 +70,7 @@ function groupStage(
   for (const { accumulator } of fields) for (const root of accumulator.roots) roots.add(root);
   return {
     ...{ place, roots, isClosed: true, id, fields },
-    open: (run, next) => new GroupSink(id, fields, place, run, next),
+    open: (run, next) => groupSink(id, fields, place, run, next),
   };
 }
 
@@ -95,141 +95,114 @@ function groupFields(
 const GROUP_SIZE = 100;
 const STATE_SIZE = 100;
 
-class GroupSink implements Sink {
-  readonly isFull = false;
-  readonly #id: readonly StageExpression[];
-  readonly #names: readonly string[] | undefined;
-  readonly #fields: readonly GroupField[];
-  readonly #place: string;
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
+function groupSink(
+  { parts, ...whole }: StageExpression,
+  fields: readonly GroupField[],
+  place: string,
+  run: PipelineRun,
+  next: Sink,
+): Sink {
+  const expressions = parts ?? [whole];
+  const names = parts?.map(({ name }) => name);
   /** Of each part of the `_id` a level; the last has slots. */
-  readonly #slots: SlotMap = new Map();
-  readonly #ids: unknown[] = [];
+  const root: SlotMap = new Map();
+  const ids: unknown[] = [];
   /** How many documents each group has. */
-  readonly #counts: number[] = [];
+  const counts: number[] = [];
   /** Of each field, by slot; empty for one that counts. */
-  readonly #states: readonly Accumulator[][];
+  const states: readonly Accumulator[][] = fields.map(() => []);
   /** The slot of each document of a batch. */
-  #places = new Int32Array(0);
+  let places = new Int32Array(0);
 
-  constructor(
-    id: StageExpression,
-    fields: readonly GroupField[],
-    place: string,
-    run: PipelineRun,
-    next: Sink,
-  ) {
-    this.#id = id.parts ?? [id];
-    this.#names = id.parts?.map(({ name }) => name);
-    this.#fields = fields;
-    this.#place = place;
-    this.#run = run;
-    this.#next = next;
-    this.#states = fields.map(() => []);
-  }
-
-  take(documents: Documents): void {
-    this.takeBlock({ documents, from: 0, to: documents.length, column: () => undefined });
-  }
-
-  takeBlock(block: Block): void {
-    const length = block.to - block.from;
-    if (this.#places.length < length) this.#places = new Int32Array(length);
-    const before = this.#ids.length;
-    const ids = this.#id.map(({ evaluate, path }) => valuesOf(evaluate, path, block));
-    const [only] = ids as [Values];
-    if (ids.length === 1 && !this.#names) this.#find(only, length);
-    else this.#findByParts(ids, length);
-    this.#charge(before);
-    for (const [index, { accumulator, path, place, read, unit }] of this.#fields.entries()) {
-      if (unit !== undefined) continue;
-      const { values, from } = valuesOf(read, path, block);
-      if (accumulator.grows) this.#run.keep(values.slice(from, from + length), place);
-      accumulator.addAll(this.#states[index] as Accumulator[], this.#places, values, from, length);
-    }
-  }
-
-  *end(): Coroutine<void> {
-    yield* emit(this.#run, this.#groups(), this.#next);
-    yield* outcome(this.#next.end());
-  }
-
-  *#groups(): Generator<object> {
-    for (let slot = 0; slot < this.#ids.length; slot++) {
-      const made: Record<string, unknown> = { _id: this.#ids[slot] };
-      for (const [index, { name, unit }] of this.#fields.entries())
-        made[name] =
-          unit === undefined
-            ? (this.#states[index] as Accumulator[])[slot]?.result()
-            : unit * (this.#counts[slot] as number);
-      yield made;
-    }
-  }
+  const open = (slots: SlotMap, key: unknown, id: unknown): number => {
+    const slot = ids.push(id) - 1;
+    counts.push(0);
+    slots.set(key, slot);
+    for (const [index, { accumulator, unit }] of fields.entries())
+      if (unit === undefined) (states[index] as Accumulator[]).push(accumulator.make(id));
+    return slot;
+  };
 
   /** Finds the group of each document. */
-  #find({ values, from }: Values, length: number): void {
-    const slots = this.#slots;
-    const counts = this.#counts;
-    const places = this.#places;
+  const find = ({ values, from }: Values, length: number): void => {
     const { keyOf } = languageOf();
     for (let at = 0; at < length; at++) {
       const value = values[from + at];
       const key =
         typeof value === 'string' && value.charCodeAt(0) !== 0 ? value : keyOf(value ?? null);
-      const slot = slots.get(key) as number | undefined;
-      const found = slot === undefined ? this.#open(slots, key, value ?? null) : slot;
+      const slot = root.get(key) as number | undefined;
+      const found = slot === undefined ? open(root, key, value ?? null) : slot;
       (counts[found] as number)++;
       places[at] = found;
     }
-  }
+  };
+
+  const idAt = (all: readonly Values[], at: number): object => {
+    const id: Record<string, unknown> = {};
+    for (const [index, { values, from }] of all.entries()) {
+      const value = values[from + at];
+      if (value !== undefined) id[(names as string[])[index] as string] = value;
+    }
+    return id;
+  };
 
   /** The same for an `_id` of several parts, without an object for each document. */
-  #findByParts(parts: readonly Values[], length: number): void {
+  const findByParts = (all: readonly Values[], length: number): void => {
     const { keyOf } = languageOf();
-    const last = parts.length - 1;
+    const last = all.length - 1;
     for (let at = 0; at < length; at++) {
-      let slots = this.#slots;
+      let slots = root;
       for (let part = 0; part < last; part++) {
-        const { values, from } = parts[part] as Values;
+        const { values, from } = all[part] as Values;
         const key = keyOf(values[from + at]);
         const below = (slots.get(key) ?? new Map()) as SlotMap;
         if (below.size === 0) slots.set(key, below);
         slots = below;
       }
-      const { values, from } = parts[last] as Values;
+      const { values, from } = all[last] as Values;
       const key = keyOf(values[from + at]);
       const slot = slots.get(key) as number | undefined;
-      const found = slot === undefined ? this.#open(slots, key, this.#idAt(parts, at)) : slot;
-      (this.#counts[found] as number)++;
-      this.#places[at] = found;
+      const found = slot === undefined ? open(slots, key, idAt(all, at)) : slot;
+      (counts[found] as number)++;
+      places[at] = found;
+    }
+  };
+
+  const takeBlock = (block: Block): void => {
+    const length = block.to - block.from;
+    if (places.length < length) places = new Int32Array(length);
+    const before = ids.length;
+    const all = expressions.map(({ evaluate, path }) => valuesOf(evaluate, path, block));
+    if (names) findByParts(all, length);
+    else find(all[0] as Values, length);
+    const made = ids.length - before;
+    if (made > 0) {
+      run.keep(ids.slice(before), place);
+      run.charge(made * (GROUP_SIZE + fields.length * STATE_SIZE), place);
+    }
+    for (const [index, { accumulator, path, place: at, read, unit }] of fields.entries()) {
+      if (unit !== undefined) continue;
+      const { values, from } = valuesOf(read, path, block);
+      if (accumulator.grows) run.keep(values.slice(from, from + length), at);
+      accumulator.addAll(states[index] as Accumulator[], places, values, from, length);
+    }
+  };
+
+  function* groups(): Generator<object> {
+    for (const [slot, _id] of ids.entries()) {
+      const made: Record<string, unknown> = { _id };
+      for (const [index, { name, unit }] of fields.entries())
+        made[name] =
+          unit === undefined
+            ? (states[index] as Accumulator[])[slot]?.result()
+            : unit * (counts[slot] as number);
+      yield made;
     }
   }
 
-  #idAt(parts: readonly Values[], at: number): object {
-    const id: Record<string, unknown> = {};
-    for (const [index, { values, from }] of parts.entries()) {
-      const value = values[from + at];
-      if (value !== undefined) id[(this.#names as string[])[index] as string] = value;
-    }
-    return id;
-  }
-
-  #open(slots: SlotMap, key: unknown, id: unknown): number {
-    const slot = this.#ids.push(id) - 1;
-    this.#counts.push(0);
-    slots.set(key, slot);
-    for (const [index, { accumulator, unit }] of this.#fields.entries())
-      if (unit === undefined) (this.#states[index] as Accumulator[]).push(accumulator.make(id));
-    return slot;
-  }
-
-  #charge(before: number): void {
-    const made = this.#ids.length - before;
-    if (made === 0) return;
-    this.#run.keep(this.#ids.slice(before), this.#place);
-    this.#run.charge(made * (GROUP_SIZE + this.#fields.length * STATE_SIZE), this.#place);
-  }
+  const take = (documents: Documents) =>
+    takeBlock({ documents, from: 0, to: documents.length, column: () => undefined });
+  return { ...gathering(run, next, take, groups), takeBlock };
 }
 
 type SlotMap = Map<unknown, SlotMap | number>;
@@ -331,95 +304,82 @@ const bucketAuto: CompileStage = (operand, place, scope) => {
     granularity === undefined ? undefined : roundingOf(granularity, `${place}.granularity`);
   const roots = new Set(read);
   for (const { accumulator } of fields) for (const root of accumulator.roots) roots.add(root);
-  const rules = { evaluate, most, fields, rounding, place };
-  const open = (run: PipelineRun, next: Sink) => new AutoSink(rules, run, next);
-  return [{ place, roots, isClosed: true, open }];
+  return [
+    keepingStage(place, roots, true, function* (documents, run) {
+      const placed = documents.map((document): Placed => {
+        const value = evaluate(document) ?? null;
+        if (rounding && !(typeof value === 'number' && value >= 0))
+          throw operandInvalid(`${place}.groupBy`, 'a number from 0, with a granularity', value);
+        return { value, document };
+      });
+      const sorted = yield* sortInSlices(run, placed, (a, b) => compareScalars(a.value, b.value));
+      return bucketsOf(sorted, most, fields, rounding);
+    }),
+  ];
 };
-
-interface AutoRules {
-  readonly evaluate: (document: object) => unknown;
-  readonly most: number;
-  readonly fields: readonly GroupField[];
-  readonly rounding: ReturnType<typeof roundingOf> | undefined;
-  readonly place: string;
-}
 
 interface Placed {
   readonly value: unknown;
-  readonly at: number;
   readonly document: object;
 }
 
-class AutoSink implements Sink {
-  readonly isFull = false;
-  readonly #rules: AutoRules;
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
-  #placed: Placed[] = [];
-
-  constructor(rules: AutoRules, run: PipelineRun, next: Sink) {
-    this.#rules = rules;
-    this.#run = run;
-    this.#next = next;
-  }
-
-  take(documents: Documents): void {
-    const { evaluate, rounding, place } = this.#rules;
-    this.#run.keep(documents, place);
-    for (const document of documents) {
-      const value = evaluate(document) ?? null;
-      if (rounding && !(typeof value === 'number' && value >= 0))
-        throw operandInvalid(`${place}.groupBy`, 'a number from 0, with a granularity', value);
-      this.#placed.push({ value, at: this.#placed.length, document });
+function* bucketsOf(
+  sorted: readonly Placed[],
+  most: number,
+  fields: readonly GroupField[],
+  rounding: Rounding | undefined,
+): Generator<object> {
+  const { length } = sorted;
+  const valueAt = (at: number) => sorted[at]?.value;
+  const size = Math.max(1, Math.round(length / most));
+  let from = 0;
+  let min = rounding?.(valueAt(0) as number, false) ?? valueAt(0);
+  for (let number = 1; from < length; number++) {
+    let to = number === most ? length : Math.min(from + size, length);
+    const last = valueAt(to - 1);
+    const limit = rounding?.(last as number, true);
+    while (
+      to < length &&
+      (limit === undefined
+        ? compareScalars(valueAt(to), last) === 0
+        : (valueAt(to) as number) < limit)
+    )
+      to++;
+    const max = limit ?? (to < length ? valueAt(to) : last);
+    const made: Record<string, unknown> = { _id: { min, max } };
+    for (const { name, accumulator } of fields) {
+      const state = accumulator.make({ min, max });
+      for (const { document } of sorted.slice(from, to)) state.add(accumulator.input(document));
+      made[name] = state.result();
     }
-  }
-
-  *end(): Coroutine<void> {
-    const sorted = yield* sortInSlices(
-      this.#run,
-      this.#placed,
-      (a, b) => compareScalars(a.value, b.value) || a.at - b.at,
-    );
-    this.#placed = [];
-    yield* emit(this.#run, this.#buckets(sorted), this.#next);
-    yield* outcome(this.#next.end());
-  }
-
-  *#buckets(sorted: readonly Placed[]): Generator<object> {
-    const { most, rounding, fields } = this.#rules;
-    const size = Math.max(1, Math.round(sorted.length / most));
-    let from = 0;
-    let min = rounding?.down(sorted[0]?.value as number) ?? sorted[0]?.value;
-    for (let number = 1; from < sorted.length; number++) {
-      let to = number === most ? sorted.length : Math.min(from + size, sorted.length);
-      const last = () => (sorted[to - 1] as Placed).value;
-      let max: unknown;
-      if (rounding) {
-        max = rounding.up(last() as number);
-        while (to < sorted.length && ((sorted[to] as Placed).value as number) < (max as number))
-          to++;
-      } else {
-        while (to < sorted.length && compareScalars((sorted[to] as Placed).value, last()) === 0)
-          to++;
-        max = to < sorted.length ? (sorted[to] as Placed).value : last();
-      }
-      const states: Accumulator[] = fields.map(({ accumulator }) => accumulator.make({ min, max }));
-      for (; from < to; from++)
-        for (const [index, { accumulator }] of fields.entries())
-          states[index]?.add(accumulator.input((sorted[from] as Placed).document));
-      const made: Record<string, unknown> = { _id: { min, max } };
-      for (const [index, { name }] of fields.entries()) made[name] = states[index]?.result();
-      yield made;
-      min = max;
-    }
+    yield made;
+    from = to;
+    min = max;
   }
 }
 
-/** The series R20 of Renard, times 100; each second number is R10, and so on. */
-const RENARD = [
-  100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
-  900,
+/** The steps of the series R40 of Renard, times 100. */
+const STEPS = [
+  6, 6, 6, 7, 7, 8, 10, 10, 10, 10, 10, 10, 12, 12, 12, 14, 15, 15, 20, 15, 20, 20, 20, 25, 25, 25,
+  25, 25, 30, 30, 40, 30, 40, 40, 40, 50, 50, 50, 50,
 ];
+
+/** R40; each second number is R20, and so on. */
+function renard(): readonly number[] {
+  const series = [100];
+  for (const step of STEPS) series.push((series.at(-1) as number) + step);
+  return series;
+}
+
+/** The means of neighbours in it that are not between them. */
+const UNEVEN: Readonly<Record<number, number>> = { 121: 122, 257: 258, 580: 575 };
+
+/** The numbers between them, which are all that the server has of R80. */
+const between = () =>
+  renard().map((number, at, all) => {
+    const mean = (number + (all[at + 1] ?? 1000)) >> 1;
+    return UNEVEN[mean] ?? mean;
+  });
 
 /** The series E24, times 10. */
 const COARSE = [
@@ -433,9 +393,12 @@ const fine = () =>
 const each = (step: number, series: readonly number[]) => series.filter((_, at) => at % step === 0);
 
 const SERIES: Readonly<Record<string, () => readonly number[]>> = {
-  R5: () => each(4, RENARD),
-  R10: () => each(2, RENARD),
-  R20: () => RENARD,
+  R5: () => each(8, renard()),
+  R10: () => each(4, renard()),
+  R20: () => each(2, renard()),
+  // The server lacks 335.
+  R40: () => renard().filter((number) => number !== 335),
+  R80: between,
   '1-2-5': () => [1, 2, 5],
   E6: () => each(4, COARSE),
   E12: () => each(2, COARSE),
@@ -443,46 +406,29 @@ const SERIES: Readonly<Record<string, () => readonly number[]>> = {
   E48: () => each(4, fine()),
   E96: () => each(2, fine()),
   E192: fine,
-  POWERSOF2: () => [],
+  POWERSOF2: () => [1],
 };
 
 /** Rounds to the next number of a series that is greater, or less. */
-interface Rounding {
-  readonly up: (value: number) => number;
-  readonly down: (value: number) => number;
-}
+type Rounding = (value: number, isUp: boolean) => number;
 
 /** The rounding of a `granularity`. @throws {CriteriaError} `operand_invalid` */
 function roundingOf(name: unknown, place: string): Rounding {
   const series =
     typeof name === 'string' && Object.hasOwn(SERIES, name) ? SERIES[name]?.() : undefined;
-  if (!series)
-    throw unexpectedValue(
-      'operand_invalid',
-      place,
-      `one of ${Object.keys(SERIES).join(', ')}`,
-      name,
+  if (!series) throw operandInvalid(place, `one of ${Object.keys(SERIES).join(', ')}`, name);
+  const isBinary = series.length === 1;
+  return (value, isUp) => {
+    const decade = Math.floor(Math[isBinary ? 'log2' : 'log10'](value / (series[0] as number)));
+    // Decimals by their text: 16 * 0.1 is not 1.6.
+    const around = [-1, 0, 1].flatMap((step) =>
+      series.map((number) =>
+        isBinary ? 2 ** (decade + step) : Number(`${number}e${decade + step}`),
+      ),
     );
-  if (series.length === 0)
-    return {
-      up: (value) => (value === 0 ? 0 : 2 ** (Math.floor(Math.log2(value)) + 1)),
-      down: (value) => (value === 0 ? 0 : 2 ** (Math.ceil(Math.log2(value)) - 1)),
-    };
-  const around = (value: number) => {
-    const power = Math.floor(Math.log10(value / (series[0] as number)));
-    return [power - 1, power, power + 1].flatMap((one) =>
-      series.map((number) => scaled(number, one)),
-    );
+    const next = isUp ? around.find((one) => one > value) : around.findLast((one) => one < value);
+    return next ?? 0;
   };
-  return {
-    up: (value) => (value === 0 ? 0 : (around(value).find((one) => one > value) as number)),
-    down: (value) => (value === 0 ? 0 : (around(value).findLast((one) => one < value) as number)),
-  };
-}
-
-/** By its decimal text: 16 * 0.1 is not 1.6. */
-function scaled(number: number, power: number): number {
-  return Number(`${number}e${power}`);
 }
 
 export const groupStages = {

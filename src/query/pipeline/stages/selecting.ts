@@ -1,4 +1,4 @@
-import { type Coroutine, outcome, type Result } from '../../../async/coroutine.ts';
+import { outcome } from '../../../async/coroutine.ts';
 import { type CompileExpression, compileCriteria } from '../../criteria/compile-criteria.ts';
 import { checkPath } from '../../path/own-property.ts';
 import { operandInvalid } from '../../query-errors.ts';
@@ -7,12 +7,14 @@ import type { PipelineRun } from '../run.ts';
 import {
   type CompileStage,
   type Documents,
-  emit,
   fieldName,
+  gathering,
   languageOf,
   NO_ROOTS,
+  passing,
   rowStage,
   type Sink,
+  type Stage,
   type StageScope,
 } from '../stage.ts';
 
@@ -28,74 +30,42 @@ function expressionsOf({ now, variables, collation }: StageScope): CompileExpres
 }
 
 /** `$limit`: the first documents. */
-const limit: CompileStage = (operand, place) => {
-  const most = countIn(operand, place, 1);
-  const open = (_: unknown, next: Sink) => new FirstSink(most, next);
-  return [{ place, roots: NO_ROOTS, isClosed: false, open }];
-};
+const limit: CompileStage = (operand, place) => [cut(place, 0, countIn(operand, place, 1))];
 
 /** `$skip`: all documents but the first. */
-const skip: CompileStage = (operand, place) => {
-  const count = countIn(operand, place, 0);
+const skip: CompileStage = (operand, place) => [
+  cut(place, countIn(operand, place, 0), Number.POSITIVE_INFINITY),
+];
+
+/** Passes on documents from one number, and before another. */
+function cut(place: string, from: number, to: number): Stage {
   const open = (_: unknown, next: Sink): Sink => {
-    let left = count;
-    return {
-      *take(documents) {
-        const from = Math.min(left, documents.length);
-        left -= from;
-        if (from < documents.length) yield* outcome(next.take(documents.slice(from)));
+    let passed = 0;
+    return passing(
+      next,
+      function* (documents) {
+        const taken = documents.slice(Math.max(0, from - passed), Math.max(0, to - passed));
+        passed += documents.length;
+        if (taken.length > 0) yield* outcome(next.take(taken));
       },
-      end: () => next.end(),
-      get isFull() {
-        return next.isFull;
-      },
-    };
+      () => passed >= to,
+    );
   };
-  return [{ place, roots: NO_ROOTS, isClosed: false, open }];
-};
+  return { place, roots: NO_ROOTS, isClosed: false, open };
+}
 
 /** `$count`: one document with their number, none where there are none. */
 const count: CompileStage = (operand, place) => {
   const name = fieldName(operand, place);
-  const open = (_: unknown, next: Sink): Sink => {
+  const open = (run: PipelineRun, next: Sink): Sink => {
     let total = 0;
-    return {
-      isFull: false,
-      take({ length }) {
-        total += length;
-      },
-      *end() {
-        if (total > 0) yield* outcome(next.take([{ [name]: total }]));
-        yield* outcome(next.end());
-      },
+    const take = (documents: Documents) => {
+      total += documents.length;
     };
+    return gathering(run, next, take, () => (total > 0 ? [{ [name]: total }] : []));
   };
   return [{ place, roots: NO_ROOTS, isClosed: true, counts: name, open }];
 };
-
-class FirstSink implements Sink {
-  #left: number;
-  readonly #next: Sink;
-
-  constructor(most: number, next: Sink) {
-    this.#left = most;
-    this.#next = next;
-  }
-
-  get isFull(): boolean {
-    return this.#left === 0 || this.#next.isFull;
-  }
-
-  *take(documents: Documents): Coroutine<void> {
-    const taken = documents.length > this.#left ? documents.slice(0, this.#left) : documents;
-    this.#left -= taken.length;
-    if (taken.length > 0) yield* outcome(this.#next.take(taken));
-  }
-
-  end(): Result<void> {
-    return this.#next.end();
-  }
-}
 
 export function countIn(operand: unknown, place: string, least: 0 | 1): number {
   if (Number.isSafeInteger(operand) && (operand as number) >= least) return operand as number;
@@ -105,49 +75,22 @@ export function countIn(operand: unknown, place: string, least: 0 | 1): number {
 /** What `distinct()` ends with: a document for each value at a path, of an array its items. */
 export const distinct: CompileStage = (operand, place) => {
   const segments = checkPath(operand, 'operand_invalid', 'path');
-  return [
-    {
-      ...{ place, roots: new Set([segments[0] as string]), isClosed: true },
-      open: (run, next) => new DistinctSink(segments, run, next),
-    },
-  ];
-};
-
-class DistinctSink implements Sink {
-  readonly isFull = false;
-  readonly #segments: readonly string[];
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
-  readonly #values = new Map<unknown, unknown>();
-
-  constructor(segments: readonly string[], run: PipelineRun, next: Sink) {
-    this.#segments = segments;
-    this.#run = run;
-    this.#next = next;
-  }
-
-  take(documents: Documents): void {
-    const { keyOf } = languageOf();
-    const found: unknown[] = [];
-    for (const document of documents) {
-      for (const value of valuesAt(document, this.#segments, 0)) {
-        const key = keyOf(value);
-        if (this.#values.has(key)) continue;
-        this.#values.set(key, value);
-        found.push(value);
-      }
-    }
-    this.#run.keep(found, 'distinct');
-  }
-
-  *end(): Coroutine<void> {
-    const documents = function* (values: Iterable<unknown>) {
-      for (const value of values) yield { value };
+  const open = (run: PipelineRun, next: Sink): Sink => {
+    const made = new Map<unknown, { readonly value: unknown }>();
+    const take = (documents: Documents) => {
+      const { keyOf } = languageOf();
+      const before = made.size;
+      for (const document of documents)
+        for (const value of valuesAt(document, segments, 0)) {
+          const key = keyOf(value);
+          if (!made.has(key)) made.set(key, { value });
+        }
+      run.keep([...made.values()].slice(before), 'distinct');
     };
-    yield* emit(this.#run, documents(this.#values.values()), this.#next);
-    yield* outcome(this.#next.end());
-  }
-}
+    return gathering(run, next, take, () => made.values());
+  };
+  return [{ place, roots: new Set([segments[0] as string]), isClosed: true, open }];
+};
 
 export function* valuesAt(
   value: unknown,

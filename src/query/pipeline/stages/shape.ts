@@ -1,8 +1,6 @@
-import type { Coroutine, Result } from '../../../async/coroutine.ts';
 import { checkPath } from '../../path/own-property.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { isFields } from '../../value/value-type.ts';
-import type { PipelineRun } from '../run.ts';
 import {
   type CompileStage,
   compileValue,
@@ -10,8 +8,8 @@ import {
   emit,
   fieldName,
   fieldsOf,
+  passing,
   rowStage,
-  type Sink,
   type Stage,
   type StageScope,
 } from '../stage.ts';
@@ -266,7 +264,7 @@ const unwind: CompileStage = (operand, place) => {
       place,
       roots: new Set([segments[0] as string]),
       isClosed: false,
-      open: (run, next) => new UnwindSink(rules, run, next),
+      open: (run, next) => passing(next, (documents) => emit(run, unwound(documents, rules), next)),
     },
   ];
 };
@@ -277,30 +275,6 @@ interface UnwindRules {
   readonly counted: readonly string[] | undefined;
   /** Whether a document stays that has no item. */
   readonly preserves: boolean;
-}
-
-class UnwindSink implements Sink {
-  readonly #rules: UnwindRules;
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
-
-  constructor(rules: UnwindRules, run: PipelineRun, next: Sink) {
-    this.#rules = rules;
-    this.#run = run;
-    this.#next = next;
-  }
-
-  get isFull(): boolean {
-    return this.#next.isFull;
-  }
-
-  take(documents: Documents): Coroutine<void> {
-    return emit(this.#run, unwound(documents, this.#rules), this.#next);
-  }
-
-  end(): Result<void> {
-    return this.#next.end();
-  }
 }
 
 function* unwound(

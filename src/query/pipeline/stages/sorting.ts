@@ -1,7 +1,7 @@
-import { type Coroutine, outcome } from '../../../async/coroutine.ts';
+import type { Coroutine } from '../../../async/coroutine.ts';
 import { compileSort, type SortKey, type SortOrder } from '../../sort/compile-sort.ts';
 import { BATCH, type PipelineRun } from '../run.ts';
-import { type CompileStage, type Documents, emit, type Sink, type Stage } from '../stage.ts';
+import { type CompileStage, type Documents, gathering, type Sink, type Stage } from '../stage.ts';
 
 /** A stage that sorts. */
 export interface SortStage extends Stage {
@@ -17,77 +17,47 @@ export const sort: CompileStage = (operand, place, { collation }) => [
   sortStage(compileSort(operand, collation, place), place, Number.POSITIVE_INFINITY),
 ];
 
-/** @param most How many of the first are wanted. */
+/** @param most How many of the first are wanted: it keeps twice as many, and a batch. */
 export function sortStage(order: SortOrder, place: string, most: number): SortStage {
-  return {
-    ...{ place, order, roots: order.roots, isClosed: false },
-    open: (run, next) => new SortSink(order, place, most, run, next),
+  const { keyOf, compare, roots } = order;
+  const byKey = (a: Keyed, b: Keyed) => compare(a.key, b.key);
+  const open = (run: PipelineRun, next: Sink): Sink => {
+    let kept: Keyed[] = [];
+    /** The last that still counts, once some were left out. */
+    let worst: Keyed | undefined;
+    const take = (documents: Documents) => {
+      const added: object[] = [];
+      for (const document of documents) {
+        const key = keyOf(document);
+        if (worst && compare(key, worst.key) >= 0) continue;
+        kept.push({ key, document });
+        added.push(document);
+      }
+      if (most === Number.POSITIVE_INFINITY) run.keep(added, place);
+      else if (kept.length >= 2 * most + BATCH) {
+        kept = kept.sort(byKey).slice(0, most);
+        worst = kept.at(-1);
+      }
+    };
+    const sorted = function* () {
+      const all = yield* sortInSlices(run, kept, byKey);
+      kept = [];
+      return all.slice(0, most).map(({ document }) => document);
+    };
+    return gathering(run, next, take, () => ({ later: sorted() }));
   };
+  return { place, order, roots, isClosed: false, open };
 }
 
 interface Keyed {
   readonly key: SortKey;
-  readonly at: number;
   readonly document: object;
-}
-
-/** Keeps all documents, or the first of the order in twice the room. */
-class SortSink implements Sink {
-  readonly isFull = false;
-  readonly #order: SortOrder;
-  readonly #place: string;
-  readonly #most: number;
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
-  #kept: Keyed[] = [];
-  #arrived = 0;
-  /** The last that still counts, once some were left out. */
-  #worst: Keyed | undefined;
-
-  constructor(order: SortOrder, place: string, most: number, run: PipelineRun, next: Sink) {
-    this.#order = order;
-    this.#place = place;
-    this.#most = most;
-    this.#run = run;
-    this.#next = next;
-  }
-
-  take(documents: Documents): void {
-    const { keyOf, compare } = this.#order;
-    const kept: object[] = [];
-    for (const document of documents) {
-      const key = keyOf(document);
-      const at = this.#arrived++;
-      if (this.#worst && compare(key, this.#worst.key) >= 0) continue;
-      this.#kept.push({ key, at, document });
-      kept.push(document);
-    }
-    if (this.#most === Number.POSITIVE_INFINITY) this.#run.keep(kept, this.#place);
-    else if (this.#kept.length >= 2 * this.#most + BATCH) {
-      this.#kept = this.#kept.sort(this.#compare).slice(0, this.#most);
-      this.#worst = this.#kept.at(-1);
-    }
-  }
-
-  *end(): Coroutine<void> {
-    const sorted = yield* sortInSlices(this.#run, this.#kept, this.#compare);
-    this.#kept = [];
-    const most = Math.min(this.#most, sorted.length);
-    const documents = function* () {
-      for (let at = 0; at < most; at++) yield (sorted[at] as Keyed).document;
-    };
-    yield* emit(this.#run, documents(), this.#next);
-    yield* outcome(this.#next.end());
-  }
-
-  readonly #compare = (a: Keyed, b: Keyed): number =>
-    this.#order.compare(a.key, b.key) || a.at - b.at;
 }
 
 /** Items that are sorted at once: some milliseconds. */
 const AT_ONCE = 4096;
 
-/** Sorts a long list, and yields in between. */
+/** Sorts a long list, and yields in between; equal items stay in their order. */
 export function* sortInSlices<T>(
   run: PipelineRun,
   items: T[],

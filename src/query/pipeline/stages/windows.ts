@@ -1,4 +1,4 @@
-import { type Coroutine, outcome } from '../../../async/coroutine.ts';
+import type { Coroutine } from '../../../async/coroutine.ts';
 import type { CompiledAccumulator } from '../../expressions/accumulators/compile-accumulator.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort, type SortOrder } from '../../sort/compile-sort.ts';
@@ -9,11 +9,10 @@ import {
   type CompileStage,
   compileValue,
   type Documents,
-  emit,
   fieldName,
   fieldsOf,
+  keepingStage,
   languageOf,
-  type Sink,
   type StageScope,
 } from '../stage.ts';
 import { withValue } from './shape.ts';
@@ -24,7 +23,6 @@ interface Partition {
   readonly documents: Documents;
   /** The sort key of each. */
   readonly keys: readonly unknown[];
-  readonly order: SortOrder | undefined;
   readonly run: PipelineRun;
 }
 
@@ -49,80 +47,44 @@ const setWindowFields: CompileStage = (operand, place, scope) => {
     const segments = fieldName(path, at, true).split('.');
     return { path: segments, compute: compileOutput(value, at, order, scope) };
   });
-  const rules = { partition: partition.evaluate, order, outputs, place };
-  const open = (run: PipelineRun, next: Sink) => new WindowSink(rules, run, next);
   // It passes whole documents on.
-  return [{ place, roots: new Set(), isClosed: false, open }];
+  const stage = keepingStage(place, new Set(), false, function* (documents, run) {
+    const partitions = new Map<unknown, { readonly value: unknown; readonly rows: object[] }>();
+    for (const document of documents) {
+      const value = partition.evaluate(document) ?? null;
+      const key = languageOf().keyOf(value);
+      const found = partitions.get(key);
+      if (found) found.rows.push(document);
+      else partitions.set(key, { value, rows: [document] });
+    }
+    const sorted = [...partitions.values()].sort((a, b) => compareScalars(a.value, b.value));
+    const made: object[][] = [];
+    for (const { rows } of sorted) made.push(yield* computed(rows, order, outputs, run));
+    return made.flat();
+  });
+  return [stage];
 };
 
 export const windowStages = { $setWindowFields: setWindowFields };
 
-interface WindowRules {
-  readonly partition: (document: object) => unknown;
-  readonly order: SortOrder | undefined;
-  readonly outputs: readonly Output[];
-  readonly place: string;
-}
-
-class WindowSink implements Sink {
-  readonly isFull = false;
-  readonly #rules: WindowRules;
-  readonly #run: PipelineRun;
-  readonly #next: Sink;
-  readonly #partitions = new Map<
-    unknown,
-    { readonly value: unknown; readonly documents: object[] }
-  >();
-
-  constructor(rules: WindowRules, run: PipelineRun, next: Sink) {
-    this.#rules = rules;
-    this.#run = run;
-    this.#next = next;
+function* computed(
+  documents: readonly object[],
+  order: SortOrder | undefined,
+  outputs: readonly Output[],
+  run: PipelineRun,
+): Coroutine<object[]> {
+  const rows = documents.map((document) => ({ document, key: order?.keyOf(document) }));
+  const sorted = order
+    ? yield* sortInSlices(run, rows, (a, b) => order.compare(a.key, b.key))
+    : rows;
+  let made = sorted.map(({ document }) => document as Record<string, unknown>);
+  const partition: Partition = { documents: made, keys: sorted.map(({ key }) => key), run };
+  for (const { path, compute } of outputs) {
+    const values = compute(partition);
+    yield* run.breathe();
+    made = made.map((document, at) => withValue(document, path, values[at] ?? null));
   }
-
-  take(documents: Documents): void {
-    const { partition, place } = this.#rules;
-    const { keyOf } = languageOf();
-    this.#run.keep(documents, place);
-    for (const document of documents) {
-      const value = partition(document) ?? null;
-      const key = keyOf(value);
-      const found = this.#partitions.get(key);
-      if (found) found.documents.push(document);
-      else this.#partitions.set(key, { value, documents: [document] });
-    }
-  }
-
-  *end(): Coroutine<void> {
-    const partitions = [...this.#partitions.values()];
-    partitions.sort((a, b) => compareScalars(a.value, b.value));
-    for (const { documents } of partitions) {
-      if (this.#next.isFull) break;
-      yield* emit(this.#run, yield* this.#made(documents), this.#next);
-    }
-    yield* outcome(this.#next.end());
-  }
-
-  *#made(documents: readonly object[]): Coroutine<object[]> {
-    const { order, outputs } = this.#rules;
-    const rows = documents.map((document, at) => ({ document, at, key: order?.keyOf(document) }));
-    const sorted = order
-      ? yield* sortInSlices(this.#run, rows, (a, b) => order.compare(a.key, b.key) || a.at - b.at)
-      : rows;
-    const partition: Partition = {
-      documents: sorted.map(({ document }) => document),
-      keys: sorted.map(({ key }) => key),
-      order,
-      run: this.#run,
-    };
-    let made = partition.documents as readonly Record<string, unknown>[];
-    for (const { path, compute } of outputs) {
-      const values = compute(partition);
-      yield* this.#run.breathe();
-      made = made.map((document, at) => withValue(document, path, values[at] ?? null));
-    }
-    return made as object[];
-  }
+  return made;
 }
 
 function compileOutput(
@@ -134,42 +96,38 @@ function compileOutput(
   if (!isFields(given)) throw operandInvalid(place, 'an object of one operator', given);
   const { window, ...operator } = given;
   const [[name, operand] = ['', undefined]] = Object.entries(operator);
-  const ranked = Object.hasOwn(RANKED, name) ? RANKED[name] : undefined;
-  if (!ranked) return overWindow(operator, window, place, order, scope);
   const at = placeBelow(place, name);
-  if (window !== undefined) throw operandInvalid(`${place}.window`, 'left out', window);
+  const bounds = boundsOf(window, `${place}.window`, order);
+  const compile = Object.hasOwn(ORDERED, name) ? ORDERED[name] : undefined;
+  if (!compile) {
+    const accumulator = Object.hasOwn(COVARIANCES, name)
+      ? covariance(operand, at, scope, COVARIANCES[name] as number)
+      : languageOf().compileAccumulator(operator, place, scope.now, scope.variables);
+    return overWindow(accumulator, bounds, place);
+  }
   if (!order) throw operandInvalid(at, 'used with sortBy', operand);
-  return ranked(operand, at, scope);
+  const isGiven = window !== undefined;
+  if (isGiven ? !MEASURES.includes(name) : name === MEASURES[0])
+    throw operandInvalid(`${place}.window`, isGiven ? 'left out' : 'given', window);
+  return compile(operand, at, scope, order, bounds);
 }
 
-/** Operators that look at the order alone, or at neighbours in it. */
-const RANKED: Readonly<
-  Record<string, (operand: unknown, place: string, scope: StageScope) => Compute>
-> = {
-  $documentNumber: (operand, place) => {
-    fieldsOf(operand, place, []);
-    return ({ documents }) => documents.map((_, at) => at + 1);
-  },
-  $rank: (operand, place) => {
-    fieldsOf(operand, place, []);
-    return (partition) => {
-      let rank = 0;
-      return partition.documents.map((_, at) => {
-        if (isNew(partition, at)) rank = at + 1;
-        return rank;
-      });
-    };
-  },
-  $denseRank: (operand, place) => {
-    fieldsOf(operand, place, []);
-    return (partition) => {
-      let rank = 0;
-      return partition.documents.map((_, at) => {
-        if (isNew(partition, at)) rank++;
-        return rank;
-      });
-    };
-  },
+/** Compiles an operator that looks at the order, or at neighbours in it. */
+type CompileOrdered = (
+  operand: unknown,
+  place: string,
+  scope: StageScope,
+  order: SortOrder,
+  bounds: Bounds,
+) => Compute;
+
+/** Those of a window; the first has no other. */
+const MEASURES = ['$derivative', '$integral'];
+
+const ORDERED: Readonly<Record<string, CompileOrdered>> = {
+  $documentNumber: ranked((_, at) => at + 1),
+  $rank: ranked((rank, at, isNew) => (isNew ? at + 1 : rank)),
+  $denseRank: ranked((rank, _, isNew) => (isNew ? rank + 1 : rank)),
   $shift: (operand, place, scope) => {
     const given = fieldsOf(operand, place, ['output', 'by'], ['default']);
     const { evaluate } = compileValue(given.output, `${place}.output`, scope);
@@ -193,6 +151,28 @@ const RANKED: Readonly<
       });
     };
   },
+  $linearFill: (operand, place, scope, order) => {
+    const { evaluate } = compileValue(operand, place, scope);
+    return ({ documents, keys }) => {
+      const axis = axisOf(keys, keys[0] instanceof Date, place, order);
+      const filled = documents.map((document) => evaluate(document) ?? null);
+      let from = -1;
+      for (const [at, value] of filled.entries()) {
+        if (at > 0 && axis[at] === axis[at - 1])
+          throw operandInvalid(place, 'used with no value of sortBy twice', keys[at]);
+        if (value === null) continue;
+        const height = numberOf(value, place);
+        if (from >= 0) {
+          const [start, first] = [axis[from] as number, Number(filled[from])];
+          const slope = (height - first) / ((axis[at] as number) - start);
+          for (let gap = from + 1; gap < at; gap++)
+            filled[gap] = first + ((axis[gap] as number) - start) * slope;
+        }
+        from = at;
+      }
+      return filled;
+    };
+  },
   $expMovingAvg: (operand, place, scope) => {
     const given = fieldsOf(operand, place, ['input'], ['N', 'alpha']);
     const { evaluate } = compileValue(given.input, `${place}.input`, scope);
@@ -203,45 +183,159 @@ const RANKED: Readonly<
       let mean: number | null = null;
       return documents.map((document) => {
         const value = evaluate(document);
-        if (typeof value === 'number' || typeof value === 'bigint')
+        if (isNumber(value))
           mean = mean === null ? Number(value) : Number(value) * alpha + mean * (1 - alpha);
         return mean;
       });
     };
   },
+  $derivative: (operand, place, scope, order, bounds) => {
+    const { evaluate, unit } = measured(operand, place, scope);
+    return (partition) => {
+      const axis = axisOf(partition.keys, unit !== undefined, place, order);
+      const read = (at: number) =>
+        numberOf(evaluate(partition.documents[at] as object), `${place}.input`);
+      return axis.map((_, at) => {
+        const [from, to] = bounds(partition, at);
+        const run = from < to ? (axis[to - 1] as number) - (axis[from] as number) : 0;
+        return run === 0 ? null : ((read(to - 1) - read(from)) / run) * (unit ?? 1);
+      });
+    };
+  },
+  $integral: (operand, place, scope, order, bounds) => {
+    const { evaluate, unit } = measured(operand, place, scope);
+    const sum = languageOf().compileAccumulator({ $sum: 1 }, place, scope.now);
+    return (partition) => {
+      const axis = axisOf(partition.keys, unit !== undefined, place, order);
+      const heights = partition.documents.map((one) => numberOf(evaluate(one), `${place}.input`));
+      // Each is the trapezoid between a document and the one before.
+      const areas = heights.map((height, at) => {
+        const [x, before] = [axis[at - 1], heights[at - 1]];
+        if (x === undefined || before === undefined) return 0;
+        return ((height + before) * ((axis[at] as number) - x)) / 2;
+      });
+      const windows = areas.map((_, at) => bounds(partition, at));
+      const inside = windows.map(([from, to]) => [Math.min(from + 1, to), to] as const);
+      return slide(partition, areas, sum, inside, place).map((area, at) => {
+        const [from, to] = windows[at] as Window;
+        return from < to ? Number(area) / (unit ?? 1) : null;
+      });
+    };
+  },
 };
 
-function isNew({ keys, order }: Partition, at: number): boolean {
-  return at === 0 || (order as SortOrder).compare(keys[at - 1], keys[at]) !== 0;
+function ranked(next: (rank: number, at: number, isNew: boolean) => number): CompileOrdered {
+  return (operand, place, _, order) => {
+    fieldsOf(operand, place, []);
+    return ({ keys }) => {
+      let rank = 0;
+      return keys.map((key, at) => {
+        rank = next(rank, at, at === 0 || order.compare(keys[at - 1], key) !== 0);
+        return rank;
+      });
+    };
+  };
 }
 
-/** Where the window of each document begins, and before which place it ends. */
-type Bounds = (partition: Partition, at: number) => readonly [from: number, to: number];
+const WEEK = 604_800_000;
 
-function overWindow(
-  operator: object,
-  window: unknown,
+/** The input of a measure, and the milliseconds of its unit. */
+function measured(operand: unknown, place: string, scope: StageScope) {
+  const given = fieldsOf(operand, place, ['input'], ['unit']);
+  const { evaluate } = compileValue(given.input, `${place}.input`, scope);
+  const unit =
+    given.unit === undefined
+      ? undefined
+      : Number(languageOf().dateShift(given.unit, place)(new Date(0), 1));
+  if (unit && unit > WEEK) throw operandInvalid(`${place}.unit`, 'a week or less', given.unit);
+  return { evaluate, unit };
+}
+
+/** Sort keys as numbers. */
+function axisOf(
+  keys: readonly unknown[],
+  hasDates: boolean,
   place: string,
-  order: SortOrder | undefined,
-  { now, variables }: StageScope,
-): Compute {
-  const accumulator = languageOf().compileAccumulator(operator, place, now, variables);
-  const bounds = boundsOf(window, `${place}.window`, order);
-  return (partition) => slide(partition, accumulator, bounds, place);
+  { fields }: SortOrder,
+): readonly number[] {
+  if (fields.length > 1)
+    throw operandInvalid(place, 'used with one field of sortBy', fields.length);
+  return keys.map((key) => {
+    if (hasDates ? key instanceof Date : isNumber(key)) return Number(key);
+    throw operandInvalid(place, hasDates ? 'used with dates' : 'used with numbers, or a unit', key);
+  });
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function numberOf(value: unknown, place: string): number {
+  if (isNumber(value)) return Number(value);
+  throw operandInvalid(place, 'a number', value);
+}
+
+/** How much smaller than the number of documents what covariances are divided by is. */
+const COVARIANCES: Readonly<Record<string, number>> = { $covariancePop: 0, $covarianceSamp: 1 };
+
+type Windowed = Pick<CompiledAccumulator, 'input' | 'make' | 'makeInvertible' | 'grows'>;
+
+/** Of pairs of numbers; those that are not finite make the result alone. */
+function covariance(operand: unknown, place: string, scope: StageScope, spare: number): Windowed {
+  if (!Array.isArray(operand) || operand.length !== 2)
+    throw operandInvalid(place, 'a list of two expressions', operand);
+  const [x, y] = operand.map((one, at) => compileValue(one, `${place}[${at}]`, scope).evaluate);
+  const state = (name: string) =>
+    languageOf()
+      .compileAccumulator({ [name]: 1 }, place, scope.now)
+      .make();
+  const make = () => {
+    const [meanX, meanY, products] = [state('$avg'), state('$avg'), state('$sum')];
+    let count = -spare;
+    return {
+      add(pair: unknown) {
+        const [a, b] = pair as [unknown, unknown];
+        if (!isNumber(a) || !isNumber(b)) return;
+        const [left, right] = [Number(a), Number(b)];
+        const strange = [left, right].filter((one) => !Number.isFinite(one));
+        if (strange.length > 0) return products.add(strange.reduce((sum, one) => sum + one));
+        count++;
+        const distance = left - Number(meanX.result());
+        meanX.add(left);
+        meanY.add(right);
+        products.add(distance * (right - Number(meanY.result())));
+      },
+      result: () => (count <= 0 ? null : Number(products.result()) / count),
+    };
+  };
+  const input = (document: unknown) => [x?.(document as object), y?.(document as object)];
+  return { input, make, makeInvertible: undefined, grows: false };
+}
+
+/** Where a window begins, and before which place it ends. */
+type Window = readonly [from: number, to: number];
+
+type Bounds = (partition: Partition, at: number) => Window;
+
+function overWindow(accumulator: Windowed, bounds: Bounds, place: string): Compute {
+  return (partition) => {
+    const values = partition.documents.map(accumulator.input);
+    const windows = values.map((_, at) => bounds(partition, at));
+    return slide(partition, values, accumulator, windows, place);
+  };
 }
 
 function slide(
-  partition: Partition,
-  { input, make, makeInvertible, grows }: CompiledAccumulator,
-  bounds: Bounds,
+  { run }: Partition,
+  values: readonly unknown[],
+  { make, makeInvertible, grows }: Omit<Windowed, 'input'>,
+  windows: readonly Window[],
   place: string,
 ): unknown[] {
-  const values = partition.documents.map(input);
   let kept = makeInvertible?.();
   let [start, end] = [0, 0];
   let state = kept ?? make();
-  return values.map((_, at) => {
-    const [from, to] = bounds(partition, at);
+  return windows.map(([from, to]) => {
     // A window that does not begin where the last one did, of a state that gives nothing back.
     if (from < start || to < end || (from > start && !kept)) {
       kept = makeInvertible?.();
@@ -253,7 +347,7 @@ function slide(
     end = Math.max(end, start);
     for (; end < to; end++) state.add(values[end], end);
     const result = state.result();
-    if (grows) partition.run.keep([result], place);
+    if (grows) run.keep([result], place);
     return result;
   });
 }
@@ -265,12 +359,15 @@ function boundsOf(given: unknown, place: string, order: SortOrder | undefined): 
     throw operandInvalid(place, '{ documents } or { range, unit? }', given);
   if (!order) throw operandInvalid(place, 'used with sortBy', given);
   const at = documents === undefined ? `${place}.range` : `${place}.documents`;
-  const [lower, upper] = pairOf(documents ?? range, at, documents !== undefined);
-  if (documents !== undefined)
-    return ({ documents: all }, index) => [
-      Math.min(Math.max(lower === undefined ? 0 : index + lower, 0), all.length),
-      Math.min(Math.max(upper === undefined ? all.length : index + upper + 1, 0), all.length),
-    ];
+  const [lower, upper] = pairOf(documents ?? range, at);
+  if (documents !== undefined) {
+    if (![lower, upper].every((bound) => Number.isInteger(bound) || Math.abs(bound) === ENDLESS))
+      throw operandInvalid(at, 'of whole numbers', documents);
+    return ({ keys: { length } }, index) => {
+      const inside = (place: number) => Math.min(Math.max(place, 0), length);
+      return [inside(index + lower), inside(index + upper + 1)];
+    };
+  }
   const [field, ...more] = order.fields;
   if (more.length > 0 || field?.direction !== 1)
     throw operandInvalid(at, 'used with one ascending field of sortBy', range);
@@ -282,8 +379,8 @@ function boundsOf(given: unknown, place: string, order: SortOrder | undefined): 
       if (!step && typeof key === 'number') return key + by;
       throw operandInvalid(at, step ? 'used with dates' : 'used with numbers, or a unit', key);
     };
-    const from = lower === undefined ? 0 : firstAt(keys, shifted(lower), 0);
-    const to = upper === undefined ? keys.length : firstAt(keys, shifted(upper), 1);
+    const from = lower === -ENDLESS ? 0 : firstAt(keys, shifted(lower), 0);
+    const to = upper === ENDLESS ? keys.length : firstAt(keys, shifted(upper), 1);
     return [from, Math.max(from, to)];
   };
 }
@@ -299,23 +396,19 @@ function firstAt(keys: readonly unknown[], key: unknown, least: 0 | 1): number {
   return low;
 }
 
-function pairOf(
-  given: unknown,
-  place: string,
-  isWhole: boolean,
-): readonly [lower: number | undefined, upper: number | undefined] {
-  const read = (bound: unknown) => {
-    if (bound === 'unbounded') return undefined;
-    if (bound === 'current') return 0;
-    if (isWhole ? Number.isSafeInteger(bound) : Number.isFinite(bound)) return bound as number;
-    throw operandInvalid(place, '[lower, upper] of numbers, "current" and "unbounded"', given);
-  };
+const ENDLESS = Number.POSITIVE_INFINITY;
+
+function pairOf(given: unknown, place: string): readonly [lower: number, upper: number] {
   const pair: readonly unknown[] = Array.isArray(given) ? given : [];
-  const [lower, upper] = [read(pair[0]), read(pair[1])];
-  if (
-    pair.length !== 2 ||
-    (lower ?? Number.NEGATIVE_INFINITY) > (upper ?? Number.POSITIVE_INFINITY)
-  )
-    throw operandInvalid(place, '[lower, upper], the lower first', given);
-  return [lower, upper];
+  const [lower, upper] = pair.map((bound, at) => {
+    if (bound === 'unbounded') return at === 0 ? -ENDLESS : ENDLESS;
+    return bound === 'current' ? 0 : bound;
+  });
+  if (typeof lower === 'number' && typeof upper === 'number' && pair.length === 2 && lower <= upper)
+    return [lower, upper];
+  throw operandInvalid(
+    place,
+    '[lower, upper] of numbers, "current" and "unbounded", the lower first',
+    given,
+  );
 }
