@@ -1,5 +1,5 @@
 import { measure, middle, time } from '../../page/measure.mjs';
-import { getAtOnce, openFilled, remove } from '../page/cairn.mjs';
+import { fill, getAtOnce, openFilled, openPeople, remove } from '../page/cairn.mjs';
 import { defineWorkload } from '../workload.mjs';
 
 /** @typedef {import('../page/cairn.mjs').People} People */
@@ -115,6 +115,30 @@ async function measureOpen(database, people, ids) {
 }
 
 /**
+ * A patch by id and one by an indexed criterion, each after the answer to the one before. @param
+ * {DatabaseClient} database @param {number} size
+ */
+async function measureFound(database, size) {
+  const people = openPeople(database, { name: 'found', caching: true, indexes: ['email'] });
+  await fill(people, size);
+  const some = (await people.filter({})).slice(-ALONE);
+  const oneByOne = (/** @type {(person: typeof some[number]) => Promise<unknown>} */ run) =>
+    timed(async () => {
+      for (const person of some) await run(person);
+    });
+  const [byId, byIndex] = /** @type {[number, number]} */ (
+    await compare(people, [
+      oneByOne(({ _id }) => people.patch(_id, { age: next++ })),
+      oneByOne(({ email }) => people.patchOne({ email }, { age: next++ })),
+    ])
+  );
+  return {
+    'µs patch by id, alone': (byId * 1000) / ALONE,
+    'µs patchOne by an index, alone': (byIndex * 1000) / ALONE,
+  };
+}
+
+/**
  * @param {import('../page/cairn.mjs').ClientName} client
  * @returns {import('../workload.mjs').Contender}
  */
@@ -138,9 +162,11 @@ const transactThrough =
         timed(patchAll(() => ({ $inc: { age: 1 } }))),
       ])
     );
+    const found = await measureFound(database, size);
     await remove(database);
     return {
       ...alone,
+      ...found,
       'µs each at once': (atOnce * 1000) / some.length,
       ...open,
       'µs patch of a field': (field * 1000) / some.length,
@@ -150,7 +176,7 @@ const transactThrough =
 
 export default defineWorkload({
   name: 'transactions',
-  title: 'a transaction that reads a document and changes it; open ones; patch by $inc',
+  title: 'a transaction that reads a document and changes it; open ones; patches',
   sizes: [10_000],
   smokeSizes: [1_000],
   contenders: { thread: transactThrough('thread'), worker: transactThrough('worker') },
@@ -162,6 +188,15 @@ export default defineWorkload({
       per: `${client}: µs insert, none open`,
       atMost: 1.05,
     },
+    ...(client === 'worker'
+      ? [
+          {
+            figure: 'worker: µs patchOne by an index, alone',
+            per: 'worker: µs patch by id, alone',
+            atMost: 1.5,
+          },
+        ]
+      : []),
     { figure: `${client}: µs patch by $inc`, per: `${client}: µs patch of a field`, atMost: 1 },
   ]),
 });

@@ -295,10 +295,13 @@ class DocumentUpdates {
     this.#checkExpiry = expiryCheck(context.settings) ?? null;
   }
 
-  *patch(request: Request<'patch'>): Coroutine<ReplyTo<'patch'>> {
+  *patch(
+    request: Request<'patch' | 'patchOne'>,
+    id = request.id as string,
+  ): Coroutine<ReplyTo<'patch'>> {
     const { records, clock } = this.#context;
     const update = this.#compile(request);
-    const before = records.get(request.id);
+    const before = records.get(id);
     if (!before) return undefined;
     const time = request.now ?? clock.now();
     const record = this.#next(before, yield* records.bodies.of(before), update, time);
@@ -306,13 +309,15 @@ class DocumentUpdates {
     return { record: replyOf(record), now: time };
   }
 
-  *patchOne({ id, upsert, ...request }: Request<'patchOne'>): Coroutine<ReplyTo<'patchOne'>> {
-    const [found] = id ? [id] : yield* this.#store.scans.idsOf({ ...request, limit: 1 });
+  /** Its selection has the limit 1. No copy of it: that takes as long as the plan. */
+  *patchOne(request: Request<'patchOne'>): Coroutine<ReplyTo<'patchOne'>> {
+    const { id } = request;
+    const [found] = id ? [id] : yield* this.#store.scans.idsOf(request);
     if (found !== undefined) {
-      const changed = yield* this.patch({ ...request, op: 'patch', id: found });
+      const changed = yield* this.patch(request, found);
       return changed && { ...changed, isInserted: false };
     }
-    if (!upsert) return undefined;
+    if (!request.upsert) return undefined;
     const made = this.inserted(request, this.#checkExpiry);
     const now = request.now ?? this.#context.clock.now();
     const [key, flags, stamps] = this.#store.insert({ ...made, now });

@@ -64,6 +64,7 @@ function isNoOrder(sort: unknown): boolean {
  * @throws {CriteriaError} `sort_invalid` and the like
  */
 export function copied(value: unknown, root: 'sort' | 'select' | 'pipeline' | 'params'): unknown {
+  if (value === undefined) return undefined;
   try {
     return capture(value, root, true).copy;
   } catch (cause) {

@@ -67,8 +67,8 @@ interface Context {
   readonly indexes: readonly PlannedIndex[];
   readonly collation: string | undefined;
   readonly compare: Compare;
-  /** What holds of all documents that count, beside the criteria. */
-  readonly given: readonly Term[];
+  /** What holds of all documents that count, beside the criteria; few queries ask. */
+  readonly given: () => readonly Term[];
   readonly order: readonly SortField[];
   readonly limit: number;
 }
@@ -88,7 +88,7 @@ export function planQuery(query: PlannedQuery): Plan {
   const indexes = [...query.indexes.values()].filter(
     ({ definition }) => definition.collation === collation,
   );
-  const given = givenBy(query, compare);
+  const given = () => givenBy(query, compare);
   const context = { indexes, collation, compare, given, limit, order: order?.fields ?? [] };
   const best = choose(conjunction, context);
   if (best && best.cost <= decoded * SCANNED * (order ? 2 : 1)) return best.plan;
@@ -194,7 +194,7 @@ function byUnion(
 function byIndex(conjunction: Conjunction, index: PlannedIndex, context: Context): Choice[] {
   const { fields, multi, where } = index.definition;
   const { compare, given } = context;
-  if (where && !isImplied(where, [...conjunction.terms, ...given], compare)) return [];
+  if (where && !isImplied(where, [...conjunction.terms, ...given()], compare)) return [];
   const own = fields.map((path) => conjunction.terms.filter((term) => term.path === path));
   // Different items may match two operators: the index can look up only one of them.
   if (multi)
