@@ -111,6 +111,9 @@ const aboutStorage: readonly Suite[] = [
   storageSuite,
 ];
 
+/** What needs parts that load beside a worker, and deep stacks: relations and pipelines. */
+const aboutJoins: readonly Suite[] = [relationsSuite, aggregateSuite, liveAggregateSuite];
+
 /** What the engine does alike everywhere. */
 const aboutEngine: readonly Suite[] = [
   patchSuite,
@@ -118,7 +121,6 @@ const aboutEngine: readonly Suite[] = [
   patchManySuite,
   patchOneSuite,
   getManySuite,
-  relationsSuite,
   upsertManySuite,
   manyUniqueSuite,
   modifySuite,
@@ -134,8 +136,6 @@ const aboutEngine: readonly Suite[] = [
   pagingSuite,
   iterationSuite,
   explainSuite,
-  aggregateSuite,
-  liveAggregateSuite,
   badOptionsSuite,
   orderSuite,
   keyValueItemsSuite,
@@ -147,12 +147,13 @@ const aboutEngine: readonly Suite[] = [
 ];
 
 /** A part of the contract. */
-export type ContractPart = 'copies' | 'globals' | 'storage' | 'engine';
+export type ContractPart = 'copies' | 'globals' | 'storage' | 'joins' | 'engine';
 
 const suites = {
   copies: aboutCopies,
   globals: aboutGlobals,
   storage: aboutStorage,
+  joins: aboutJoins,
   engine: aboutEngine,
 };
 

@@ -35,6 +35,6 @@ const withoutWorkers: ClientKind = {
 };
 
 if (typeof Worker !== 'undefined')
-  runContract(inBrowser, { caching: true, parts: ['copies', 'storage'] });
+  runContract(inBrowser, { caching: true, parts: ['copies', 'storage', 'joins'] });
 else if (typeof document === 'undefined') runContract(overChannel, { caching: false });
 else runContract(withoutWorkers, { caching: true, parts: ['copies', 'globals'] });

@@ -27,6 +27,8 @@ export interface Sink {
   end(): Result<void>;
   /** Whether no further document counts. */
   readonly isFull: boolean;
+  /** The next that may be full where this is not: a long pipeline would call each one's next. */
+  readonly until?: Sink | undefined;
 }
 
 /** A compiled stage. It keeps nothing between two runs. */
@@ -159,14 +161,21 @@ export function rowStage(
   return { place, roots, isClosed, change, open: (_, next) => rowSink([change], next) };
 }
 
-/** Passes on at once what it makes of documents. */
-export function passing(next: Sink, take: Sink['take'], isFull = () => false): Sink {
+/** Passes on at once what it makes of documents. @param isFull where it ends on its own */
+export function passing(
+  next: Sink,
+  take: Sink['take'],
+  isFull?: () => boolean,
+  end = () => next.end(),
+): Sink {
+  const last = next.until ?? next;
   return {
     take,
-    end: () => next.end(),
+    end,
     get isFull() {
-      return isFull() || next.isFull;
+      return isFull?.() || last.isFull;
     },
+    until: isFull ? undefined : last,
   };
 }
 
@@ -251,20 +260,47 @@ export class Collected implements Sink {
   }
 }
 
+/** Stages that call each other before the call stack of a worker could run out. */
+const MOST_NESTED = 100;
+
 /** What the stages of a pipeline make of documents, the first of them in front. */
 export function openStages(stages: readonly Stage[], run: PipelineRun, last: Sink): Sink {
+  /** What stages of a long pipeline have passed on, and nobody has taken. */
+  const waiting: (() => Result<void>)[] = [];
   let sink = last;
+  let nested = 0;
   let changes: NonNullable<Stage['change']>[] = [];
+  const add = (opened: Sink) => {
+    sink = ++nested % MOST_NESTED === 0 ? relay(opened, waiting) : opened;
+  };
   for (const { change, open } of stages.toReversed()) {
     if (change) {
       changes.unshift(change);
       continue;
     }
-    if (changes.length > 0) sink = rowSink(changes, sink);
+    if (changes.length > 0) add(rowSink(changes, sink));
     changes = [];
-    sink = open(run, sink);
+    add(open(run, sink));
   }
-  return changes.length > 0 ? rowSink(changes, sink) : sink;
+  if (changes.length > 0) add(rowSink(changes, sink));
+  return nested < MOST_NESTED ? sink : relayed(sink, waiting);
+}
+
+function relay(next: Sink, waiting: (() => Result<void>)[]): Sink {
+  const put = (one: () => Result<void>) => {
+    waiting.push(one);
+  };
+  const take = (documents: Documents) => put(() => next.take(documents));
+  return passing(next, take, undefined, () => put(() => next.end()));
+}
+
+function relayed(first: Sink, waiting: (() => Result<void>)[]): Sink {
+  function* through(begun: Result<void>): Coroutine<void> {
+    yield* outcome(begun);
+    for (let one = waiting.shift(); one; one = waiting.shift()) yield* outcome(one());
+  }
+  const take = (documents: Documents) => through(first.take(documents));
+  return passing(first, take, undefined, () => through(first.end()));
 }
 
 /** First segments of the paths that stages read; `undefined` where that is the whole document. */
