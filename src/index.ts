@@ -60,7 +60,16 @@ export type {
 } from './api/options/collection-options.ts';
 export type { ExpireOption } from './api/options/expire-options.ts';
 export type { IndexOption } from './api/options/index-options.ts';
+export type { TextIndexOption } from './api/options/special-indexes.ts';
 export type { AnyRelations, IncludeOptions, Related } from './api/relation-types.ts';
+export type {
+  LiveSearchOptions,
+  SearchExplanation,
+  SearchHit,
+  SearchHits,
+  SearchOptions,
+  Suggestion,
+} from './api/search-types.ts';
 export type {
   SchemaInput,
   SchemaOutput,

@@ -35,6 +35,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/migrations',
       'guides/queries',
       'guides/aggregation',
+      'guides/search',
       'guides/live-queries',
       'guides/changing-data',
       'guides/caching-api-responses',

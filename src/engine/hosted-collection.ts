@@ -107,7 +107,7 @@ export class HostedCollection implements Executor {
       replica: undefined,
       keeper: new IndexKeeper(
         () => this.context,
-        () => this.#loadIndexCode(),
+        (definitions) => this.#loadIndexCode(definitions),
         (cause) => this.#withBackups(({ backups }) => backups.create(cause)),
       ),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
@@ -403,8 +403,9 @@ export class HostedCollection implements Executor {
   }
 
   /** With that of backups: one is made before segments get the columns of an index. */
-  async #loadIndexCode() {
+  async #loadIndexCode(definitions: CollectionSettings['indexes']) {
     const code = await run(parts.need('backups'));
+    for (const { special } of definitions) if (special) await parts.load(special.part);
     this.context.events.sendStatus();
     return code;
   }

@@ -35,6 +35,14 @@ interface CollectionParts {
   readonly expiry: (settings: ExpirySettings) => Coroutine<void>;
 }
 
+/** The code of the indexes that are declared. One whose code does not come is built later. */
+function loadKinds({ keeper }: CollectionContext): Promise<unknown> | undefined {
+  const missing = keeper.parts.filter((part) => !parts.has(part));
+  return missing.length > 0
+    ? Promise.allSettled(missing.map((part) => parts.load(part)))
+    : undefined;
+}
+
 /**
  * Opens a collection, clears its cache, takes over restored records, renames it, drops it.
  *
@@ -77,7 +85,7 @@ export class CollectionLifecycle {
       if (settings.type === 'KEY_VALUE_BASED')
         yield* needParts(this.context, { needs: ['updates'] });
       if (settings.expire_after) yield* this.parts.expiry(settings.expire_after);
-      yield* openCollection(this.context, this.parts);
+      yield* openCollection(this.context, this.parts, loadKinds(this.context));
       if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());

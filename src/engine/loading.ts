@@ -20,11 +20,13 @@ interface Checkpoints {
 /**
  * Opens a collection: reads its segments, and lets the first reads go ahead.
  *
+ * @param kinds Settles when the code of indexes without an order is there, or does not come.
  * @throws {StorageError} `data_damaged`, `format_newer` …; {CollectionError} `type_mismatch`.
  */
 export function* openCollection(
   context: CollectionContext,
   { first, checkpoints }: Checkpoints,
+  kinds: Promise<unknown> | undefined,
 ): Coroutine<void> {
   const { name, type } = context.settings;
   const { log } = context.records;
@@ -37,6 +39,7 @@ export function* openCollection(
     if (manifest.type !== type) throw typeMismatch(name, manifest.type, type);
     checkpoints.found(checkpoint);
     await first.begin(manifest, checkpoint, last);
+    await kinds;
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);
   };
@@ -46,6 +49,7 @@ export function* openCollection(
     pause: () => first.pause(),
     lost: (error) => context.events.lost(error),
   });
+  if (kinds) yield kinds;
   loading ??= new Loading(context, log.version);
   loading.open(log.segments);
   context.records.open(loading.records);

@@ -14,6 +14,7 @@ const CODE = {
   expressions: () => import('../query/expressions/part.ts'),
   relations: () => import('./relations/part.ts'),
   replication: () => import('./replication/replica-requests.ts'),
+  search: () => import('./search/part.ts'),
   transactions: () => import('./transactions/session-transactions.ts'),
   updates: () => import('./update/part.ts'),
   upkeep: () => import('./upkeep/part.ts'),

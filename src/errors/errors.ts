@@ -84,6 +84,7 @@ export type CollectionErrorCode =
   | 'sync_unavailable'
   | 'answer_lost'
   | 'change_lost'
+  | 'index_missing'
   | 'insert_lost'
   | 'schema_newer'
   | 'schema_older';

@@ -5,12 +5,33 @@ import type { LiveIncluded } from './relation-protocol.ts';
 
 /** What an aggregation asks. */
 export interface AggregateAsk {
-  /** A copy of the caller's; the engine checks it. */
+  /** A copy of the caller's stages, which the engine checks; or a search. */
   readonly pipeline: object;
   readonly archived: boolean | 'only';
   readonly collation?: string | undefined;
   /** Number by which the call can be aborted. */
   readonly call?: number | undefined;
+}
+
+/** What a search asks, in the place of a pipeline. */
+export interface SearchAsk {
+  readonly part: 'search';
+  /** The hits, words to suggest, or how the hits are found. */
+  readonly wanted: 'hits' | 'words' | 'explanation';
+  /** The `keyName` of its index. */
+  readonly index: string;
+  readonly text: string;
+  readonly limit: number;
+  /** The hit before a page. */
+  readonly after?: { readonly id: string; readonly score: number } | undefined;
+  readonly mode: 'all' | 'any';
+  readonly prefix: boolean;
+  readonly fuzzy: boolean;
+  readonly highlight: boolean;
+  readonly criteria: object;
+  readonly archived: boolean | 'only';
+  readonly collation?: string | undefined;
+  readonly select?: object | undefined;
 }
 
 /** The kind of a live query: documents, their count, a pipeline, or one document or value. */

@@ -5,6 +5,7 @@ export const PART_NAMES = [
   'expressions',
   'relations',
   'replication',
+  'search',
   'transactions',
   'updates',
   'upkeep',

@@ -6,6 +6,7 @@ import * as backups from '../engine/backups/part.ts';
 import { parts } from '../engine/parts.ts';
 import * as relations from '../engine/relations/part.ts';
 import * as replication from '../engine/replication/replica-requests.ts';
+import * as search from '../engine/search/part.ts';
 import * as updates from '../engine/update/part.ts';
 import * as upkeep from '../engine/upkeep/part.ts';
 import { Runtime } from '../page/calls/runtime.ts';
@@ -70,6 +71,7 @@ parts.add('backups', backups);
 parts.add('expressions', expressions);
 parts.add('relations', relations);
 parts.add('replication', replication);
+parts.add('search', search);
 parts.add('updates', updates);
 parts.add('upkeep', upkeep);
 

@@ -3,9 +3,9 @@
  *
  * @packageDocumentation
  */
+export { fold } from '../codec/fold-text.ts';
 export {
   contains,
-  fold,
   searchWords,
   startsWith,
   type TextCriteria,

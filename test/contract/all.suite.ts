@@ -50,6 +50,7 @@ import { savingSuite } from './saving.suite.ts';
 import { badSchemasSuite } from './schemas/bad-schemas.suite.ts';
 import { schemaDocumentsSuite } from './schemas/documents.suite.ts';
 import { schemaValuesSuite } from './schemas/values.suite.ts';
+import { searchSuite } from './search.suite.ts';
 import { sharedDocumentsSuite } from './shared-documents.suite.ts';
 import { sortingSuite } from './sorting.suite.ts';
 import { storageSuite } from './storage.suite.ts';
@@ -132,6 +133,7 @@ const aboutEngine: readonly Suite[] = [
   managedFieldsSuite,
   indexesSuite,
   uniqueIndexesSuite,
+  searchSuite,
   sortingSuite,
   pagingSuite,
   iterationSuite,

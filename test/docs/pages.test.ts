@@ -147,6 +147,10 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
     liveCount: 0,
     liveAggregate: 0,
     liveDocument: 0,
+    search: 0,
+    suggest: 0,
+    explainSearch: 0,
+    liveSearch: 0,
   };
   const keyValues: Members<KeyValueCollection> = {
     name: 0,

@@ -105,9 +105,13 @@ const index: fc.Arbitrary<IndexOption> = fc.oneof(
   fc.uniqueArray(path, { minLength: 2, maxLength: 3 }).map((each) => ({ fields: each })),
 );
 
+type PlainIndex = Extract<IndexOption, { fields: unknown }>;
+
 const nameOf = (option: IndexOption) => {
   const { fields, collation, where } =
-    typeof option === 'string' ? { fields: option, collation: 0, where: 0 } : option;
+    typeof option === 'string'
+      ? { fields: option, collation: 0, where: 0 }
+      : (option as PlainIndex);
   return JSON.stringify([fields, collation ?? 0, where ?? 0].flat());
 };
 

@@ -58,6 +58,7 @@ export const chunks: Group[] = [
     'page/collections/sync-methods',
     'storage/drivers/memory-storage',
   ),
+  chunk('fold', 72, 'codec/fold-text'),
   chunk(
     'thread-parts',
     70,
@@ -65,10 +66,12 @@ export const chunks: Group[] = [
     'engine/backups/part',
     'query/expressions/part',
     'engine/relations/part',
+    'engine/search/part',
     'engine/upkeep/part',
     'engine/replication/replica-requests',
   ),
   chunk('relations', 65, 'page/calls/(?:related-calls|related-live|relation-tree)'),
+  chunk('search', 63, 'page/calls/search-calls'),
   chunk(
     'files',
     60,

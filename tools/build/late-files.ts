@@ -5,6 +5,7 @@ const LATE: Record<string, readonly string[]> = {
   extras: ['page'],
   files: ['page'],
   relations: ['page', 'extras'],
+  search: ['page', 'extras'],
   subscribed: ['page'],
   thread: ['page', 'extras'],
   'thread-parts': ['page', 'thread'],

@@ -1,7 +1,6 @@
 import { OptionError } from '../../errors/errors.ts';
 import type { ExpirySettings, StampSettings } from '../../protocol/settings.ts';
-import { isIndexable } from './index-options.ts';
-import { type Check, checkOptions, number } from './option-checks.ts';
+import { type Check, checkOptions, isIndexable, number } from './option-checks.ts';
 
 /** When documents expire: at the time in a field, or so many seconds after it. */
 export type ExpireOption =

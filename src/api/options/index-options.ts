@@ -2,11 +2,13 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { OptionError } from '../../errors/errors.ts';
 import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
 import { type Collation, parseCollation } from './collation.ts';
-import { type Check, checkOptions, flag } from './option-checks.ts';
+import { type Check, checkOptions, flag, isIndexable } from './option-checks.ts';
+import { parseSpecialIndex, type TextIndexOption } from './special-indexes.ts';
 
 /** An index in the option `indexes`: a dotted path, or an object. */
 export type IndexOption =
   | string
+  | TextIndexOption
   | {
       /** Dotted paths in order of precedence; a single path needs no list. */
       fields: string | readonly string[];
@@ -104,6 +106,7 @@ export function parseIndexes(option: unknown): IndexDefinition[] {
 }
 
 function parseIndex(given: unknown, place: string): IndexDefinition {
+  if (isPlainObject(given) && 'text' in given) return parseSpecialIndex(given, place);
   const options = typeof given === 'string' ? { fields: given } : given;
   const {
     unique = false,
@@ -127,11 +130,4 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
     ...(collation && { collation }),
     ...(where && { where }),
   };
-}
-
-/** Whether an index can have the path. */
-export function isIndexable(path: unknown): boolean {
-  if (typeof path !== 'string') return false;
-  const keys = path.split('.');
-  return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');
 }

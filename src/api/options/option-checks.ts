@@ -52,6 +52,13 @@ export function integer(
   return number(allowed, (value) => Number.isSafeInteger(value) && test(value), fallback);
 }
 
+/** Whether an index can have the path. */
+export function isIndexable(path: unknown): boolean {
+  if (typeof path !== 'string') return false;
+  const keys = path.split('.');
+  return keys[0] !== '_id' && keys.every((key) => key && key !== '__proto__');
+}
+
 /** Whether a value is an AbortSignal, of any realm. */
 export function isAbortSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener } = (

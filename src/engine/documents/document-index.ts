@@ -1,7 +1,7 @@
 import { hashText } from '../../codec/hash-text.ts';
 import { readsManaged } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { IndexDefinition, SpecialIndex } from '../../query/index/index-definition.ts';
 import { type IndexKey, keyName } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
 import { probeOf } from '../../query/value/collation.ts';
@@ -24,7 +24,7 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
   /** Name of its keys in requests. */
   readonly keyName: string;
   /** Name of the column that holds its keys in segments. */
-  readonly column: string;
+  column: string;
   phase: Phase = 'extracting';
   /** While checking: two records with one key, the later one changed after the check began. */
   duplicate: DuplicateKey | undefined;
@@ -101,6 +101,9 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
   }
 }
 
+/** Kinds of indexes without an order: the part of each adds its own. */
+export const indexKinds: Partial<Record<SpecialIndex['part'], typeof DocumentIndex>> = {};
+
 /** A violation of a unique index. */
 export interface DuplicateKey {
   readonly owners: readonly [owner: StoredRecord, other: StoredRecord];
@@ -116,9 +119,9 @@ function columnName(
   definition: IndexDefinition,
   { created, updated, archived, unarchived }: CollectionSettings,
 ): string {
-  const { multi, unique, fields, collation, where } = definition;
+  const { multi, unique, fields, collation, where, special } = definition;
   const shown = readsManaged(definition) ? [created, updated, archived, unarchived] : [];
   const order = collation ? [[collation, hashText(probeOf(collation))]] : [];
-  const part = where ? [{ where }] : [];
+  const part = where || special ? [{ where, special }] : [];
   return JSON.stringify([multi, unique, ...fields, ...shown, ...order, ...part]);
 }

@@ -15,7 +15,7 @@ import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { ExpiryRules } from '../records/record-store.ts';
-import { DocumentIndex, type DuplicateKey } from './document-index.ts';
+import { DocumentIndex, type DuplicateKey, indexKinds } from './document-index.ts';
 import { addKeys, type NewRows } from './new-rows.ts';
 
 /** A new version of a record, and the version that it replaces. */
@@ -73,6 +73,11 @@ export class DocumentIndexes {
     return this.#kept;
   }
 
+  /** Those that have an order. */
+  get ordered(): readonly DocumentIndex[] {
+    return this.#kept.filter(({ definition }) => !definition.special);
+  }
+
   /** How many keys a record carries. If the number changes, records extracted earlier lack some. */
   get width(): number {
     return this.#slots.length;
@@ -91,11 +96,14 @@ export class DocumentIndexes {
     return this.#slots.map((slot) => slot?.column);
   }
 
-  /** Adds indexes; an `IndexBuilder` makes them ready. */
+  /** Adds the indexes whose code is there; an `IndexBuilder` makes them ready. */
   add(definitions: readonly IndexDefinition[]): readonly DocumentIndex[] {
-    const added = definitions.map(
-      (definition, at) => new DocumentIndex(this.width + at, definition, this.#settings),
-    );
+    const added: DocumentIndex[] = [];
+    for (const definition of definitions) {
+      const { special } = definition;
+      const Kind = special ? indexKinds[special.part] : DocumentIndex;
+      if (Kind) added.push(new Kind(this.width + added.length, definition, this.#settings));
+    }
     this.#slots = [...this.#slots, ...added];
     this.#arrange();
     return added;
@@ -333,7 +341,7 @@ export class DocumentIndexes {
     this.#kept = this.#slots.filter((slot) => slot !== undefined);
     this.#filled = this.#kept.filter(({ phase }) => phase !== 'extracting');
     this.#refusing = this.#filled.filter(({ refuses }) => refuses);
-    const ready = this.#filled.filter(({ phase }) => phase === 'ready');
+    const ready = this.ordered.filter(({ phase }) => phase === 'ready');
     this.byName = new Map(ready.map((index) => [index.definition.name, index]));
     const definition = this.#expiry?.definition;
     this.expiring = definition && this.#filled.find((one) => isSameKey(one.definition, definition));

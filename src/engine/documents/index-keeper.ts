@@ -1,6 +1,6 @@
 import { run } from '../../async/coroutine.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
-import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { IndexDefinition, SpecialIndex } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
 import type { CollectionEvents } from '../collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
@@ -97,7 +97,7 @@ export class IndexKeeper {
   /** What the collection needs itself, whatever its handles declare. */
   own: IndexDeclaration | undefined;
   readonly #collection: () => KeptCollection;
-  readonly #code: () => Promise<IndexCode>;
+  readonly #code: (definitions: readonly IndexDefinition[]) => Promise<IndexCode>;
   readonly #backUp: BackUp;
   /** The declarations of open handles: few, however many handles there are. */
   readonly #declared = new Set<IndexDeclaration>();
@@ -107,7 +107,12 @@ export class IndexKeeper {
   /** Why the code did not come; the next request asks for it again. */
   #late: CairnError | undefined;
 
-  constructor(collection: () => KeptCollection, code: () => Promise<IndexCode>, backUp: BackUp) {
+  /** @param code Loads it, with that of indexes without an order. */
+  constructor(
+    collection: () => KeptCollection,
+    code: (definitions: readonly IndexDefinition[]) => Promise<IndexCode>,
+    backUp: BackUp,
+  ) {
     this.#collection = collection;
     this.#code = code;
     this.#backUp = backUp;
@@ -116,6 +121,12 @@ export class IndexKeeper {
   /** Whether a handle is open whose indexes are not violated. */
   get isUsed(): boolean {
     return this.#declared.size > 0;
+  }
+
+  /** The parts that its indexes need. */
+  get parts(): SpecialIndex['part'][] {
+    const all = this.#all.flatMap(({ definitions }) => definitions);
+    return all.flatMap(({ special }) => special?.part ?? []);
   }
 
   get #all(): IndexDeclaration[] {
@@ -281,22 +292,22 @@ export class IndexKeeper {
   }
 
   async #buildAll(): Promise<void> {
-    let code: IndexCode;
-    try {
-      code = await this.#code();
-    } catch (cause) {
-      this.#postpone(asCairnError(cause));
-      return;
-    }
+    let code: IndexCode | undefined;
     for (
       let missing = this.#missing();
       this.#state === 'open' && missing.length > 0;
       missing = this.#missing()
     ) {
+      try {
+        code = await this.#code(missing);
+      } catch (cause) {
+        this.#postpone(asCairnError(cause));
+        return;
+      }
       await this.#build(missing, code);
       this.#settle();
     }
-    if (this.#state === 'open') await this.#store(code);
+    if (code && this.#state === 'open') await this.#store(code);
   }
 
   async #build(missing: readonly IndexDefinition[], { IndexBuilder }: IndexCode): Promise<void> {

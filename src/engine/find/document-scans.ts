@@ -11,7 +11,7 @@ import type { Records } from '../records/record-store.ts';
 import { bodyAtHand, type Visited } from '../records/scan.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import { ListDelivery, ScanDelivery } from './delivery.ts';
-import { type BegunScan, type Delivery, lateReads } from './late-reads.ts';
+import { type BegunScan, type Delivery, kindOf, lateReads } from './late-reads.ts';
 import { DocumentQuery } from './query.ts';
 import type { CollectedPageEnd } from './result-collector.ts';
 
@@ -42,7 +42,8 @@ export class DocumentScans {
   }
 
   execute(request: Request): Result<unknown> {
-    const late = 'pipeline' in request ? lateReads.aggregate : request.related && lateReads.related;
+    const late =
+      'pipeline' in request ? lateReads[kindOf(request)] : request.related && lateReads.related;
     if (late)
       return late(this.#context, request, (scan) =>
         this.#deliver(scan, request as Partial<Selection>),

@@ -79,9 +79,9 @@ export function* buildCheckpoint(
   put(HASHES, hashes.pages());
   yield;
   const directories: Record<string, IndexDirectory> = {};
-  for (const slot of indexes.all) {
+  for (const slot of indexes.ordered) {
     // One that was dropped meanwhile has lost records.
-    if (slot.phase !== 'ready' || !indexes.all.includes(slot)) continue;
+    if (slot.phase !== 'ready' || !indexes.ordered.includes(slot)) continue;
     const pages = yield* pagesOf(slot, slotOf);
     const part = Object.keys(directories).length + 1;
     const unkeyed = Array.from(slot.unkeyed.values(), (one) => slotOf(one.segment, one.index));

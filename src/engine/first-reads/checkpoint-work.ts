@@ -53,7 +53,7 @@ export class CheckpointWork {
       if (!covered.has(number)) uncovered += bytes;
     }
     const known = this.#state.stored?.indexes ?? {};
-    const isNew = indexes.all.some(({ phase, column }) => phase === 'ready' && !known[column]);
+    const isNew = indexes.ordered.some(({ phase, column }) => phase === 'ready' && !known[column]);
     return isNew || uncovered > Math.max(least, size * SHARE);
   }
 

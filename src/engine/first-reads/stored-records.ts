@@ -53,8 +53,8 @@ export class StoredRecords {
     this.room = new RoomForReads(ROOM, checkpoint.segments.length);
     this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
     this.#live = liveAmong(checkpoint, manifest);
-    const { all } = new DocumentIndexes(settings, keeper.declaredFor(records.log.version));
-    const stored = all.flatMap(({ definition, column }) => {
+    const { ordered } = new DocumentIndexes(settings, keeper.declaredFor(records.log.version));
+    const stored = ordered.flatMap(({ definition, column }) => {
       const directory = checkpoint.indexes[column];
       return directory ? new StoredIndex(definition, column, directory) : [];
     });

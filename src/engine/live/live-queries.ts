@@ -4,6 +4,7 @@ import type { LiveOperations } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import { parseKey } from '../../query/path/key-path.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import { kindOf } from '../find/late-reads.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
 import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
@@ -23,6 +24,8 @@ type MakeResult = (
 export const lateResults: {
   /** Of a pipeline. */
   aggregate: MakeResult;
+  /** Of what an index of the part is asked. */
+  search: MakeResult;
   /** Of a query that looks into other collections. */
   related: MakeResult;
 } = {} as never;
@@ -135,7 +138,7 @@ export class LiveQueries {
       case 'list':
         return new ListResult(this.#context, spec);
       case 'aggregate':
-        return lateResults.aggregate(this.#context, request, reader);
+        return lateResults[kindOf(spec)](this.#context, request, reader);
       case 'count':
         return new CountResult(this.#context, spec);
       case 'item': {

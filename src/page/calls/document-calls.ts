@@ -1,5 +1,6 @@
 import type { Stamp, Stored } from '../../api/document-types.ts';
 import { type Check, checkOptions, flag } from '../../api/options/option-checks.ts';
+import type { SearchExplanation, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { loadFailed, OptionError, ValueError } from '../../errors/errors.ts';
@@ -15,9 +16,11 @@ import type { CallOrder } from '../connection/call-order.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import {
   type FindQuery,
+  type ParseSearch,
   parseFindQuery,
   parseMatchQuery,
   parsePipeline,
+  searching,
 } from '../find/find-query.ts';
 import { refuseInclude } from '../find/search.ts';
 import type { DocumentSchema } from '../schemas.ts';
@@ -41,6 +44,8 @@ import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
   /** Set before the first call of a collection with a schema. */
   declare schema: DocumentSchema | undefined;
+  /** Set before the first call of a collection with a text index. */
+  declare parseSearch: ParseSearch | undefined;
   readonly #build: Build<T, S>;
   readonly #collection: string;
   readonly #checkExpiry: ExpiryCheck | undefined;
@@ -390,6 +395,23 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const query = parsePipeline([{ $match: criteria }, { distinct: path }], options);
     const found = yield* this.#collect<{ value: V }>(sender, query);
     return found.map(({ value }) => value);
+  }
+
+  search<H extends object>(sender: Sender, text: unknown, options?: unknown): Coroutine<H[]> {
+    return this.#collect<H>(sender, this.#searched('hits', text, options));
+  }
+
+  suggest(sender: Sender, text: unknown, options?: unknown): Coroutine<Suggestion[]> {
+    return this.#collect<Suggestion>(sender, this.#searched('words', text, options));
+  }
+
+  *explainSearch(sender: Sender, text: unknown, options?: unknown): Coroutine<SearchExplanation> {
+    const query = this.#searched('explanation', text, options);
+    return (yield* this.#collect<SearchExplanation>(sender, query))[0] as SearchExplanation;
+  }
+
+  #searched(...asked: Parameters<ParseSearch>): FindQuery {
+    return searching(this.parseSearch)(...asked);
   }
 
   *explain(sender: Sender, params: unknown, options?: unknown): Coroutine<Explained> {

@@ -19,6 +19,12 @@ import type {
   Stored,
 } from '../../api/document-types.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type {
+  SearchExplanation,
+  SearchHits,
+  SearchOptions,
+  Suggestion,
+} from '../../api/search-types.ts';
 import type { Patch } from '../../api/update-types.ts';
 import type { Criteria } from '../../query/criteria/criteria-types.ts';
 import type { Item, Path, ValueAt } from '../../query/path/path-types.ts';
@@ -95,6 +101,31 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
     R extends object | undefined = undefined,
     const P extends readonly PipelineStage[] = readonly PipelineStage[],
   >(pipeline: P, options?: AggregateOptions): Returns<W, AggregateResult<Stored<T, S>, P, R>[]>;
+
+  /**
+   * Searches words in the collection's text index, best hits first. A text has words, `"phrases"`
+   * and `-exclusions`; case and accents do not matter.
+   *
+   * @throws {OptionError} `option_missing` without a text index
+   *
+   * @example
+   * ```ts
+   * await articles.search('hydrgen "heavy water" -atom', { fuzzy: true, highlight: true });
+   * ```
+   */
+  search<const L extends SelectOption<T, S> = undefined>(
+    text: string,
+    options?: SearchOptions<T, S, L>,
+  ): Returns<W, SearchHits<T, S, L>>;
+
+  /** Completes the last word of a text by words of the text index, the most frequent first. */
+  suggest(
+    text: string,
+    options?: Pick<SearchOptions<T, S>, 'limit' | 'signal'>,
+  ): Returns<W, Suggestion[]>;
+
+  /** Explains how {@link search} finds its hits. Runs the search, and returns no documents. */
+  explainSearch(text: string, options?: SearchOptions<T, S>): Returns<W, SearchExplanation>;
 
   /**
    * The distinct values at a path of the matching documents, of arrays their items, in the order of
@@ -272,6 +303,9 @@ export const documentReads: Methods<Calls, DocumentReads<AnyDocument, never, 'sy
   has: { start: (calls) => calls.has, options: 1 },
   count: { start: (calls) => calls.count, options: 1 },
   aggregate: { start: (calls) => calls.aggregate, options: 1 },
+  search: { start: (calls) => calls.search, options: 1 },
+  suggest: { start: (calls) => calls.suggest, options: 1 },
+  explainSearch: { start: (calls) => calls.explainSearch, options: 1 },
   distinct: { start: (calls) => calls.distinct, options: 2 },
 };
 

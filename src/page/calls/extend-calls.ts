@@ -26,8 +26,16 @@ export interface ExtendedHandle {
 export async function extendCalls(handle: ExtendedHandle): Promise<void> {
   const { calls, schema, settings, relations } = handle;
   if (settings.type === 'KEY_VALUE_BASED') Object.setPrototypeOf(calls, KeyValueCalls.prototype);
+  if (settings.indexes.some(({ special }) => special)) await addSearch(handle);
   if (relations) await addRelations(handle, relations);
   if (schema) addSchema(handle, schema);
+}
+
+async function addSearch({ calls, channel, settings }: ExtendedHandle): Promise<void> {
+  const { searchParser } = await import('./search-calls.ts').catch(loadFailed);
+  const parse = searchParser(settings);
+  channel.parseSearch = parse;
+  (calls as DocumentCalls<object>).parseSearch = parse;
 }
 
 async function addRelations(

@@ -99,7 +99,7 @@ export class Runtime {
     const number = this.channel.newHandle(settings);
     const channel = new HandleChannel(this.channel, order, number, inspection, shared);
     const code =
-      given || relations || isKeyValue
+      given || relations || isKeyValue || settings.indexes.some(({ special }) => special)
         ? new LateCode({ calls, channel, settings, schema: given, relations, partnerOf })
         : undefined;
     const handle = new HandleCalls(calls, channel, settings, code);

@@ -18,6 +18,7 @@ import type {
 } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
 import type { IncludeOption, RelationsOf } from '../../api/relation-types.ts';
+import type { LiveSearchOptions, SearchHit } from '../../api/search-types.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
 import {
   type DocumentMethods,
@@ -285,6 +286,23 @@ export class DocumentCollection<
   ): LiveQuery<readonly AggregateResult<Stored<T, S>, P, R>[]> {
     const source = documentsSource({ ...this.liveBase, count: false }, {}, options);
     return new LiveQuery({ ...source, pipeline: copied(pipeline, 'pipeline') });
+  }
+
+  /**
+   * Makes a {@link LiveQuery} of what {@link search} finds. It emits when documents or their order
+   * change, not for each score.
+   *
+   * @example
+   * ```ts
+   * articles.liveSearch('heavy wat').subscribe(({ data }) => console.log(data));
+   * ```
+   */
+  liveSearch<const L extends SelectOption<T, S> = undefined>(
+    text: string,
+    { throttle = 0, ...options }: LiveSearchOptions<T, S, L> = {},
+  ): LiveQuery<readonly SearchHit<Found<T, S, L>>[]> {
+    const source = documentsSource({ ...this.liveBase, count: false }, {}, { throttle });
+    return new LiveQuery({ ...source, asked: [text, copied(options, 'params')] });
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { Check } from '../../api/options/option-checks.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { CriteriaError } from '../../errors/errors.ts';
+import { CriteriaError, OptionError } from '../../errors/errors.ts';
+import type { SearchAsk } from '../../protocol/live-protocol.ts';
 import type { PartName } from '../../protocol/parts.ts';
 import type { After, ArchivedFilter, Selection } from '../../protocol/requests.ts';
 import {
@@ -115,6 +116,20 @@ export function findQuery(
   // The engine checks the query even with `limit: 0`.
   const asked = limit === 0 ? { ...selection, limit } : selection;
   return { selection: asked, test, skip, limit, select };
+}
+
+/** Makes the query of a search. */
+export type ParseSearch = (
+  wanted: SearchAsk['wanted'],
+  text: unknown,
+  options: unknown,
+) => FindQuery;
+
+/** The parser of searches. @throws {OptionError} `option_missing` without a text index */
+export function searching<Parse>(parse: Parse | undefined): Parse {
+  if (parse) return parse;
+  const message = "A search needs a text index: `indexes: [{ text: ['title', 'body'] }]`.";
+  throw new OptionError('option_missing', message, { place: 'indexes' });
 }
 
 const PIPELINE_PARTS: readonly PartName[] = ['aggregation', 'expressions'];

@@ -4,7 +4,13 @@ import { asCairnError, type CairnError, nameCollection } from '../../errors/erro
 import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { LiveNews, LiveSpec } from '../../protocol/live-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
-import { type FindQuery, findQuery, pipelineQuery } from '../find/find-query.ts';
+import {
+  type FindQuery,
+  findQuery,
+  type ParseSearch,
+  pipelineQuery,
+  searching,
+} from '../find/find-query.ts';
 import { refuseInclude } from '../find/search.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import type { HandleRequest } from '../sending/sender.ts';
@@ -37,10 +43,11 @@ export class LiveFeed {
     this.#source = source;
     this.#channel = channel;
     this.#publish = publish;
-    const { search, pipeline, settings } = source;
+    const { search, pipeline, asked, settings } = source;
     if (!settings.relations) refuseInclude(source);
-    this.#find =
-      search && ('pipeline' in source ? pipelineQuery(search, pipeline) : findQuery(search));
+    this.#find = asked
+      ? searching(channel.parseSearch as ParseSearch | undefined)('hits', ...asked)
+      : search && ('pipeline' in source ? pipelineQuery(search, pipeline) : findQuery(search));
     this.#list = new LiveList(source, this.#find, channel.shared);
     this.#record = new LiveRecord(source, channel.registry);
   }

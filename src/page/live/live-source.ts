@@ -23,6 +23,8 @@ export interface LiveSource {
   readonly count?: boolean;
   /** The stages of an aggregation. */
   readonly pipeline?: unknown;
+  /** The arguments of a search. */
+  readonly asked?: readonly [text: unknown, options: unknown];
   /** The option `include`. */
   readonly include?: unknown;
   /** Milliseconds. */

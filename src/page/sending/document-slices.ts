@@ -137,7 +137,7 @@ export type ReadKeys = (bodies: readonly Body[], fields: readonly object[]) => K
  */
 export function indexKeysReader({ indexes }: CollectionSettings): ReadKeys | undefined {
   const readers = indexes
-    .filter((one) => !one.where && !readsManaged(one))
+    .filter((one) => !one.where && !one.special && !readsManaged(one))
     .map((definition) => [keyName(definition), keyReader(definition)] as const);
   if (readers.length === 0) return undefined;
   return (bodies, fields) => {

@@ -31,6 +31,8 @@ export class HandleChannel {
   readonly order: CallOrder;
   /** Of the handle, once it is loaded; replication reports what it refuses. */
   schema: CollectionSchema | undefined;
+  /** Of a handle with a text index, once it is loaded. */
+  parseSearch: ((...asked: never) => object) | undefined;
   /** Of a handle with relations, once it is loaded: the channel of a live query with partners. */
   live: ((source: object) => HandleChannel | undefined) | undefined;
   readonly #channel: ClientChannel;

@@ -10,8 +10,17 @@ export interface IndexDefinition {
   readonly multi: boolean;
   /** The order of its strings, as `parseCollation` writes it; left out for code units. */
   readonly collation?: string | undefined;
+  /** What makes it another kind of index. */
+  readonly special?: SpecialIndex | undefined;
   /** Criteria of the documents that are in it, of comparisons with JSON's scalars; else all are. */
   readonly where?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An index without an order, which no criteria use. Its code is a part of the engine. */
+export interface SpecialIndex {
+  readonly part: 'search';
+  /** What it is declared with, as JSON. */
+  readonly options: object;
 }
 
 /** A name that no other index has; a comma or parenthesis in a field is escaped. */

@@ -22,8 +22,10 @@ export type IndexKey = Scalar | readonly (Scalar | undefined)[] | undefined;
  * Names what an index reads of a document: indexes of the same name have the same keys, regardless
  * of `unique`.
  */
-export function keyName({ multi, fields, collation, where }: IndexDefinition): string {
-  return JSON.stringify([multi, ...fields, ...(collation || where ? [[collation, where]] : [])]);
+export function keyName(definition: IndexDefinition): string {
+  const { multi, fields, collation, where, special } = definition;
+  const more = collation || where || special ? [[collation, where, special]] : [];
+  return JSON.stringify([multi, ...fields, ...more]);
 }
 
 /** Whether one index answers every query of the other, regardless of `unique`. */

@@ -65,6 +65,7 @@ export function partFiles(): PartFiles | undefined {
       expressions: new URL('./part-expressions.js', import.meta.url).href,
       relations: new URL('./part-relations.js', import.meta.url).href,
       replication: new URL('./part-replication.js', import.meta.url).href,
+      search: new URL('./part-search.js', import.meta.url).href,
       transactions: new URL('./part-transactions.js', import.meta.url).href,
       updates: new URL('./part-updates.js', import.meta.url).href,
       upkeep: new URL('./part-upkeep.js', import.meta.url).href,

@@ -1,0 +1,474 @@
+import type { TextSettings } from '../../api/options/special-indexes.ts';
+import type { SearchExplanation, SearchHit, Suggestion } from '../../api/search-types.ts';
+import type { Coroutine } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
+import { type Body, encode } from '../../codec/body.ts';
+import { hashText } from '../../codec/hash-text.ts';
+import { sameBody, sameValue } from '../../codec/same-value.ts';
+import { CollectionError, nameCollection, TransactionError } from '../../errors/errors.ts';
+import type { ListPart, SearchAsk } from '../../protocol/live-protocol.ts';
+import type { Request, ScanReply } from '../../protocol/requests.ts';
+import type { IndexKey } from '../../query/index/index-key.ts';
+import type { EntryList } from '../../query/index/leaf-list.ts';
+import { stemEnglish } from '../../query/text/stem-english.ts';
+import { type TextAt, textsAt, wordsOfKey } from '../../query/text/text-key.ts';
+import {
+  BestFirst,
+  matchTexts,
+  type Scored,
+  type ScoredEnd,
+  type TextMatches,
+} from '../../query/text/text-matches.ts';
+import { TextRuns } from '../../query/text/text-runs.ts';
+import {
+  parseSearch,
+  probeOfWords,
+  type SearchTerm,
+  synonymsOf,
+  TextWords,
+  textKeyReader,
+} from '../../query/text/text-words.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext, OperationContext } from '../collection-context.ts';
+import { DocumentIndex, indexKinds } from '../documents/document-index.ts';
+import { compileSelection, documentReaders } from '../find/compiled-selection.ts';
+import { type BegunScan, provideReads } from '../find/late-reads.ts';
+import { type MadeResult, madeResult } from '../find/made-delivery.ts';
+import { DocumentQuery } from '../find/query.ts';
+import { ListNews, type Match } from '../live/list-result.ts';
+import { lateResults } from '../live/live-queries.ts';
+import type { MaintainedResult } from '../live/live-result.ts';
+
+/**
+ * The words of the texts of documents. What a record carries is a `TextKey`, which segments keep as
+ * a column; postings are made of the keys when a search needs them.
+ */
+class TextIndex extends DocumentIndex {
+  readonly settings: TextSettings;
+  readonly words: TextWords;
+  /** The keys of each path. */
+  readonly keys: readonly (readonly string[])[];
+  /** The other words that a word stands for. */
+  readonly synonyms: ReadonlyMap<string, readonly string[]>;
+  override readonly read: (document: object) => IndexKey;
+  readonly runs: TextRuns<StoredRecord>;
+  /** Of each path. */
+  readonly weights: readonly number[];
+
+  constructor(...given: ConstructorParameters<typeof DocumentIndex>) {
+    super(...given);
+    const settings = (given[1].special as { readonly options: TextSettings }).options;
+    this.settings = settings;
+    const { stop_words, stemmer, paths } = settings;
+    this.words = new TextWords({ stop_words, stem: stemmer && stemEnglish });
+    this.keys = paths.map(([path]) => path.split('.'));
+    this.weights = paths.map(([, weight]) => weight);
+    this.synonyms = synonymsOf(settings.synonyms, this.words);
+    this.read = textKeyReader(this.keys, this.words);
+    this.runs = new TextRuns(paths.length);
+    // Weights and synonyms count when a search is made, so other ones need no other column.
+    const kept = [paths.map(([path]) => path), stop_words, stemmer ?? '', hashText(probeOfWords())];
+    this.column = JSON.stringify(['text', ...kept]);
+  }
+
+  override get size(): number {
+    return this.runs.size;
+  }
+
+  override load(entries: EntryList<StoredRecord>, keys: readonly IndexKey[]): void {
+    this.runs.load(entries, keys as readonly string[]);
+  }
+
+  override add(entry: StoredRecord, key: IndexKey): void {
+    this.runs.add(entry, key as string);
+  }
+
+  override addAll(entries: EntryList<StoredRecord>, keys: readonly IndexKey[]): void {
+    if (this.size === 0) this.load(entries, keys);
+    else for (const [at, key] of keys.entries()) this.add(entries.at(at) as StoredRecord, key);
+  }
+
+  override remove(entry: StoredRecord, key: IndexKey): void {
+    this.runs.remove(entry, () => wordsOfKey(key as string));
+  }
+
+  override replace(
+    before: StoredRecord,
+    after: StoredRecord,
+    keyBefore: IndexKey,
+    keyAfter: IndexKey,
+  ): void {
+    if (keyBefore === keyAfter) this.runs.replace(after);
+    else {
+      this.remove(before, keyBefore);
+      this.add(after, keyAfter);
+    }
+  }
+
+  override sorting(): Generator<void> {
+    return this.runs.building();
+  }
+}
+
+/** Documents that are looked at together. */
+const BATCH = 64;
+
+/** Fewer candidates are tested one by one, whatever index there is for the criteria. */
+const FEW = 256;
+
+/** A hit, before its document is made. */
+interface FoundRecord extends Scored<StoredRecord> {
+  readonly body: Body;
+}
+
+/** A hit as the caller gets it. */
+interface MadeHit {
+  readonly record: StoredRecord;
+  readonly hit: SearchHit<object>;
+}
+
+/** One search of a collection. */
+class TextSearch {
+  readonly ask: SearchAsk;
+  readonly index: TextIndex;
+  readonly terms: readonly SearchTerm[];
+  /** Once {@link run}. */
+  matches!: TextMatches<StoredRecord>;
+  examined = 0;
+  candidates = 0;
+  /** The index that the criteria have used. */
+  criteria: Pick<SearchExplanation, 'criteria' | 'index'> = { criteria: 'none' };
+  readonly #context: OperationContext;
+  readonly #pace: Pace;
+
+  /** @throws {TransactionError} `transaction_misused`; {CollectionError} `index_missing` */
+  constructor(context: OperationContext, ask: SearchAsk, pace: Pace) {
+    if (context.reads) throw inTransaction(context.settings.name);
+    this.ask = ask;
+    this.#context = context;
+    this.#pace = pace;
+    const { all } = (context as CollectionContext).indexes;
+    const index = all.find(({ phase, keyName }) => phase === 'ready' && keyName === ask.index);
+    if (!(index instanceof TextIndex)) throw notIndexed(context.settings.name);
+    this.index = index;
+    const isPrefix = ask.prefix || ask.wanted === 'words';
+    this.terms = parseSearch(ask.text, index.words, isPrefix);
+  }
+
+  /** Must come first: what is loaded is built when it is needed. */
+  *prepare(): Coroutine<void> {
+    for (const _slice of this.index.runs.building()) if (this.#pace.late) yield* this.#pace.pause();
+  }
+
+  /** The hits, best first. */
+  *hits(): Coroutine<FoundRecord[]> {
+    yield* this.prepare();
+    const release = this.#context.records.pin();
+    try {
+      return yield* this.#hits();
+    } finally {
+      release();
+    }
+  }
+
+  *#hits(): Coroutine<FoundRecord[]> {
+    const { ask } = this;
+    const { records } = this.#context;
+    this.matches = matchTexts(this.index, this.terms, ask);
+    const best = new BestFirst(this.matches.scores, this.#end());
+    this.candidates = best.length;
+    const { criteria, archived } = ask;
+    const { wanted, test } = compileSelection(this.#context, { criteria, archived });
+    const narrowed = test && (yield* this.#narrowed(best.length));
+    const phrases = this.terms.filter(({ words }) => words.length > 1);
+    const looks = phrases.length > 0 || (test && !narrowed);
+    if (test && !narrowed) this.criteria = { criteria: 'documents' };
+    const found: FoundRecord[] = [];
+    while (best.length > 0 && found.length < ask.limit) {
+      const batch: Scored<StoredRecord>[] = [];
+      const room = looks ? Math.max(BATCH, ask.limit) : ask.limit - found.length;
+      for (let one = best.take(); one; one = batch.length < room ? best.take() : undefined)
+        if (wanted(one.record) && (!narrowed || narrowed.has(one.record.rank))) batch.push(one);
+      const bodies = yield* records.bodies.ofAll(batch.map(({ record }) => record));
+      for (const [at, one] of batch.entries()) {
+        const body = bodies[at] as Body;
+        if (looks) this.examined++;
+        if (test && !narrowed && !test(one.record, body)) continue;
+        if (phrases.length > 0 && !this.#hasPhrases(one.record, body, phrases)) continue;
+        found.push({ ...one, body });
+        if (found.length === ask.limit) break;
+      }
+      if (this.#pace.late) yield* this.#pace.pause();
+    }
+    return found;
+  }
+
+  /** The ranks of the documents that an index finds for the criteria. */
+  *#narrowed(candidates: number): Coroutine<ReadonlySet<number> | undefined> {
+    const { criteria, archived } = this.ask;
+    const query = new DocumentQuery(this.#context, { criteria, archived }, this.#pace);
+    const { plan } = query;
+    if (plan.kind === 'scan' || candidates <= FEW) return undefined;
+    this.criteria = {
+      criteria: 'index',
+      index: plan.kind === 'index' ? plan.index : plan.kind,
+    };
+    const ranks = new Set<number>();
+    for (const { rank } of yield* query.records()) ranks.add(rank);
+    return ranks;
+  }
+
+  /** Where the page before ends: by the score of its last hit now, or then. */
+  #end(): ScoredEnd | undefined {
+    const { after } = this.ask;
+    if (!after) return undefined;
+    const record = this.#context.records.get(after.id);
+    if (!record) return { score: after.score, rank: Number.NEGATIVE_INFINITY };
+    const { rank } = record;
+    for (const { run, rows, scores } of this.matches.scores) {
+      const row = run.rowOf(rank);
+      if (row !== undefined && rows.includes(row)) return { score: scores[row] as number, rank };
+    }
+    return { score: after.score, rank };
+  }
+
+  #hasPhrases(record: StoredRecord, body: Body, phrases: readonly SearchTerm[]): boolean {
+    const texts = this.textsOf(record, body).map(
+      ([text]) => ` ${this.index.words.of(text).join(' ')} `,
+    );
+    return phrases.every(({ words, use }) => {
+      const phrase = ` ${words.join(' ')} `;
+      return texts.some((text) => text.includes(phrase)) === (use === 'phrase');
+    });
+  }
+
+  /** The texts of a document that are in the index. */
+  textsOf(record: StoredRecord, body: Body): TextAt[] {
+    const { fieldsOf } = documentReaders(this.#context);
+    const found: TextAt[] = [];
+    const document = fieldsOf(record, body);
+    for (const keys of this.index.keys) textsAt(document, keys, found);
+    return found;
+  }
+
+  /** Where the words of the search are, by path. */
+  placesIn(record: StoredRecord, body: Body): Record<string, [number, number][]> {
+    const wanted = new Set(
+      this.matches.terms.flatMap(({ use, variants }) =>
+        use === 'excluded' ? [] : variants.map(({ word }) => word),
+      ),
+    );
+    const places: Record<string, [number, number][]> = {};
+    for (const [text, path] of this.textsOf(record, body)) {
+      const own: [number, number][] = [];
+      for (const { word, from, to } of this.index.words.places(text))
+        if (wanted.has(word) && own.at(-1)?.[0] !== from) own.push([from, to]);
+      if (own.length > 0) places[path] = own;
+    }
+    return places;
+  }
+
+  /** The documents of the reply. */
+  *result(): Coroutine<readonly object[]> {
+    switch (this.ask.wanted) {
+      case 'words':
+        return yield* this.suggestions();
+      case 'explanation':
+        return [yield* this.explanation()];
+      case 'hits':
+        return (yield* this.made()).map(({ hit }) => hit);
+    }
+  }
+
+  /** The hits as the caller gets them. */
+  *made(): Coroutine<MadeHit[]> {
+    const found = yield* this.hits();
+    const { wholeOf } = documentReaders(this.#context);
+    const { select } = compileSelection(this.#context, { select: this.ask.select });
+    const make = select ?? wholeOf;
+    return found.map(({ record, body, score }) => ({
+      record,
+      hit: {
+        document: make(record, body),
+        score,
+        ...(this.ask.highlight && { matches: this.placesIn(record, body) }),
+        ...(this.matches.truncated && { truncated: true as const }),
+      },
+    }));
+  }
+
+  *explanation(): Coroutine<SearchExplanation> {
+    const { clock } = this.#context;
+    const began = clock.elapsed();
+    const { length } = yield* this.hits();
+    const { terms, truncated } = this.matches;
+    return {
+      words: terms.map(({ word, use, variants, entries }) => ({
+        ...{ word, use, entries },
+        variants: variants.length,
+      })),
+      ...this.criteria,
+      candidates: this.candidates,
+      documents_examined: this.examined,
+      returned: length,
+      truncated,
+      engine_ms: clock.elapsed() - began,
+    };
+  }
+
+  /** Completes the last word. */
+  *suggestions(): Coroutine<Suggestion[]> {
+    yield* this.prepare();
+    const last = this.terms.at(-1);
+    if (!last?.isPrefix) return [];
+    const before = this.terms.slice(0, -1).filter(({ use }) => use !== 'excluded');
+    const rules = { mode: 'all', fuzzy: false } as const;
+    const typed = before.flatMap(({ words }) => words);
+    const among = typed.length > 0 ? matchTexts(this.index, before, rules) : undefined;
+    const { terms } = matchTexts(this.index, [last], rules);
+    const counts = new Map<string, number>();
+    const runs =
+      among?.scores ?? this.index.runs.current().map((run) => ({ run, rows: undefined }));
+    const words = new Set([...typed]);
+    for (const { run, rows } of runs) {
+      const { postings } = run;
+      const members = rows && new Set(rows);
+      for (const { word } of terms[0]?.variants ?? []) {
+        const at = postings.find(word);
+        if (at < 0 || words.has(word)) continue;
+        const count = members ? countAmong(postings, at, members) : postings.documentsWith(at);
+        if (count > 0) counts.set(word, (counts.get(word) ?? 0) + count);
+      }
+    }
+    return [...counts]
+      .sort(([a, count], [b, other]) => other - count || (a < b ? -1 : 1))
+      .slice(0, this.ask.limit)
+      .map(([word, documents]) => ({ text: [...typed, word].join(' '), documents }));
+  }
+}
+
+function countAmong(
+  { rows, starts }: TextMatches<StoredRecord>['scores'][number]['run']['postings'],
+  at: number,
+  members: ReadonlySet<number>,
+): number {
+  let count = 0;
+  let last = -1;
+  for (let entry = starts[at] as number; entry < (starts[at + 1] as number); entry++) {
+    const row = rows[entry] as number;
+    if (row !== last && members.has(row)) count++;
+    last = row;
+  }
+  return count;
+}
+
+function inTransaction(name: string): TransactionError {
+  const message = `A transaction cannot search: the text index of "${name}" does not know its changes. Search before it, and read what was found with tx().`;
+  return new TransactionError('transaction_misused', message);
+}
+
+function notIndexed(name: string): CollectionError {
+  const message = `The text index of "${name}" is not there: it could not be built, which an event "error" has told, or the backup was made before it was declared.`;
+  return new CollectionError('index_missing', message);
+}
+
+/** Milliseconds between two searches. */
+const AGAIN_MS = 100;
+
+/** A hit that its reader has, or gets. */
+interface ShownHit extends Match {
+  /** What the reader sees of it, but for its score. */
+  readonly seen: object;
+}
+
+/** A search that is repeated after changes. */
+class LiveSearch implements MaintainedResult {
+  readonly throttle = AGAIN_MS;
+  readonly #context: CollectionContext;
+  readonly #ask: SearchAsk;
+  readonly #news = new ListNews(({ told }) => told as Body);
+  #shown: readonly ShownHit[] = [];
+  #isCurrent = false;
+  #isFirst = true;
+
+  constructor(context: CollectionContext, ask: SearchAsk) {
+    this.#context = context;
+    this.#ask = ask;
+  }
+
+  update(): boolean {
+    this.#isCurrent = false;
+    return true;
+  }
+
+  reload(): void {
+    this.#isCurrent = false;
+  }
+
+  *next(): Coroutine<ListPart | undefined> {
+    if (!this.#news.isTelling) {
+      if (this.#isCurrent) return undefined;
+      this.#isCurrent = true;
+      const { clock, aborts } = this.#context;
+      const search = new TextSearch(this.#context, this.#ask, new Pace(clock, aborts));
+      if (!this.#take(yield* search.made())) return undefined;
+      if (!this.#news.begin(this.#shown)) return undefined;
+    }
+    return yield* this.#news.part();
+  }
+
+  /** @returns whether documents or their order differ: other scores alone are no news. */
+  #take(hits: readonly MadeHit[]): boolean {
+    const shown = this.#shown;
+    const isSame =
+      hits.length === shown.length &&
+      hits.every(({ record, hit }, at) => {
+        const before = shown[at] as ShownHit;
+        return isOf(before, record) && sameValue(before.seen, seenOf(hit));
+      });
+    if (isSame && !this.#isFirst) return false;
+    this.#isFirst = false;
+    const known = new Map(shown.map((match, at) => [match.record.key, { match, at }]));
+    let last = -1;
+    this.#shown = hits.map(({ record, hit }) => {
+      const told = encode(hit, 'document');
+      const before = known.get(record.key);
+      const stays = before && before.at > last && sameBody(before.match.told, told);
+      if (!stays) return { record, sort: undefined, told, seen: seenOf(hit) };
+      last = before.at;
+      return before.match;
+    });
+    return true;
+  }
+}
+
+function isOf(shown: ShownHit, { key }: StoredRecord): boolean {
+  return shown.record.key === key;
+}
+
+function seenOf({ score, ...seen }: MadeHit['hit']): object {
+  return seen;
+}
+
+function* search(
+  context: OperationContext,
+  request: Request,
+  deliver: (scan: BegunScan) => Coroutine<ScanReply>,
+): Coroutine<ScanReply> {
+  const { clock, aborts, settings } = context;
+  const { call, pipeline } = request as Request<'aggregate'>;
+  const pace = new Pace(clock, aborts, call);
+  pace.check();
+  let made: MadeResult;
+  try {
+    made = madeResult(yield* new TextSearch(context, pipeline as SearchAsk, pace).result());
+  } catch (error) {
+    throw nameCollection(error, settings.name);
+  }
+  return yield* deliver({ ...made, pace, end: undefined });
+}
+
+indexKinds.search = TextIndex;
+provideReads({ search });
+lateResults.search = (context, { spec }) =>
+  new LiveSearch(context, (spec as { readonly pipeline: object }).pipeline as SearchAsk);

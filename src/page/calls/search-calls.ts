@@ -1,0 +1,84 @@
+import { type Check, checkOptions, flag, integer, oneOf } from '../../api/options/option-checks.ts';
+import { OptionError } from '../../errors/errors.ts';
+import type { SearchAsk } from '../../protocol/live-protocol.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
+import { keyName } from '../../query/index/index-key.ts';
+import { findQuery, type ParseSearch } from '../find/find-query.ts';
+import { checkSearch, findChecks } from '../find/search.ts';
+
+/** Characters of a query at most. */
+const LONGEST = 1000;
+
+const { archived, select, signal } = findChecks;
+
+const checks: Record<string, Check> = {
+  limit: integer('a whole number from 1 to 1,000', (count) => count > 0 && count <= 1000, 20),
+  after: { allowed: 'a hit of this search, with its document and score', test: isHit },
+  criteria: { allowed: '', test: () => true, fallback: {} },
+  mode: oneOf(['all', 'any'], 'all'),
+  prefix: { ...flag, fallback: true },
+  fuzzy: flag,
+  highlight: flag,
+  ...{ archived, select, signal },
+};
+
+const wordChecks: Record<string, Check> = {
+  limit: { ...(checks.limit as Check), fallback: 10 },
+  signal,
+};
+
+function isHit(value: unknown): boolean {
+  const { document, score } = (value ?? {}) as Record<string, unknown>;
+  const { _id } = (document ?? {}) as Record<string, unknown>;
+  return typeof _id === 'string' && Number.isFinite(score);
+}
+
+/** How searches are asked in a collection; `undefined` without a text index. */
+export function searchParser({ indexes }: CollectionSettings): ParseSearch | undefined {
+  const index = indexes.find(({ special }) => special?.part === 'search');
+  if (!index) return undefined;
+  const name = keyName(index);
+  return (wanted, text, options = {}) => {
+    const known = wanted === 'words' ? wordChecks : checks;
+    const { criteria, after, mode, prefix, fuzzy, highlight, limit, ...rest } = checkOptions(
+      options,
+      known,
+      'options',
+    );
+    const search = checkSearch(criteria ?? {}, rest);
+    if (typeof search.params === 'function') throw functionRefused();
+    const { selection, ...query } = findQuery(search);
+    const ask: Record<keyof SearchAsk, unknown> = {
+      ...{ part: 'search', wanted, index: name, text: checkText(text), limit },
+      after: after && idOf(after as HitLike),
+      ...{ mode, prefix, fuzzy, highlight },
+      criteria: selection.criteria,
+      archived: selection.archived,
+      collation: undefined,
+      select: selection.select,
+    };
+    const needs = ['search' as const, ...(selection.needs ?? [])];
+    return { ...query, selection: { ...selection, select: undefined, needs }, pipeline: ask };
+  };
+}
+
+interface HitLike {
+  readonly document: { readonly _id: string };
+  readonly score: number;
+}
+
+function idOf({ document, score }: HitLike): SearchAsk['after'] {
+  return { id: document._id, score };
+}
+
+/** @throws {OptionError} `option_invalid` */
+function checkText(text: unknown): string {
+  if (typeof text === 'string' && text.length <= LONGEST) return text;
+  const message = `"text" must be a string of at most ${LONGEST} characters: what a user types.`;
+  throw new OptionError('option_invalid', message, { place: 'text' });
+}
+
+function functionRefused(): OptionError {
+  const message = '"criteria" must be criteria: functions cannot narrow a search. Filter its hits.';
+  return new OptionError('option_invalid', message, { place: 'criteria' });
+}

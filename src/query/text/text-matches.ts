@@ -1,0 +1,391 @@
+import type { Ranked } from '../index/leaf-list.ts';
+import { errorsIn, nearWords } from './near-words.ts';
+import type { Postings } from './postings.ts';
+import type { Run, TextRuns } from './text-runs.ts';
+import type { SearchTerm } from './text-words.ts';
+
+/** Words that one typed word may stand for, and entries that a search looks at. */
+const MOST_VARIANTS = 10_000;
+const MOST_ENTRIES = 2_000_000;
+
+/** BM25: how soon more of a word counts no more, and how much a long text counts less. */
+const K = 1.2;
+const B = 0.75;
+
+/** How much a word counts where only its beginning, or something else, was typed. */
+const PREFIX = 0.375;
+const FUZZY = 0.45;
+
+/** A word of the index that a typed one stands for. */
+interface Variant {
+  readonly word: string;
+  readonly weight: number;
+  readonly idf: number;
+}
+
+/** A typed word, with what it stands for. */
+interface ExpandedTerm {
+  readonly word: string;
+  readonly use: SearchTerm['use'];
+  readonly variants: readonly Variant[];
+  /** Entries in all postings. */
+  readonly entries: number;
+  readonly isRequired: boolean;
+}
+
+/** What a search finds in the postings. */
+export interface TextMatches<E extends Ranked> {
+  readonly terms: readonly ExpandedTerm[];
+  readonly scores: readonly RunScores<E>[];
+  /** Whether words were left out. */
+  readonly truncated: boolean;
+}
+
+/** The rows of a run that match, with their scores. */
+export interface RunScores<E extends Ranked> {
+  readonly run: Run<E>;
+  readonly rows: readonly number[];
+  /** By row. */
+  readonly scores: Float64Array;
+}
+
+/** What a search looks into. */
+interface SearchedTexts<E extends Ranked> {
+  readonly runs: TextRuns<E>;
+  /** Of each path. */
+  readonly weights: readonly number[];
+  /** The other words that a word stands for. */
+  readonly synonyms: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Finds the documents whose words match. Phrases are only known to have their words. */
+export function matchTexts<E extends Ranked>(
+  { runs: texts, weights, synonyms }: SearchedTexts<E>,
+  terms: readonly SearchTerm[],
+  { mode, fuzzy }: { readonly mode: 'all' | 'any'; readonly fuzzy: boolean },
+): TextMatches<E> {
+  const runs = texts.current();
+  const expansion = new Expansion(synonyms, runs);
+  const expanded = terms.flatMap(({ words, use, isPrefix }) => {
+    // Of a phrase that is excluded, the documents tell.
+    if (use === 'excluded' && words.length > 1) return [];
+    const isRequired = use === 'phrase' || (use === 'word' && mode === 'all');
+    return words.map((word) => expansion.term(word, { use, isRequired, isPrefix, fuzzy }));
+  });
+  const required = expanded.filter((one) => one.isRequired).sort((a, b) => a.entries - b.entries);
+  const optional = expanded.filter(({ use, isRequired }) => use === 'word' && !isRequired);
+  const excluded = expanded.filter(({ use }) => use === 'excluded');
+  const averages = averagesOf(runs);
+  const scores = runs.map((run) => {
+    const scoring = new Scoring(run.postings, weights, averages);
+    for (const term of required) scoring.require(term);
+    if (optional.length > 0) scoring.requireAny(optional);
+    for (const term of excluded) scoring.exclude(term);
+    return { run, rows: scoring.rows(), scores: scoring.scores };
+  });
+  return { terms: expanded, scores, truncated: expansion.truncated };
+}
+
+/** Average number of words at each path. */
+function averagesOf(runs: readonly Run<Ranked>[]): Float64Array {
+  const paths = runs[0]?.postings.pathCount ?? 0;
+  const averages = new Float64Array(paths);
+  let count = 0;
+  for (const { postings } of runs) {
+    count += postings.alive;
+    postings.totals.forEach((total, path) => {
+      (averages[path] as number) += total;
+    });
+  }
+  return averages.map((total) => total / Math.max(1, count) || 1);
+}
+
+interface TermRules extends Pick<ExpandedTerm, 'use' | 'isRequired'> {
+  readonly isPrefix: boolean;
+  readonly fuzzy: boolean;
+}
+
+/** Finds the words of the index that typed ones stand for. */
+class Expansion {
+  truncated = false;
+  readonly #runs: readonly Run<Ranked>[];
+  readonly #count: number;
+  readonly #synonyms: ReadonlyMap<string, readonly string[]>;
+  #left = MOST_ENTRIES;
+
+  constructor(synonyms: SearchedTexts<Ranked>['synonyms'], runs: readonly Run<Ranked>[]) {
+    this.#runs = runs;
+    this.#count = runs.reduce((sum, { postings }) => sum + postings.alive, 0);
+    this.#synonyms = synonyms;
+  }
+
+  term(word: string, { use, isRequired, isPrefix, fuzzy }: TermRules): ExpandedTerm {
+    const weights = new Map<string, number>([[word, 1]]);
+    if (use === 'word') {
+      for (const other of this.#synonyms.get(word) ?? []) weights.set(other, 1);
+      const errors = fuzzy ? errorsIn(word) : 0;
+      for (const { postings } of this.#runs) {
+        if (isPrefix) addBeginnings(postings, word, weights);
+        if (errors > 0) addNear(postings.words, word, errors, weights);
+      }
+    }
+    const variants: Variant[] = [];
+    let entries = 0;
+    for (const [variant, weight] of this.#cut(weights)) {
+      const documents = this.documentsWith(variant);
+      if (documents === 0) continue;
+      if (documents > this.#left) {
+        this.truncated = true;
+        break;
+      }
+      this.#left -= documents;
+      entries += documents;
+      const idf = Math.log(1 + (this.#count - documents + 0.5) / (documents + 0.5));
+      variants.push({ word: variant, weight, idf });
+    }
+    return { word, use, variants, entries, isRequired };
+  }
+
+  documentsWith(word: string): number {
+    let count = 0;
+    for (const { postings } of this.#runs) {
+      const at = postings.find(word);
+      if (at >= 0) count += postings.documentsWith(at);
+    }
+    return count;
+  }
+
+  /** The nearest first. */
+  #cut(weights: ReadonlyMap<string, number>): (readonly [string, number])[] {
+    const sorted = [...weights].sort(
+      ([a, weight], [b, other]) => other - weight || (a < b ? -1 : 1),
+    );
+    if (sorted.length > MOST_VARIANTS) {
+      this.truncated = true;
+      sorted.length = MOST_VARIANTS;
+    }
+    return sorted;
+  }
+}
+
+function addBeginnings(postings: Postings, typed: string, weights: Map<string, number>): void {
+  const [from, to] = postings.beginningWith(typed);
+  for (let at = from; at < to; at++) {
+    const word = postings.words[at] as string;
+    const added = word.length - typed.length;
+    if (added > 0) weights.set(word, (PREFIX * word.length) / (word.length + 0.3 * added));
+  }
+}
+
+function addNear(
+  words: readonly string[],
+  typed: string,
+  errors: number,
+  weights: Map<string, number>,
+): void {
+  for (const [word, distance] of nearWords(words, typed, errors))
+    if (!weights.has(word)) weights.set(word, (FUZZY * word.length) / (word.length + distance));
+}
+
+/** Marks rows that do not match. */
+const OUT = 0xffff;
+
+/** Scores the rows of a run, term by term. */
+class Scoring {
+  readonly scores: Float64Array;
+  readonly #postings: Postings;
+  readonly #weights: readonly number[];
+  readonly #averages: Float64Array;
+  /** How many of the terms so far a row matches; only the rows that match all count. */
+  readonly #seen: Uint16Array;
+  #candidates: number[] = [];
+  #step = 0;
+
+  constructor(postings: Postings, weights: readonly number[], averages: Float64Array) {
+    this.#postings = postings;
+    this.#weights = weights;
+    this.#averages = averages;
+    this.scores = new Float64Array(postings.size);
+    this.#seen = new Uint16Array(postings.size);
+  }
+
+  /** Keeps the rows that have a word of the term. */
+  require(term: ExpandedTerm): void {
+    this.requireAny([term]);
+  }
+
+  /** Keeps the rows that have a word of any of the terms. */
+  requireAny(terms: readonly ExpandedTerm[]): void {
+    for (const { variants } of terms) for (const variant of variants) this.#add(variant);
+    this.#step++;
+    const { dead } = this.#postings;
+    const seen = this.#seen;
+    const step = this.#step;
+    this.#candidates = this.#candidates.filter((row) => seen[row] === step && !dead[row]);
+  }
+
+  exclude({ word }: ExpandedTerm): void {
+    const [from, to] = this.#entriesOf(word);
+    for (let at = from; at < to; at++) this.#seen[this.#postings.rows[at] as number] = OUT;
+  }
+
+  rows(): readonly number[] {
+    return this.#candidates.filter((row) => this.#seen[row] === this.#step);
+  }
+
+  #entriesOf(word: string): readonly [from: number, to: number] {
+    const { starts } = this.#postings;
+    const place = this.#postings.find(word);
+    return place < 0 ? [0, 0] : [starts[place] as number, starts[place + 1] as number];
+  }
+
+  #add({ word, weight, idf }: Variant): void {
+    const [from, to] = this.#entriesOf(word);
+    if (from === to) return;
+    const isFirst = this.#step === 0;
+    // Fewer steps than a walk along the list.
+    if (!isFirst && this.#candidates.length * 16 < to - from) this.#lookUp(from, to, weight * idf);
+    else this.#walk(from, to, weight * idf, isFirst);
+  }
+
+  #walk(from: number, to: number, factor: number, isFirst: boolean): void {
+    const { rows } = this.#postings;
+    const seen = this.#seen;
+    const step = this.#step;
+    for (let at = from; at < to; at++) {
+      const row = rows[at] as number;
+      const state = seen[row] as number;
+      if (state === step) {
+        if (isFirst) this.#candidates.push(row);
+        seen[row] = step + 1;
+      } else if (state !== step + 1) continue;
+      this.#count(row, at, factor);
+    }
+  }
+
+  #lookUp(from: number, to: number, factor: number): void {
+    const { rows } = this.#postings;
+    const seen = this.#seen;
+    const step = this.#step;
+    for (const row of this.#candidates) {
+      let low = from;
+      let high = to;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((rows[middle] as number) < row) low = middle + 1;
+        else high = middle;
+      }
+      for (; low < to && rows[low] === row; low++) {
+        if (seen[row] === step) seen[row] = step + 1;
+        this.#count(row, low, factor);
+      }
+    }
+  }
+
+  #count(row: number, at: number, factor: number): void {
+    const { counts, paths, lengths, pathCount } = this.#postings;
+    const path = paths ? (paths[at] as number) : 0;
+    const times = counts[at] as number;
+    const length = (lengths[row * pathCount + path] as number) / (this.#averages[path] as number);
+    const frequency = (times * (K + 1)) / (times + K * (1 - B + B * length));
+    (this.scores[row] as number) += factor * (this.#weights[path] as number) * frequency;
+  }
+}
+
+/** A document that matches. */
+export interface Scored<E> {
+  readonly record: E;
+  readonly score: number;
+}
+
+/** Where a page ends. */
+export interface ScoredEnd {
+  readonly score: number;
+  readonly rank: number;
+}
+
+/**
+ * Matches by descending score, equal ones by rank of insertion: a heap, from which only as many are
+ * taken as are wanted.
+ */
+export class BestFirst<E extends Ranked> {
+  readonly #scores: Float64Array;
+  readonly #ranks: Float64Array;
+  readonly #rows: Uint32Array;
+  readonly #runs: readonly RunScores<E>[];
+  /** The number of the run of each. */
+  readonly #owners: Uint16Array;
+  /** Numbers of matches. */
+  readonly #heap: Uint32Array;
+  #length: number;
+
+  /** @param after Only what comes behind it. */
+  constructor(runs: readonly RunScores<E>[], after: ScoredEnd | undefined) {
+    const most = runs.reduce((sum, { rows }) => sum + rows.length, 0);
+    this.#runs = runs;
+    this.#scores = new Float64Array(most);
+    this.#ranks = new Float64Array(most);
+    this.#rows = new Uint32Array(most);
+    this.#owners = new Uint16Array(most);
+    let length = 0;
+    for (const [owner, { run, rows, scores }] of runs.entries())
+      for (const row of rows) {
+        const score = scores[row] as number;
+        const rank = run.ranks[row] as number;
+        const isBehind =
+          !after || score < after.score || (score === after.score && rank > after.rank);
+        if (!isBehind) continue;
+        this.#scores[length] = score;
+        this.#ranks[length] = rank;
+        this.#rows[length] = row;
+        this.#owners[length++] = owner;
+      }
+    this.#length = length;
+    this.#heap = Uint32Array.from({ length }, (_, at) => at);
+    for (let at = (length >> 1) - 1; at >= 0; at--) this.#sink(at);
+  }
+
+  /** How many are left. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Takes the best one. */
+  take(): Scored<E> | undefined {
+    if (this.#length === 0) return undefined;
+    const heap = this.#heap;
+    const best = heap[0] as number;
+    heap[0] = heap[--this.#length] as number;
+    this.#sink(0);
+    const { run } = this.#runs[this.#owners[best] as number] as RunScores<E>;
+    const record = run.recordAt(this.#rows[best] as number);
+    return { record, score: this.#scores[best] as number };
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    const difference = (this.#scores[a] as number) - (this.#scores[b] as number);
+    return (
+      difference > 0 ||
+      (difference === 0 && (this.#ranks[a] as number) < (this.#ranks[b] as number))
+    );
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const item = heap[from] as number;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= this.#length) break;
+      if (
+        child + 1 < this.#length &&
+        this.#isBefore(heap[child + 1] as number, heap[child] as number)
+      )
+        child++;
+      if (!this.#isBefore(heap[child] as number, item)) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = item;
+  }
+}

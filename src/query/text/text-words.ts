@@ -1,0 +1,187 @@
+import { fold } from '../../codec/fold-text.ts';
+import { type TextAt, textKey, textsAt } from './text-key.ts';
+
+/** Words of a document that are indexed at most, and characters that are looked at. */
+const MOST_WORDS = 20_000;
+const MOST_CHARACTERS = 400_000;
+/** Characters of a word that count: what is longer is no word. */
+const LONGEST = 64;
+/** Folded runs that are remembered. */
+const REMEMBERED = 20_000;
+
+const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+const ASCII_WORD = /[a-z0-9]+/g;
+/** Letters of scripts that put no spaces between words. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
+/** A word in its place. */
+export interface PlacedWord {
+  readonly word: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How words are cut and changed, besides being folded. */
+export interface WordRules {
+  readonly stop_words: readonly string[];
+  readonly stem: ((word: string) => string) | undefined;
+}
+
+/** Takes the words of texts: folded, without stop words, by their stems. */
+export class TextWords {
+  readonly #stop: ReadonlySet<string>;
+  readonly #stem: WordRules['stem'];
+  readonly #known = new Map<string, readonly string[]>();
+
+  constructor({ stop_words, stem }: WordRules) {
+    this.#stop = new Set(stop_words.flatMap((word) => this.#folded(String(word))));
+    this.#stem = stem;
+    this.#known.clear();
+  }
+
+  /** The words of a text in order, at most so many. */
+  of(text: string, most = MOST_WORDS): string[] {
+    const looked = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
+    const found = ASCII_ONLY.test(looked)
+      ? (looked.toLowerCase().match(ASCII_WORD) ?? [])
+      : (looked.match(RUN) ?? []).flatMap((run) => this.#wordsOf(run));
+    if (found.length > most) found.length = most;
+    return this.#changed(found);
+  }
+
+  /** The same words, each with its place. */
+  *places(text: string): Generator<PlacedWord> {
+    const looked = text.slice(0, MOST_CHARACTERS);
+    for (const { 0: run, index } of looked.matchAll(RUN))
+      for (const [piece, at] of piecesOf(run))
+        for (const word of this.#changed(this.#folded(piece)))
+          yield { word, from: index + at, to: index + at + piece.length };
+  }
+
+  #changed(words: readonly string[]): string[] {
+    const stop = this.#stop;
+    const stem = this.#stem;
+    const kept: string[] = [];
+    for (const each of words) {
+      if (stop.size > 0 && stop.has(each)) continue;
+      const word = each.length > LONGEST ? each.slice(0, LONGEST) : each;
+      kept.push(stem ? stem(word) : word);
+    }
+    return kept;
+  }
+
+  #wordsOf(run: string): readonly string[] {
+    const known = this.#known.get(run);
+    if (known) return known;
+    const words = [...piecesOf(run)].flatMap(([piece]) => this.#folded(piece));
+    if (this.#known.size >= REMEMBERED) this.#known.clear();
+    if (run.length <= LONGEST) this.#known.set(run, words);
+    return words;
+  }
+
+  /** Folding takes some signs apart, such as `½`. */
+  #folded(piece: string): string[] {
+    return fold(piece).match(RUN) ?? [];
+  }
+}
+
+/** A run of letters as the words it consists of, with their places in it. */
+function* piecesOf(run: string): Generator<readonly [piece: string, at: number]> {
+  if (!UNSPACED.test(run)) return yield [run, 0];
+  for (const { segment, index } of segmented(run)) yield [segment, index];
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Where the platform cuts no words, each character is one. */
+function* segmented(run: string): Generator<{ segment: string; index: number }> {
+  if ('Segmenter' in Intl) {
+    // The same for all users: the dictionaries of all languages count in each.
+    segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
+    yield* segmenter.segment(run);
+    return;
+  }
+  let index = 0;
+  for (const segment of run) {
+    yield { segment, index };
+    index += segment.length;
+  }
+}
+
+/** Tells how the platform cuts words: another version of a browser may do it otherwise. */
+export function probeOfWords(): string {
+  const texts = [
+    '東京都に住んでいる人々',
+    '我们在北京大学学习中文',
+    'ฉันชอบกินข้าวผัดกับไก่',
+    'ភាសាខ្មែរពិរោះ',
+  ];
+  return texts.map((text) => [...piecesOf(text)].map(([piece]) => piece).join('|')).join();
+}
+
+/** Compiles what reads the words of a document. */
+export function textKeyReader(
+  paths: readonly (readonly string[])[],
+  words: TextWords,
+): (document: object) => string {
+  return (document) => {
+    let left = MOST_WORDS;
+    const found = paths.map((keys) => {
+      const texts: TextAt[] = [];
+      textsAt(document, keys, texts);
+      return texts.flatMap(([text]) => {
+        const some = left > 0 ? words.of(text, left) : [];
+        left -= some.length;
+        return some;
+      });
+    });
+    return textKey(found);
+  };
+}
+
+/** The other words that a word stands for, by lists of what users wrote. */
+export function synonymsOf(
+  lists: readonly (readonly string[])[],
+  words: TextWords,
+): Map<string, readonly string[]> {
+  const others = new Map<string, readonly string[]>();
+  for (const list of lists) {
+    const group = [list].flat().flatMap((word) => words.of(String(word)).slice(0, 1));
+    for (const word of group) others.set(word, [...(others.get(word) ?? []), ...group]);
+  }
+  return others;
+}
+
+/** A part of what a user has typed. */
+export interface SearchTerm {
+  /** Folded; a phrase has several. */
+  readonly words: readonly string[];
+  readonly use: 'word' | 'phrase' | 'excluded';
+  /** Whether it may be the beginning of a word. */
+  readonly isPrefix: boolean;
+}
+
+/** A phrase in quotes, or what has no spaces; each may be excluded. */
+const TERM = /(-?)(?:"([^"]*)"|(\S+))/g;
+
+/**
+ * Reads what a user has typed. Nothing in it is an error: a quote that is not closed, or a lone
+ * minus, is no sign.
+ */
+export function parseSearch(text: string, words: TextWords, prefix: boolean): SearchTerm[] {
+  const terms: SearchTerm[] = [];
+  for (const [, minus, phrase, typed = ''] of text.matchAll(TERM)) {
+    const found = words.of(phrase ?? typed);
+    if (found.length === 0) continue;
+    if (minus) terms.push({ words: found, use: 'excluded', isPrefix: false });
+    else if (phrase !== undefined && found.length > 1)
+      terms.push({ words: found, use: 'phrase', isPrefix: false });
+    else for (const word of found) terms.push({ words: [word], use: 'word', isPrefix: false });
+  }
+  const last = terms.at(-1);
+  const isOpen = last?.use === 'word' && !/"\s*$/.test(text);
+  if (prefix && isOpen) terms[terms.length - 1] = { ...last, isPrefix: true };
+  return terms;
+}
