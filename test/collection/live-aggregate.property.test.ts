@@ -37,6 +37,22 @@ const BY_DIFFERENCES: Record<string, PipelineStage[]> = {
     { $limit: 2 },
     { $project: { y: 1 } },
   ],
+  ordered: [
+    { $group: { _id: '$k', total: { $sum: '$v' }, max: { $max: '$w' } } },
+    { $sort: { max: 1, total: -1 } },
+    { $match: { total: { $ne: 0 } } },
+    { $project: { _id: 0, total: 1 } },
+  ],
+  cut: [
+    { $group: { _id: { k: '$k', w: '$w' }, n: { $sum: 1 } } },
+    { $match: { n: { $lt: 3 } } },
+    { $sort: { n: -1 } },
+    { $project: { n: 0 } },
+    { $skip: 1 },
+    { $limit: 4 },
+    { $skip: 1 },
+    { $group: { _id: '$_id.k', n: { $count: {} } } },
+  ],
   archived: [{ $group: { _id: '$_archived', n: { $sum: 1 }, id: { $max: '$_id' } } }],
   counted: [{ $sortByCount: '$k' }],
 };

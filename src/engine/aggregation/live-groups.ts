@@ -7,13 +7,14 @@ import type { ListPart } from '../../protocol/live-protocol.ts';
 import type { CompiledAccumulator } from '../../query/expressions/accumulators/compile-accumulator.ts';
 import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
 import { Collected, languageOf, openStages, type Sink } from '../../query/pipeline/stage.ts';
+import type { SortKey } from '../../query/sort/compile-sort.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { ListNews, type Match, OrderedMatches } from '../live/list-result.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
-import type { LivePlan } from './live-plan.ts';
+import { type LivePlan, through } from './live-plan.ts';
 import { type PipelineStart, readsWhole } from './source.ts';
 
 type Kept = ReturnType<NonNullable<CompiledAccumulator['makeInvertible']>>;
@@ -60,7 +61,7 @@ export class LiveGroups implements MaintainedResult {
   readonly #news = new ListNews(({ told }) => told as Body);
   #members = new Map<string, Member>();
   #groups = new Map<unknown, LiveGroup>();
-  #list = new OrderedMatches(Number.POSITIVE_INFINITY, () => 0);
+  #list: OrderedMatches;
   /** Counts what the members keep. */
   readonly #kept: PipelineRun;
   #isLoaded = false;
@@ -70,6 +71,7 @@ export class LiveGroups implements MaintainedResult {
     const { clock, aborts } = context;
     this.#context = context;
     this.#plan = plan;
+    this.#list = this.#emptyList();
     this.#kept = new PipelineRun(new Pace(clock, aborts));
     this.#query = () => new DocumentQuery(context, start.selection, new Pace(clock, aborts));
     this.#compiled = this.#query().compiled;
@@ -101,8 +103,9 @@ export class LiveGroups implements MaintainedResult {
   *next(): Coroutine<ListPart | undefined> {
     if (!this.#news.isTelling) {
       if (!this.#isLoaded) yield* this.#load();
-      const list = this.#plan.rest.length > 0 ? yield* this.#rest() : this.#list.list.slice();
-      if (!this.#news.begin(list)) return undefined;
+      const { from, to, rest } = this.#plan;
+      const list = this.#list.list.slice(from, to);
+      if (!this.#news.begin(rest.length > 0 ? yield* this.#rest(list) : list)) return undefined;
     }
     return yield* this.#news.part();
   }
@@ -122,16 +125,21 @@ export class LiveGroups implements MaintainedResult {
     }
     this.#isLoaded = true;
     const kept = this.#list;
-    this.#list = new OrderedMatches(Number.POSITIVE_INFINITY, () => 0);
+    this.#list = this.#emptyList();
     const matches: Match[] = [];
-    const before = new Map(kept.list.map((match) => [match.record.key, match]));
     for (const group of groups.values()) {
       const made = this.#matchOf(group);
-      const same = before.get(made.record.key);
-      group.match = same && isSame(same, made) ? same : made;
-      matches.push(group.match);
+      const same = kept.get(group.name);
+      group.match = same && made && this.#isSame(same, made) ? same : made;
+      if (group.match) matches.push(group.match);
     }
     this.#list.reset(matches, true);
+  }
+
+  #emptyList(): OrderedMatches {
+    const { order } = this.#plan;
+    const compare = (a: unknown, b: unknown) => order?.compare(a as SortKey, b as SortKey) ?? 0;
+    return new OrderedMatches(Number.POSITIVE_INFINITY, compare);
   }
 
   #add(record: StoredRecord, bodyOf: BodyOf): LiveGroup | undefined {
@@ -145,12 +153,8 @@ export class LiveGroups implements MaintainedResult {
   #enter(record: StoredRecord, body: Body): LiveGroup | undefined {
     const { rows, group } = this.#plan;
     const { key, rank } = record;
-    let made: readonly object[] = [this.#read(record, body)];
-    for (const change of rows) {
-      made = change(made);
-      if (made.length === 0) return undefined;
-    }
-    const [document] = made as [object];
+    const document = through(rows, this.#read(record, body));
+    if (!document) return undefined;
     const id = group.id.evaluate(document) ?? null;
     const found = this.#groupOf(id);
     const first = { rank, id };
@@ -199,7 +203,7 @@ export class LiveGroups implements MaintainedResult {
     for (const group of touched) {
       const { match } = group;
       const after = group.count > 0 ? this.#matchOf(group) : undefined;
-      if (match && after && isSame(match, after)) continue;
+      if (match && after && this.#isSame(match, after)) continue;
       if (match) out.push(match);
       if (after) into.push(after);
       group.match = after;
@@ -209,21 +213,29 @@ export class LiveGroups implements MaintainedResult {
     return true;
   }
 
-  #matchOf(group: LiveGroup): Match {
+  #isSame(a: Match, b: Match): boolean {
+    return this.#list.sameOrder(a, b) && sameBody(a.told, b.told);
+  }
+
+  /** A group as it is in the list; `undefined` where a `$match` leaves it out. */
+  #matchOf(group: LiveGroup): Match | undefined {
     const { rank, id } = group.first.result() as Placed;
     const document: Record<string, unknown> = { _id: id };
     for (const [at, { name, unit }] of this.#plan.group.fields.entries())
       document[name] = unit === undefined ? group.states[at]?.result() : unit * group.count;
-    return matchOf(document, group.name, rank);
+    const { before, order, after } = this.#plan;
+    const sorted = through(before, document);
+    const made = sorted && through(after, sorted);
+    return made && matchOf(made, group.name, rank, order?.keyOf(sorted));
   }
 
-  /** The stages behind the groups. */
-  *#rest(): Coroutine<Match[]> {
+  /** The stages that go over all that is shown. */
+  *#rest(shown: readonly Match[]): Coroutine<Match[]> {
     const { clock, aborts } = this.#context;
     const run = new PipelineRun(new Pace(clock, aborts));
     const result = new Collected(run, 'pipeline');
     const sink: Sink = openStages(this.#plan.rest, run, result);
-    const groups = this.#list.list.map(({ record }) => record.value as object);
+    const groups = shown.map(({ record }) => record.value as object);
     for (let from = 0; from < groups.length && !sink.isFull; from += BATCH) {
       yield* outcome(sink.take(groups.slice(from, from + BATCH)));
       yield* run.breathe();
@@ -242,14 +254,10 @@ function nameOf(id: unknown, key: unknown): string {
   return isBlob ? `blob ${++blobs}` : `${typeof id} ${String(key)}`;
 }
 
-function matchOf(document: object, key: string, rank: number): Match {
+function matchOf(document: object, key: string, rank: number, sort?: SortKey): Match {
   const record = new StoredRecord(key, rank, 0, undefined, undefined);
   record.value = document;
-  return { record, sort: undefined, told: encode(document, 'document') };
-}
-
-function isSame(a: Match, b: Match): boolean {
-  return a.record.rank === b.record.rank && sameBody(a.told, b.told);
+  return { record, sort, told: encode(document, 'document') };
 }
 
 /**

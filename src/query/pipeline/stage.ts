@@ -40,6 +40,8 @@ export interface Stage {
   readonly isClosed: boolean;
   /** Of one that makes the number of its documents: the field that has it. */
   readonly counts?: string;
+  /** Of one that passes on some documents by their place: how many it skips, and lets through. */
+  readonly cut?: { readonly skip: number; readonly limit: number };
   /** Of a stage that looks at one document after another. */
   readonly change?: (documents: Documents) => Documents;
   /** Of all others. */

@@ -51,7 +51,8 @@ function cut(place: string, from: number, to: number): Stage {
       () => passed >= to,
     );
   };
-  return { place, roots: NO_ROOTS, isClosed: false, open };
+  const between = { skip: from, limit: to - from };
+  return { place, roots: NO_ROOTS, isClosed: false, cut: between, open };
 }
 
 /** `$count`: one document with their number, none where there are none. */
