@@ -64,8 +64,11 @@ export class ExtentNotes {
     const isResting = size === this.#seen || ++this.#looks >= LOOKS;
     this.#seen = size;
     // One that is closed meanwhile is flushed and noted there.
-    if (isResting) await this.#file.flush().catch(() => undefined);
-    await this.now();
+    // Never amid the writes of a bulk insert: IndexedDB would work beside them.
+    if (isResting) {
+      await this.#file.flush().catch(() => undefined);
+      await this.now();
+    }
     this.#timer = undefined;
     if (!isResting) return this.#lookSoon();
     this.#looks = 0;
