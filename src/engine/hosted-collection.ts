@@ -42,6 +42,7 @@ import {
   executeOnce,
   giveUp,
   type HandleDeclaration,
+  lacksCode,
   needParts,
   RequestTurns,
 } from './request-turns.ts';
@@ -341,7 +342,7 @@ export class HostedCollection implements Executor {
     transaction?: EngineTransaction,
   ): Result<unknown> {
     const perform = () => this.#perform(request, reader, key, transaction);
-    return request.needs ? after(needParts(this.context, request), perform) : perform();
+    return lacksCode(request) ? after(needParts(this.context, request), perform) : perform();
   }
 
   #perform(

@@ -6,12 +6,20 @@ import type { Key, KeyValueChange, ValueReply } from '../protocol/key-value-prot
 import type { ReplyTo, Request } from '../protocol/requests.ts';
 import { compileItemCriteria } from '../query/criteria/compile-criteria.ts';
 import { type KeyPath, parseKey } from '../query/path/key-path.ts';
-import { deleteAt, getAt, hasAt, mismatch, setAt } from '../query/path/value-path.ts';
+import {
+  deleteAt,
+  getAt,
+  hasAt,
+  mismatch,
+  setAt,
+  type ValuePath,
+} from '../query/path/value-path.ts';
 import { StoredRecord } from '../storage/segments/stored-record.ts';
 import type { OperationContext } from './collection-context.ts';
 import type { NewVersion } from './documents/new-rows.ts';
+import { ItemResult, type MaintainedResult } from './live/live-result.ts';
 import type { ReadQuery } from './records/read-set.ts';
-import { versionNumber } from './records/record-store.ts';
+import { type Records, versionNumber } from './records/record-store.ts';
 import { Scan } from './records/scan.ts';
 
 const ALL_VALUES: ReadQuery = { needsBodies: false, isChangedBy: () => true };
@@ -220,4 +228,25 @@ function placeOf(key: KeyPath): string {
   return key
     .map((step, index) => (typeof step === 'number' ? `[${step}]` : index ? `.${step}` : step))
     .join('');
+}
+
+/** The value at a path inside a record. */
+class ValueResult extends ItemResult {
+  readonly #path: ValuePath;
+
+  constructor(records: Records, [name, ...path]: KeyPath) {
+    super(records, name);
+    this.#path = path;
+  }
+
+  protected override shown(whole: Body): Body | undefined {
+    if (this.#path.length === 0) return whole;
+    const root = peek(whole);
+    return hasAt(root, this.#path) ? encode(getAt(root, this.#path), 'value') : undefined;
+  }
+}
+
+/** The live value at a key. @throws {KeyError} `key_invalid` */
+export function liveValue(records: Records, key: Key): MaintainedResult {
+  return new ValueResult(records, parseKey(key));
 }

@@ -1,6 +1,6 @@
 import { runSync } from '../async/coroutine.ts';
 import { notInMemory } from '../errors/errors.ts';
-import { isRead } from '../protocol/operations.ts';
+import { isRead, neededParts } from '../protocol/operations.ts';
 import type { PartName } from '../protocol/parts.ts';
 import type {
   BatchReply,
@@ -113,7 +113,7 @@ function executeNow(
   transaction?: EngineTransaction,
 ): unknown {
   checkAtHand(collection, request.op, declaration, key);
-  for (const part of request.needs ?? []) checkLoaded(part, collection.settings.name);
+  for (const part of neededParts(request)) checkLoaded(part, collection.settings.name);
   return collection.context.aborts.atOnce(() => {
     const result = collection.perform(request, undefined, key, transaction);
     return runSync(result, collection.settings.name);

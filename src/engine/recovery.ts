@@ -1,5 +1,6 @@
 import { Backoff, type Clock } from '../async/clock.ts';
 import { asCairnError, loadFailed, mayPass } from '../errors/errors.ts';
+import { neededParts } from '../protocol/operations.ts';
 import type { PartName } from '../protocol/parts.ts';
 import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
 import {
@@ -266,7 +267,7 @@ export class Recovery {
 
 function partsOf(change: Request): readonly PartName[] {
   if (change.op === 'commit') return ['transactions', ...change.changes.flatMap(partsOf)];
-  return change.op.startsWith('kv') ? ['updates'] : (change.needs ?? []);
+  return change.op.startsWith('kv') ? ['updates'] : neededParts(change);
 }
 
 /** Numbers the batches of all leaders, so that a replay keeps their order. */

@@ -8,6 +8,7 @@ import {
   isEditing,
   isExclusive,
   isOfAnyVersion,
+  neededParts,
 } from '../protocol/operations.ts';
 import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
@@ -93,7 +94,7 @@ export class RequestTurns {
           if (!mustRest) return perform();
           const rest = () => atRest(storage, perform);
           // Code comes before writes are held: it may take long.
-          return request.needs ? after(needParts(this.#context, request), rest) : rest();
+          return lacksCode(request) ? after(needParts(this.#context, request), rest) : rest();
         },
       );
     return enter(false);
@@ -101,8 +102,10 @@ export class RequestTurns {
 }
 
 /** Whether it waits for code or for other collections, and what follows waits for it. */
-function lacksCode({ needs, related }: Request): boolean {
-  return related?.ahead !== undefined || needs?.some((part) => !parts.has(part)) === true;
+export function lacksCode(request: Request): boolean {
+  return (
+    request.related?.ahead !== undefined || neededParts(request).some((part) => !parts.has(part))
+  );
 }
 
 /**
@@ -112,10 +115,10 @@ function lacksCode({ needs, related }: Request): boolean {
  */
 export function* needParts(
   { events }: CollectionContext,
-  { needs = [], related }: Pick<Request, 'needs' | 'related'>,
+  request: Pick<Request, 'needs' | 'related'>,
 ): Coroutine<void> {
-  if (related?.ahead) yield related.ahead;
-  const missing = needs.filter((part) => !parts.has(part));
+  if (request.related?.ahead) yield request.related.ahead;
+  const missing = neededParts(request).filter((part) => !parts.has(part));
   if (missing.length === 0) return;
   yield Promise.all(missing.map((part) => parts.load(part)));
   events.sendStatus();

@@ -12,6 +12,7 @@ import {
   READS,
   WAITS,
 } from './operation-kinds.ts';
+import type { PartName } from './parts.ts';
 import type { ReplicaOperations } from './replica-protocol.ts';
 import { OPERATIONS, type OperationName, type Request } from './requests.ts';
 
@@ -114,4 +115,14 @@ export function isOfCall(request: Request, call: number): boolean {
 export function changedHandles(request: Request): readonly number[] {
   if (request.op !== 'commit') return [request.handle];
   return request.numbers.map(([handle]) => handle);
+}
+
+const NONE: readonly PartName[] = [];
+
+/** The parts whose code a request about documents needs. */
+export function neededParts({
+  needs = NONE,
+  changes,
+}: Pick<Request, 'needs'> & { readonly changes?: unknown }): readonly PartName[] {
+  return changes === undefined ? needs : ['updates', ...needs];
 }

@@ -1,10 +1,11 @@
 import type { Result } from '../../async/coroutine.ts';
 import { peek } from '../../codec/body.ts';
+import type { Key } from '../../protocol/key-value-protocol.ts';
 import type { LiveOperations } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
-import { parseKey } from '../../query/path/key-path.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { kindOf } from '../find/late-reads.ts';
+import type { Records } from '../records/record-store.ts';
 import { ListResult } from './list-result.ts';
 import type { LiveReader } from './live-reader.ts';
 import { CountResult, ItemResult, type MaintainedResult } from './live-result.ts';
@@ -28,6 +29,8 @@ export const lateResults: {
   search: MakeResult;
   /** Of a query that looks into other collections. */
   related: MakeResult;
+  /** Of a key of a key-value collection. */
+  value(records: Records, key: Key): MaintainedResult;
 } = {} as never;
 
 /** A query of another collection. */
@@ -141,11 +144,10 @@ export class LiveQueries {
         return lateResults[kindOf(spec)](this.#context, request, reader);
       case 'count':
         return new CountResult(this.#context, spec);
-      case 'item': {
-        const [key, ...path] =
-          settings.type === 'DOCUMENT_BASED' ? [spec.key as string] : parseKey(spec.key);
-        return new ItemResult(records, key, path);
-      }
+      case 'item':
+        return settings.type === 'DOCUMENT_BASED'
+          ? new ItemResult(records, spec.key as string)
+          : lateResults.value(records, spec.key);
     }
   }
 }

@@ -1,10 +1,9 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, encode, peek } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import type { LiveNews } from '../../protocol/live-protocol.ts';
 import type { Selection } from '../../protocol/requests.ts';
-import { getAt, hasAt, type ValuePath } from '../../query/path/value-path.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
@@ -82,21 +81,19 @@ export class CountResult implements MaintainedResult {
   }
 }
 
-/** One record, or the value at a path inside it: a list of one or none. */
+/** One record: a list of one or none. */
 export class ItemResult implements MaintainedResult {
   readonly #records: Records;
   readonly #key: string;
-  readonly #path: ValuePath;
   /**
    * What the reader has, `undefined` before the first: the managed values and the body, where there
    * is a value.
    */
   #told: { readonly managed: string; readonly body: Body | undefined } | undefined;
 
-  constructor(records: Records, key: string, path: ValuePath) {
+  constructor(records: Records, key: string) {
     this.#records = records;
     this.#key = key;
-    this.#path = path;
   }
 
   update(keys: ReadonlySet<string>): boolean {
@@ -109,7 +106,7 @@ export class ItemResult implements MaintainedResult {
 
   *next(): Coroutine<LiveNews | undefined> {
     const record = this.#records.get(this.#key);
-    const body = record && this.#part(yield* this.#records.bodies.of(record));
+    const body = record && this.shown(yield* this.#records.bodies.of(record));
     const before = this.#told;
     const there = record !== undefined && body !== undefined;
     const managed = there ? managedOf(record) : '';
@@ -127,9 +124,8 @@ export class ItemResult implements MaintainedResult {
     };
   }
 
-  #part(whole: Body): Body | undefined {
-    if (this.#path.length === 0) return whole;
-    const root = peek(whole);
-    return hasAt(root, this.#path) ? encode(getAt(root, this.#path), 'value') : undefined;
+  /** What the reader gets of its body. */
+  protected shown(whole: Body): Body | undefined {
+    return whole;
   }
 }

@@ -12,14 +12,15 @@ import {
 } from '../../query/path/value-path.ts';
 import { orderIn } from '../../query/value/collation.ts';
 import { isFields } from '../../query/value/value-type.ts';
-import type { ApplyUpdate, UpdateSource } from '../documents/compile-patch.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
+  type ApplyUpdate,
   placedAt,
   replacing,
   UNCHANGED,
   type UpdatedPath,
   type UpdateOperator,
+  type UpdateSource,
   type UpdateStep,
 } from './update-operator.ts';
 

@@ -2,6 +2,26 @@ import { CriteriaError } from '../../errors/errors.ts';
 import type { SplitPath } from '../../query/path/update-paths.ts';
 import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
 
+/**
+ * Changes decoded fields in place, and returns them. After an error they are of no use.
+ *
+ * @param now Unix milliseconds, for `$currentDate`.
+ * @throws {KeyError} `kind_mismatch`, `key_invalid`
+ */
+export type ApplyUpdate = (fields: object, now: number) => object;
+
+/** What the changes of a patch refer to. */
+export interface UpdateSource {
+  /** Filters of items, by the names that paths give them: `$[name]`. */
+  readonly filters?: readonly object[] | undefined;
+  /** The criteria that have found the document: `$` is the first item that they match. */
+  readonly criteria?: object | undefined;
+  /** Of the criteria and filters. */
+  readonly collation?: string | undefined;
+  /** Whether the document is a new one, which `$setOnInsert` is for. */
+  readonly inserts?: boolean;
+}
+
 /** A path in a document. Digits are a position where an array is. */
 export type UpdatedPath = SplitPath;
 

@@ -12,7 +12,6 @@ import { type CriteriaTraits, checkCriteria } from '../find/find-query.ts';
 /** The changes of a patch in a request. */
 export interface EncodedChanges extends RequestedChanges {
   readonly mayHang: true | undefined;
-  /** Operators are code that loads with the first. */
   readonly needs: readonly PartName[] | undefined;
 }
 
@@ -35,17 +34,14 @@ export function encodeChanges(changes: unknown, filters?: readonly unknown[]): E
   const copy = checkChanges(captured.copy as Changes);
   const copies = filters?.map(copyFilter);
   const pulled = checkCriteria(copy.$pull, 'changes.$pull');
-  const { mayHang, needs = [] } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
-  const isUpdate = copies || isOperator(Object.keys(copy)[0]);
+  const { mayHang, needs } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
   return {
     changes: encodeCaptured({ copy, json: captured.json }),
     filters: copies?.map((one) => one.filter),
     mayHang,
-    needs: isUpdate ? [...OPERATORS_PART, ...needs] : undefined,
+    needs,
   };
 }
-
-export const OPERATORS_PART: readonly PartName[] = ['updates'];
 
 type Changes = Readonly<Record<string, unknown>>;
 

@@ -36,7 +36,7 @@ import {
   type Sender,
 } from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
-import { type EncodedChanges, encodeChanges, OPERATORS_PART } from './check-update.ts';
+import { type EncodedChanges, encodeChanges } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 
@@ -162,10 +162,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const { upsert } = query.given as { readonly upsert: boolean };
     if (upsert && query.test) throw upsertUnclear();
     const encoded = encodeChanges(changes, filtersIn(query.given));
-    // The document of an upsert is computed by the code of operators.
-    const needs = encoded.needs ?? (upsert ? OPERATORS_PART : undefined);
-    const flags = flagsOf(query, { ...encoded, needs });
-    const ask = { ...query.selection, ...encoded, upsert, ...flags };
+    const ask = { ...query.selection, ...encoded, upsert, ...flagsOf(query, encoded) };
     return query.test || this.schema
       ? yield* this.#atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
       : yield* this.#patchFirst(sender, ask);

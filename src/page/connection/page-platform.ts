@@ -1,12 +1,13 @@
+import { bringPorts } from '../../platform/bring-ports.ts';
 import { enginePlatform } from '../../platform/engine-platform.ts';
 import { PageLocks } from '../../platform/page-locks.ts';
-import type { PageLifecycle, Platform } from '../../platform/platform.ts';
+import type { PageLifecycle, Platform, Switchboard } from '../../platform/platform.ts';
 import { platformObject } from '../../platform/platform-object.ts';
 import type { UnloadJournals } from '../../protocol/recovery-records.ts';
 import { deletableIndexedDb } from '../../storage/drivers/deletable-indexeddb.ts';
 import { PageUnloadWriter } from '../unload/recovery-record.ts';
 import { unloadJournals } from '../unload/unload-journal.ts';
-import { sharedWorkerSwitchboard } from './switchboard.ts';
+import type { WorkerFile } from './worker/worker-scripts.ts';
 
 const scope = globalThis as typeof globalThis & { document?: Document };
 const PAGE = Math.random().toString(36).slice(2) + Date.now().toString(36);
@@ -21,6 +22,40 @@ const noJournals: UnloadJournals = {
   forget: () => undefined,
   clear: () => undefined,
   onWritten: () => () => undefined,
+};
+
+/**
+ * One SharedWorker per port: nothing else brings a port to another tab. Its script is the file of a
+ * worker, or a Blob, which a strict content security policy refuses. The address is what makes it:
+ * `SharedWorker`'s arguments as JSON, or the URL of the Blob, which is unique as it is.
+ * docs/decisions/017-tabs.md says when a port is faster.
+ */
+const sharedWorkerSwitchboard: Switchboard = {
+  open(opened, brought) {
+    let isOver = false;
+    let end = (): void => {
+      isOver = true;
+    };
+    scriptAddress().then((address) => {
+      if (isOver) return URL.revokeObjectURL(address);
+      const worker = reach(address);
+      end = () => {
+        URL.revokeObjectURL(address);
+        worker?.postMessage(0);
+        worker?.close();
+      };
+      worker?.addEventListener('message', ({ ports: [port] }) => {
+        if (!port) return opened(address);
+        end();
+        brought(port);
+      });
+      worker?.start();
+    }, ignore);
+    return () => end();
+  },
+  bring(address, port) {
+    reach(address)?.postMessage(0, [port]);
+  },
 };
 
 /** The platform of a client in a page, or in Node. */
@@ -99,4 +134,37 @@ function pageLife(): PageLifecycle {
         on(document, 'resume', () => listener()),
       ]),
   };
+}
+
+async function scriptAddress(): Promise<string> {
+  const file = await fileOfWorker();
+  if (file) {
+    const options = { type: file.type, name: `cairn:${crypto.randomUUID()}` };
+    return JSON.stringify([file.url, options]);
+  }
+  return URL.createObjectURL(new Blob([`(${bringPorts})(self)`], { type: 'text/javascript' }));
+}
+
+async function fileOfWorker(): Promise<WorkerFile | undefined> {
+  try {
+    // On demand: Jest's CommonJS cannot read `import.meta`.
+    const { fileScripts, hasPageOrigin, workerFile } = await import('./worker/worker-scripts.ts');
+    const file = workerFile(fileScripts);
+    return file && hasPageOrigin(file.url) ? file : undefined;
+  } catch {
+    return undefined; // offline, and not cached: a Blob needs no request
+  }
+}
+
+/** Without a script the tabs keep their BroadcastChannel. */
+const ignore = () => undefined;
+
+/** If this fails, the tabs keep their BroadcastChannel. */
+function reach(address: string): MessagePort | undefined {
+  try {
+    const [url, options] = address.startsWith('[') ? JSON.parse(address) : [address];
+    return new SharedWorker(url, options).port;
+  } catch {
+    return undefined;
+  }
 }

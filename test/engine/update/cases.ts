@@ -2,12 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import {
-  type CompiledPatch,
-  compilePatch,
-  type UpdateSource,
-} from '../../../src/engine/documents/compile-patch.ts';
-import { parts } from '../../../src/engine/parts.ts';
+import { type CompiledPatch, compilePatch } from '../../../src/engine/update/part.ts';
+import type { UpdateSource } from '../../../src/engine/update/update-operator.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { encodeChanges } from '../../../src/page/calls/check-update.ts';
 
@@ -108,8 +104,6 @@ function expectRefusal(run: () => unknown, { code, place }: Refusal): CairnError
     return error;
   }
 }
-
-await parts.load('updates');
 
 /** A value for titles and messages. */
 export function shown(value: unknown): string {
