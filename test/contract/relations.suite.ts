@@ -188,6 +188,27 @@ function aboutRelations(fixture: ClientFixture): void {
       });
     });
 
+    const hasSync = fixture.caching && fixture.kind.engine === 'thread';
+    if (hasSync)
+      test('goes with sync, once their code is there', async () => {
+        const { jobs, customers } = all;
+        await Promise.all([jobs.ready, customers.ready]);
+        const include = including({ customer: true, visits: { sort: { at: 1 }, limit: 1 } });
+        const found = await jobs.filter({}, include);
+        const one = { _id: 'j1' };
+        expect(jobs.sync.filter({}, include)).toEqual(found);
+        expect(jobs.sync.find(one, include)).toEqual(await jobs.find(one, include));
+        expect(jobs.sync.get('j1', include)).toEqual(await jobs.get('j1', include));
+        expect(jobs.sync.count({ visits: { $some: {} } } as never)).toBe(
+          await jobs.count({ visits: { $some: {} } } as never),
+        );
+        const from = customers.name;
+        const lookup = { from, localField: 'customer_id', foreignField: '_id', as: 'customer' };
+        const pipeline = [{ $lookup: lookup }];
+        const made = await jobs.aggregate(pipeline);
+        expect(jobs.sync.aggregate(pipeline)).toEqual(made);
+      });
+
     test('gives each document partners of its own', async () => {
       await all.jobs.patchMany({}, { customer_id: 'ada' });
       const [one, other] = (await all.jobs.filter({}, including({ customer: true }))) as never as {

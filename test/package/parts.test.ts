@@ -91,6 +91,7 @@ test.each([
   ['a transaction', 'part-transactions.js', 'transfer', { n: 2, parts: ['transactions'] }],
   ['an update', 'part-updates.js', 'increase', { n: 2, parts: ['updates'] }],
   ['an expression', 'part-expressions.js', 'compare', { n: 1, parts: ['expressions'] }],
+  ['a relation', 'part-relations.js', 'include', { n: 1 }],
   ['an aggregate', 'part-aggregation.js', 'add', { rows: [{ _id: null, total: 5 }], live: 1 }],
 ] as const)(
   '%s whose part does not load rejects, changes nothing, and succeeds later',
@@ -98,7 +99,7 @@ test.each([
     const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
     await withPage({ instead }, async (page) => {
       const perform: () => Promise<object> = {
-        ...{ backUp, transfer, increase, compare, add },
+        ...{ backUp, transfer, increase, compare, include, add },
       }[call];
       await page.evaluate(insert, undefined);
       await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
@@ -171,6 +172,21 @@ async function increase() {
     throw new Error((error as { code: string }).code);
   }
   return { n: (await orders.get('a')).n, parts: db.status.parts };
+}
+
+async function include() {
+  const { db, orders } = globalThis as any;
+  const jobs = new db.Collection({
+    ...{ name: 'jobs', type: 'DOCUMENT_BASED' },
+    relations: { order: { one: () => orders, from: 'order_id' } },
+  });
+  await jobs.upsert({ _id: 'j', order_id: 'a' });
+  try {
+    const [job] = await jobs.filter({}, { include: { order: true } });
+    return { n: job.order.n };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
 }
 
 async function compare() {
