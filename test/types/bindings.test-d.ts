@@ -5,7 +5,7 @@ import * as react from '../../src/bindings/react/index.ts';
 import * as solid from '../../src/bindings/solid/index.ts';
 import * as svelte from '../../src/bindings/svelte/index.ts';
 import * as vue from '../../src/bindings/vue/index.ts';
-import type { DocumentCollection, KeyValueCollection, Stored } from '../../src/index.ts';
+import type { DocumentCollection, KeyValueCollection, Related, Stored } from '../../src/index.ts';
 
 interface Person {
   name: string;
@@ -35,6 +35,30 @@ test('hooks take a collection whose schema has defaults', () => {
   vue.useDraft(lenient, 'a');
   solid.useLiveQuery(lenient, {});
   svelte.useLiveQuery(() => lenient, {});
+});
+
+declare const related: DocumentCollection<
+  { person_id: string },
+  Related<{ person: typeof people; values: (typeof people)[] }>
+>;
+
+test('hooks of all frameworks give included documents', () => {
+  const include = { person: true, values: { select: ['name'] } } as const;
+  const { data } = react.useLiveQuery(related, {}, { include });
+  expectTypeOf(data?.[0]?.person).toEqualTypeOf<Found | null | undefined>();
+  expectTypeOf(data?.[0]?.values[0]?.name).toEqualTypeOf<string | undefined>();
+  // @ts-expect-error not selected
+  data?.[0]?.values[0]?.age;
+  const one = react.useLiveDocument(related, 'a', { include: { person: true } });
+  expectTypeOf(one.data?.person?.age).toEqualTypeOf<number | undefined>();
+  const pages = react.useLivePages(related, {}, { include: { person: true } });
+  expectTypeOf(pages.data?.[0]?.person?.name).toEqualTypeOf<string | undefined>();
+  const { data: ofVue } = vue.useLiveQuery(() => related, {}, { include });
+  expectTypeOf(ofVue.value?.[0]?.person?.name).toEqualTypeOf<string | undefined>();
+  const ofSolid = solid.useLiveQuery(related, {}, { include });
+  expectTypeOf(ofSolid.data()?.[0]?.person?.name).toEqualTypeOf<string | undefined>();
+  const ofSvelte = svelte.useLiveQuery(() => related, {}, { include });
+  expectTypeOf(ofSvelte.data?.[0]?.person?.name).toEqualTypeOf<string | undefined>();
 });
 
 describe('React', () => {
