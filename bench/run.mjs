@@ -8,6 +8,7 @@ import { runLimits } from './limits/run-limits.mjs';
 import { runNode } from './node/run-node.mjs';
 import { runRelations } from './relations/run-relations.mjs';
 import { runReplication } from './replication/run-replication.mjs';
+import { runSearch } from './search/run-search.mjs';
 import { runTabs } from './tabs/run-tabs.mjs';
 import { usage } from './usage.mjs';
 
@@ -24,6 +25,7 @@ function choose() {
   if (args[0] === 'first-visit') return () => runFirstVisit(args.slice(1));
   if (args[0] === 'encryption') return () => runEncryption(args.slice(1));
   if (args[0] === 'node') return () => runNode(args.slice(1));
+  if (args[0] === 'search') return () => runSearch(args.slice(1));
   if (args[0] === 'tabs') return () => runTabs(args.slice(1));
   if (args[0] === 'relations') return () => runRelations(args.slice(1));
   if (args[0] === 'replication') return () => runReplication(args.slice(1));
@@ -38,6 +40,7 @@ function choose() {
         runDatabases([...args, ...some]),
         runNode(args),
         isThorough && runEncryption(args),
+        isThorough && runSearch(args),
         isThorough && runRelations(args),
       ]);
   }

@@ -39,6 +39,15 @@ export type {
   LiveSnapshot,
 } from './api/live-options.ts';
 export type {
+  HybridHit,
+  HybridHits,
+  HybridOptions,
+  NearestExplanation,
+  NearestHit,
+  NearestHits,
+  NearestOptions,
+} from './api/nearest-types.ts';
+export type {
   ClientOptions,
   ConnectOptions,
   DatabaseOptions,
@@ -60,7 +69,7 @@ export type {
 } from './api/options/collection-options.ts';
 export type { ExpireOption } from './api/options/expire-options.ts';
 export type { IndexOption } from './api/options/index-options.ts';
-export type { TextIndexOption } from './api/options/special-indexes.ts';
+export type { TextIndexOption, VectorIndexOption } from './api/options/special-indexes.ts';
 export type { AnyRelations, IncludeOptions, Related } from './api/relation-types.ts';
 export type {
   LiveSearchOptions,

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { buildIfStale } from '../shared/build.mjs';
 import { buildCommit } from '../shared/build-commit.mjs';
+import { buildPage } from '../shared/build-page.mjs';
 import { COMPARED, compared } from '../shared/compare.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { printTable } from '../shared/print-table.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
-import { buildPage } from './build-page.mjs';
 import { workloads } from './catalogue.mjs';
 import { contend } from './contender.mjs';
 import { measureAll } from './measure-all.mjs';
@@ -19,7 +19,7 @@ export async function runComparison(args) {
   const options = readOptions(args);
   const { commit, folder } = buildCommit(options.compare ?? '');
   const server = await startServer({
-    '/page': await buildPage(),
+    '/page': await buildPage('databases'),
     [NOW]: options.dist === undefined ? buildIfStale() : resolve(options.dist),
     [THEN]: folder,
   });

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { ROOT } from '../../tools/setup.mjs';
 import { makePeople } from '../page/people.mjs';
 import { buildIfStale } from '../shared/build.mjs';
+import { buildPage } from '../shared/build-page.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { startServer } from '../shared/server.mjs';
-import { buildPage } from './build-page.mjs';
 import { contend } from './contender.mjs';
 import { readEarlier } from './earlier-run.mjs';
 import { measureAll } from './measure-all.mjs';
@@ -24,7 +24,7 @@ export async function runDatabases(args) {
   const { peers, dist, smoke, seed, sizes, whole } = options;
   const earlier = options.earlier === undefined ? undefined : readEarlier(options.earlier, options);
   const server = await startServer({
-    '/page': await buildPage(),
+    '/page': await buildPage('databases'),
     [CAIRN]: dist === undefined ? buildIfStale() : resolve(dist),
   });
   try {

@@ -26,6 +26,12 @@ export const PANELS = [
     icon: 'M8.5 3a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12.5 12.5L17 17',
   },
   {
+    id: 'search',
+    title: 'Search',
+    claim: "Cairn's docs, searched as you type: words, beginnings, typing errors, matches marked.",
+    icon: 'M3 5h14M3 9h7M3 13h5M13.500 10a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM15.700 15.200L18 17.500',
+  },
+  {
     id: 'dashboard',
     title: 'Dashboard',
     claim: 'Live totals of a shop, and its orders with their customers: joined in the engine.',

@@ -8,6 +8,7 @@ const LOADERS: Record<Id, () => Promise<ComponentType>> = {
   '': async () => (await import('../panels/start/start-panel.tsx')).StartPanel,
   data: async () => (await import('../panels/data/data-panel.tsx')).DataPanel,
   query: async () => (await import('../panels/query/query-panel.tsx')).QueryPanel,
+  search: async () => (await import('../panels/search/search-panel.tsx')).SearchPanel,
   dashboard: async () => (await import('../panels/dashboard/dashboard-panel.tsx')).DashboardPanel,
   backups: async () => (await import('../panels/backups/backups-panel.tsx')).BackupsPanel,
   storage: async () => (await import('../panels/storage/storage-panel.tsx')).StoragePanel,

@@ -18,6 +18,7 @@ const CODE = {
   transactions: () => import('./transactions/session-transactions.ts'),
   updates: () => import('./update/part.ts'),
   upkeep: () => import('./upkeep/part.ts'),
+  vectors: () => import('./vectors/part.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
 /** What a part exports. */

@@ -283,6 +283,7 @@ export type ValueErrorCode =
   | 'unique_violation'
   | 'expiry_not_a_date'
   | 'update_invalid'
+  | 'vector_invalid'
   | 'schema_violation';
 
 /** Why a schema refuses a document or value, at one place. */

@@ -34,6 +34,22 @@ export interface SearchAsk {
   readonly select?: object | undefined;
 }
 
+/** What a search by a vector asks, in the place of a pipeline. */
+export interface NearestAsk {
+  readonly part: 'vectors';
+  readonly wanted: 'hits' | 'explanation';
+  /** The `keyName` of its index. */
+  readonly index: string;
+  readonly vector: Float32Array;
+  readonly k: number;
+  readonly exact: boolean | undefined;
+  /** Ids that a search by words has found, the best first: both results are made one. */
+  readonly found: readonly string[] | undefined;
+  readonly criteria: object;
+  readonly archived: boolean | 'only';
+  readonly select: object | undefined;
+}
+
 /** The kind of a live query: documents, their count, a pipeline, or one document or value. */
 export type LiveSpec =
   | {

@@ -9,6 +9,7 @@ export const PART_NAMES = [
   'transactions',
   'updates',
   'upkeep',
+  'vectors',
 ] as const;
 
 export type PartName = (typeof PART_NAMES)[number];

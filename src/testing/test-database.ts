@@ -9,6 +9,7 @@ import * as replication from '../engine/replication/replica-requests.ts';
 import * as search from '../engine/search/part.ts';
 import * as updates from '../engine/update/part.ts';
 import * as upkeep from '../engine/upkeep/part.ts';
+import * as vectors from '../engine/vectors/part.ts';
 import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';
@@ -74,6 +75,7 @@ parts.add('replication', replication);
 parts.add('search', search);
 parts.add('updates', updates);
 parts.add('upkeep', upkeep);
+parts.add('vectors', vectors);
 
 /**
  * A database for one test: empty, in memory, with the engine in this thread. It has all methods of

@@ -34,6 +34,7 @@ import { versionsSuite } from './migrations/versions.suite.ts';
 import { modifySuite } from './modify.suite.ts';
 import { modifyTogetherSuite } from './modify-together.suite.ts';
 import { modifyValuesSuite } from './modify-values.suite.ts';
+import { nearestSuite } from './nearest.suite.ts';
 import { operatorsSuite } from './operators.suite.ts';
 import { optionsSuite } from './options.suite.ts';
 import { orderSuite } from './order.suite.ts';
@@ -118,6 +119,7 @@ const aboutJoins: readonly Suite[] = [relationsSuite, aggregateSuite, liveAggreg
 /** What the engine does alike everywhere. */
 const aboutEngine: readonly Suite[] = [
   patchSuite,
+  nearestSuite,
   operatorsSuite,
   patchManySuite,
   patchOneSuite,

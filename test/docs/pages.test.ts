@@ -149,6 +149,9 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
     liveDocument: 0,
     search: 0,
     suggest: 0,
+    explainNearest: 0,
+    hybrid: 0,
+    nearest: 0,
     explainSearch: 0,
     liveSearch: 0,
   };

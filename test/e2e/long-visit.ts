@@ -197,6 +197,20 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await has(plan, 'Sorted by price');
   },
 
+  async Search({ page, part }, say) {
+    const hits = () => part('search').innerText();
+    const search = (text: string) => page.getByRole('searchbox').fill(text);
+    await has(hits, /Search \d+ sections/);
+    await has(hits, /encrypted/i);
+    await say('searching');
+    await search('');
+    await page.getByRole('searchbox').pressSequentially('service wor');
+    await has(hits, /service worker/i);
+    await say('searching for what is not there');
+    await search('qqqqqq');
+    await has(hits, 'No section');
+  },
+
   async Dashboard({ page, part }, say) {
     if (await part('fill-shop').isVisible()) {
       await say('filling the shop');

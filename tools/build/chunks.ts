@@ -49,6 +49,7 @@ export const chunks: Group[] = [
     'page/connection/destroy-database',
     'query/path/value-path',
     'query/plan/interval',
+    'query/vector/vector-of',
   ),
   chunk(
     'thread',
@@ -68,10 +69,11 @@ export const chunks: Group[] = [
     'engine/relations/part',
     'engine/search/part',
     'engine/upkeep/part',
+    'engine/vectors/part',
     'engine/replication/replica-requests',
   ),
   chunk('relations', 65, 'page/calls/(?:related-calls|related-live|relation-tree)'),
-  chunk('search', 63, 'page/calls/search-calls'),
+  chunk('search', 63, 'page/calls/(?:search|nearest)-calls'),
   chunk(
     'files',
     60,

@@ -8,7 +8,7 @@ const LATE: Record<string, readonly string[]> = {
   search: ['page', 'extras'],
   subscribed: ['page'],
   thread: ['page', 'extras'],
-  'thread-parts': ['page', 'thread'],
+  'thread-parts': ['page', 'thread', 'extras'],
 };
 
 const SHARED = ['page', ...Object.keys(LATE)];

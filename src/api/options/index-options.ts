@@ -3,12 +3,17 @@ import { OptionError } from '../../errors/errors.ts';
 import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
 import { type Collation, parseCollation } from './collation.ts';
 import { type Check, checkOptions, flag, isIndexable } from './option-checks.ts';
-import { parseSpecialIndex, type TextIndexOption } from './special-indexes.ts';
+import {
+  parseSpecialIndex,
+  type TextIndexOption,
+  type VectorIndexOption,
+} from './special-indexes.ts';
 
 /** An index in the option `indexes`: a dotted path, or an object. */
 export type IndexOption =
   | string
   | TextIndexOption
+  | VectorIndexOption
   | {
       /** Dotted paths in order of precedence; a single path needs no list. */
       fields: string | readonly string[];
@@ -106,7 +111,8 @@ export function parseIndexes(option: unknown): IndexDefinition[] {
 }
 
 function parseIndex(given: unknown, place: string): IndexDefinition {
-  if (isPlainObject(given) && 'text' in given) return parseSpecialIndex(given, place);
+  if (isPlainObject(given) && ('text' in given || 'vector' in given))
+    return parseSpecialIndex(given, place);
   const options = typeof given === 'string' ? { fields: given } : given;
   const {
     unique = false,

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import { type Check, checkOptions, isIndexable, oneOf } from './option-checks.ts';
+import type { Metric, VectorSettings } from '../../query/vector/vector-of.ts';
+import { type Check, checkOptions, integer, isIndexable, oneOf } from './option-checks.ts';
 
 /** An index of the words of texts, for `search`; a collection has one at most. */
 export interface TextIndexOption {
@@ -14,6 +15,16 @@ export interface TextIndexOption {
   synonyms?: readonly (readonly string[])[] | undefined;
   /** Takes endings off words, so that `cats` finds `cat`. @default none */
   stemmer?: 'english' | undefined;
+}
+
+/** An index of vectors of numbers, such as embeddings, for `nearest`. */
+export interface VectorIndexOption {
+  /** The dotted path of a list of numbers, or a Float32Array; documents may lack it. */
+  vector: string;
+  /** How many numbers each vector has, at most 8,192. */
+  dimensions: number;
+  /** How near two vectors are: by the angle, the dot product, or the distance. @default 'cosine' */
+  metric?: Metric | undefined;
 }
 
 /** The checked options of a text index, whose words are not folded yet. */
@@ -46,6 +57,15 @@ const textChecks: Record<string, Check> = {
   stemmer: oneOf(['english']),
 };
 
+const vectorChecks: Record<string, Check> = {
+  vector: { allowed: 'a path such as "embedding"', test: isIndexable, required: true },
+  dimensions: {
+    ...integer('a whole number from 1 to 8,192', (count) => count > 0 && count <= 8192),
+    required: true,
+  },
+  metric: oneOf(['cosine', 'dot', 'euclidean'], 'cosine'),
+};
+
 function weightsOf(value: unknown): [path: string, weight: number][] {
   return isPlainObject(value)
     ? (Object.entries(value) as [string, number][])
@@ -57,7 +77,8 @@ function weightsOf(value: unknown): [path: string, weight: number][] {
  *
  * @throws {OptionError} with the place
  */
-export function parseSpecialIndex(given: unknown, place: string): IndexDefinition {
+export function parseSpecialIndex(given: object, place: string): IndexDefinition {
+  if ('vector' in given) return vectorIndex(given, place);
   const { text, ...rest } = checkOptions(given, textChecks, place, `${place}.`);
   const paths = weightsOf(text).sort();
   return {
@@ -67,5 +88,17 @@ export function parseSpecialIndex(given: unknown, place: string): IndexDefinitio
     unique: false,
     multi: false,
     special: { part: 'search', options: JSON.parse(JSON.stringify({ paths, ...rest })) },
+  };
+}
+
+function vectorIndex(given: object, place: string): IndexDefinition {
+  const { vector, ...rest } = checkOptions(given, vectorChecks, place, `${place}.`);
+  const path = vector as string;
+  return {
+    name: `${path} (vector)`,
+    fields: [path],
+    unique: false,
+    multi: false,
+    special: { part: 'vectors', options: { path, ...rest } as VectorSettings },
   };
 }

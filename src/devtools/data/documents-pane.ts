@@ -98,6 +98,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
     fill(
       advice,
       h('span', { class: 'plan' }, `Plan: ${planText(plan)}. ${costs}.`),
+      h('span', { class: 'plan' }, inspected.indexText(collection.name)),
       first && h('strong', {}, first.message),
     );
   };

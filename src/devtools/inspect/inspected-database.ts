@@ -6,6 +6,8 @@ import type { DocumentCollection } from '../../page/collections/document-collect
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Inspection } from '../../page/inspection/inspection.ts';
 import { INSPECTION, type LiveActivity } from '../../page/sending/observed-call.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { VectorSettings } from '../../query/vector/vector-of.ts';
 import { ActivityLog } from './activity-log.ts';
 import { QueryLog } from './query-log.ts';
 
@@ -85,9 +87,18 @@ export class InspectedDatabase {
   indexesOf(name: string): readonly (readonly string[])[] {
     return this.#inspection.handles.flatMap(({ settings }) =>
       settings.name === name
-        ? settings.indexes.flatMap((one) => (one.collation || one.where ? [] : [one.fields]))
+        ? settings.indexes.flatMap((one) =>
+            one.collation || one.where || one.special ? [] : [one.fields],
+          )
         : [],
     );
+  }
+
+  /** All indexes that handles of this page declare, as a text. */
+  indexText(name: string): string {
+    const own = this.#inspection.handles.filter(({ settings }) => settings.name === name);
+    const all = own.flatMap(({ settings }) => settings.indexes.map(textOf));
+    return all.length > 0 ? `Indexes: ${[...new Set(all)].join('; ')}.` : 'No indexes.';
   }
 
   /**
@@ -160,4 +171,14 @@ async function inspectionOf(database: DevtoolsDatabase): Promise<Inspection> {
   const message =
     'The devtools take a database: connect(…) or new Database(…), of the same version.';
   throw new OptionError('option_invalid', message, { place: 'database' });
+}
+
+function textOf({ name, fields, unique, multi, special }: IndexDefinition): string {
+  if (special?.part === 'search') return `words of ${fields.join(', ')}`;
+  if (special) {
+    const { path, dimensions, metric } = special.options as VectorSettings;
+    return `vectors of ${path} (${dimensions} numbers, ${metric})`;
+  }
+  const marks = [unique && 'unique', multi && 'multi'].filter(Boolean).join(', ');
+  return marks ? `${name} (${marks})` : name;
 }

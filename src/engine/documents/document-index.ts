@@ -53,6 +53,11 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
     this.outdated.clear();
   }
 
+  /** Reads the key of a document that was stored before the index was there, and is not refused. */
+  readStored(document: object): IndexKey {
+    return this.read(document);
+  }
+
   keyOf({ indexKeys }: StoredRecord): IndexKey {
     return indexKeys?.[this.at] as IndexKey;
   }
@@ -99,6 +104,12 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
     if (this.phase === 'checking') this.outdated.add(record);
     this.remove(record, this.keyOf(record));
   }
+}
+
+/** Whether an index has refused a document. */
+export function isIndexRefusal(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'unique_violation' || code === 'vector_invalid';
 }
 
 /** Kinds of indexes without an order: the part of each adds its own. */

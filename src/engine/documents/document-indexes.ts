@@ -166,7 +166,7 @@ export class DocumentIndexes {
   /** Gives a record the keys of indexes that were added after it was extracted. */
   extractNewer(record: StoredRecord, slots: readonly DocumentIndex[], body: Body): void {
     const document = this.#documentOf(record, body);
-    this.setKeys(record, slots, (index) => index.read(document));
+    this.setKeys(record, slots, (index) => index.readStored(document));
   }
 
   setKeys(

@@ -96,7 +96,7 @@ async function columnsFor(
       if (records[record.index]) continue;
       const body = bodies[record.index];
       if (body === undefined) throw documentLost(log.name, segment.number, record.key);
-      indexes.extract(record, body);
+      indexes.extractNewer(record, indexes.all, body);
       records[record.index] = record;
     }
   }

@@ -5,6 +5,7 @@ import { isSameKey } from '../../query/index/index-key.ts';
 import type { CollectionEvents } from '../collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { SaveSchedule } from '../save-schedule.ts';
+import { isIndexRefusal } from './document-index.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 import type { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
 
@@ -220,21 +221,22 @@ export class IndexKeeper {
   }
 
   /**
-   * Gives up a unique index for a change acknowledged before the index existed.
+   * Gives up an index that refuses a change acknowledged before the index existed.
    *
    * @param error The refusal of the change.
    * @param by The declaration of the handle of the change.
    * @returns whether it is given up: the handle does not declare it.
    */
   giveUp(error: CairnError, by: readonly IndexDefinition[]): boolean {
-    if (error.code !== 'unique_violation') return false;
+    if (!isIndexRefusal(error)) return false;
     const { indexes } = this.#collection();
     const slot = indexes.all.find(({ definition }) => definition.name === error.place);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
-    const { own } = this;
-    if (this.#state === 'open' && own?.definitions.some((one) => isSameKey(one, slot.definition)))
-      own.wait();
+    if (this.#state === 'open')
+      for (const declaration of this.#all)
+        if (declaration.definitions.some((one) => isSameKey(one, slot.definition)))
+          declaration.wait();
     this.#refuse([slot.definition], error);
     this.#settle();
     return true;

@@ -1,10 +1,10 @@
-import { ValueError } from '../../errors/errors.ts';
 import { insertLost } from '../../protocol/collection-errors.ts';
 import { stamped, UPDATED } from '../../protocol/managed.ts';
 import type { ReplyTo, Request } from '../../protocol/requests.ts';
 import { hashKeys, repeatedKey } from '../../storage/segments/key-hashes.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
+import { isIndexRefusal } from './document-index.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { type NewRows, type NewVersion, partOfNew } from './new-rows.ts';
 
@@ -80,7 +80,7 @@ export class InsertParts {
       if (last) this.#commit(call, staged);
       return columnsOf(keys);
     } catch (error) {
-      if (now !== undefined && isViolation(error)) throw error;
+      if (now !== undefined && isIndexRefusal(error)) throw error;
       if (last) this.#staged.delete(call);
       staged.failure = { error };
       staged.keys.length = staged.bodies.length = 0;
@@ -161,8 +161,4 @@ export class InsertParts {
     const isStamped = stamps.some((one) => one !== undefined);
     return { keys, flags, stamps: isStamped ? stamps : undefined, now };
   }
-}
-
-function isViolation(error: unknown): boolean {
-  return error instanceof ValueError && error.code === 'unique_violation';
 }

@@ -1,6 +1,6 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
-import type { AggregateAsk, SearchAsk } from '../../protocol/live-protocol.ts';
+import type { AggregateAsk, NearestAsk, SearchAsk } from '../../protocol/live-protocol.ts';
 import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.ts';
 import type { Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import type { ForeignCollection } from '../../query/pipeline/run.ts';
@@ -76,8 +76,9 @@ interface LateReads {
   ) => ForeignReading;
   /** Runs a pipeline. */
   readonly aggregate: LateRead;
-  /** Asks an index of the part. */
+  /** Asks an index of the part of that name. */
   readonly search: LateRead;
+  readonly vectors: LateRead;
   /** Executes a read that looks into other collections. */
   readonly related: LateRead;
   /** Of the part of transactions. */
@@ -87,9 +88,11 @@ interface LateReads {
 /** Of a request that has waited for the part. */
 export const lateReads: LateReads = {} as never;
 
+type AskedPart = (SearchAsk | NearestAsk)['part'];
+
 /** What makes the result of a pipeline, or of a question to an index. */
-export function kindOf({ pipeline }: Partial<AggregateAsk>): 'aggregate' | 'search' {
-  return (pipeline as Partial<SearchAsk> | undefined)?.part ?? 'aggregate';
+export function kindOf({ pipeline }: Partial<AggregateAsk>): 'aggregate' | AskedPart {
+  return (pipeline as { part?: AskedPart } | undefined)?.part ?? 'aggregate';
 }
 
 /** To be called by a part once it has loaded. */

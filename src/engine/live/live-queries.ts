@@ -141,7 +141,7 @@ export class LiveQueries {
       case 'list':
         return new ListResult(this.#context, spec);
       case 'aggregate':
-        return lateResults[kindOf(spec)](this.#context, request, reader);
+        return lateResults[kindOf(spec) as 'aggregate'](this.#context, request, reader);
       case 'count':
         return new CountResult(this.#context, spec);
       case 'item':

@@ -1,4 +1,5 @@
 import type { Stamp, Stored } from '../../api/document-types.ts';
+import type { NearestExplanation } from '../../api/nearest-types.ts';
 import { type Check, checkOptions, flag } from '../../api/options/option-checks.ts';
 import type { SearchExplanation, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
@@ -39,6 +40,7 @@ import type { SharedDocuments } from '../sending/shared-documents.ts';
 import { type EncodedChanges, encodeChanges } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
+import type { HybridQuery } from './nearest-calls.ts';
 
 /** The calls of a document collection, asynchronous and synchronous. */
 export class DocumentCalls<T extends object, S extends Stamp = never> extends CommonCalls {
@@ -352,8 +354,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   *#find<F>(sender: Sender, params: unknown, options: unknown): Coroutine<F | undefined> {
-    const [first] = yield* this.#collect<F>(sender, parseFindQuery(params, options, 1));
-    return first;
+    return (yield* this.#collect<F>(sender, parseFindQuery(params, options, 1)))[0];
   }
 
   filter<F = Stored<T, S>>(sender: Sender, params: unknown, options?: unknown): Result<F[]> {
@@ -375,23 +376,13 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return (yield* this.#collect(sender, { ...query, select: ['_id'] })).length;
   }
 
-  aggregate<R extends object>(
-    sender: Sender,
-    pipeline: unknown,
-    options?: unknown,
-  ): Coroutine<R[]> {
-    return this.#collect<R>(sender, parsePipeline(pipeline, options));
+  aggregate<R extends object>(sender: Sender, ...[stages, options]: unknown[]): Coroutine<R[]> {
+    return this.#collect<R>(sender, parsePipeline(stages, options));
   }
 
-  *distinct<V>(
-    sender: Sender,
-    path: unknown,
-    criteria: unknown = {},
-    options?: unknown,
-  ): Coroutine<V[]> {
+  *distinct<V>(sender: Sender, ...[path, criteria = {}, options]: unknown[]): Coroutine<V[]> {
     const query = parsePipeline([{ $match: criteria }, { distinct: path }], options);
-    const found = yield* this.#collect<{ value: V }>(sender, query);
-    return found.map(({ value }) => value);
+    return (yield* this.#collect<{ value: V }>(sender, query)).map(({ value }) => value);
   }
 
   search<H extends object>(sender: Sender, text: unknown, options?: unknown): Coroutine<H[]> {
@@ -402,9 +393,25 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return this.#collect<Suggestion>(sender, this.#searched('words', text, options));
   }
 
-  *explainSearch(sender: Sender, text: unknown, options?: unknown): Coroutine<SearchExplanation> {
-    const query = this.#searched('explanation', text, options);
-    return (yield* this.#collect<SearchExplanation>(sender, query))[0] as SearchExplanation;
+  explainSearch(sender: Sender, text: unknown, options?: unknown): Coroutine<SearchExplanation> {
+    return this.#explained(sender, 'explanation', text, options);
+  }
+
+  nearest<H extends object>(sender: Sender, vector: unknown, options?: unknown): Coroutine<H[]> {
+    return this.#collect<H>(sender, this.#searched('nearest', vector, options));
+  }
+
+  explainNearest(sender: Sender, of: unknown, options?: unknown): Coroutine<NearestExplanation> {
+    return this.#explained(sender, 'neighbours', of, options);
+  }
+
+  *hybrid<H extends object>(sender: Sender, ...[text, of, options]: unknown[]): Coroutine<H[]> {
+    const words = this.#searched('hybrid', [text, of], options) as HybridQuery;
+    return yield* this.#collect<H>(sender, words.fused(yield* this.#collect(sender, words)));
+  }
+
+  *#explained<E extends object>(sender: Sender, ...asked: Parameters<ParseSearch>): Coroutine<E> {
+    return (yield* this.#collect<E>(sender, this.#searched(...asked)))[0] as E;
   }
 
   #searched(...asked: Parameters<ParseSearch>): FindQuery {

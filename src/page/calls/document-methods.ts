@@ -18,6 +18,13 @@ import type {
   Stamp,
   Stored,
 } from '../../api/document-types.ts';
+import type {
+  HybridHits,
+  HybridOptions,
+  NearestExplanation,
+  NearestHits,
+  NearestOptions,
+} from '../../api/nearest-types.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type {
   SearchExplanation,
@@ -126,6 +133,39 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
 
   /** Explains how {@link search} finds its hits. Runs the search, and returns no documents. */
   explainSearch(text: string, options?: SearchOptions<T, S>): Returns<W, SearchExplanation>;
+
+  /**
+   * Finds the documents whose vectors are nearest to a vector, the nearest first.
+   *
+   * @throws {OptionError} `option_missing` without a vector index; {ValueError} `vector_invalid`
+   *
+   * @example
+   * ```ts
+   * await articles.nearest(await embed('heavy water'), { k: 5, criteria: { language: 'en' } });
+   * ```
+   */
+  nearest<const L extends SelectOption<T, S> = undefined>(
+    vector: ArrayLike<number>,
+    options?: NearestOptions<T, S, L>,
+  ): Returns<W, NearestHits<T, S, L>>;
+
+  /** Explains how {@link nearest} finds its hits. Runs the search, and returns no documents. */
+  explainNearest(
+    vector: ArrayLike<number>,
+    options?: NearestOptions<T, S>,
+  ): Returns<W, NearestExplanation>;
+
+  /**
+   * Searches words and the nearest vectors, and makes one result of both by reciprocal rank fusion:
+   * a document that both find comes first.
+   *
+   * @throws as {@link search} and {@link nearest}
+   */
+  hybrid<const L extends SelectOption<T, S> = undefined>(
+    text: string,
+    vector: ArrayLike<number>,
+    options?: HybridOptions<T, S, L>,
+  ): Returns<W, HybridHits<T, S, L>>;
 
   /**
    * The distinct values at a path of the matching documents, of arrays their items, in the order of
@@ -306,6 +346,9 @@ export const documentReads: Methods<Calls, DocumentReads<AnyDocument, never, 'sy
   search: { start: (calls) => calls.search, options: 1 },
   suggest: { start: (calls) => calls.suggest, options: 1 },
   explainSearch: { start: (calls) => calls.explainSearch, options: 1 },
+  nearest: { start: (calls) => calls.nearest, options: 1 },
+  explainNearest: { start: (calls) => calls.explainNearest, options: 1 },
+  hybrid: { start: (calls) => calls.hybrid, options: 2 },
   distinct: { start: (calls) => calls.distinct, options: 2 },
 };
 

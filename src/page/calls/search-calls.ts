@@ -2,9 +2,11 @@ import { type Check, checkOptions, flag, integer, oneOf } from '../../api/option
 import { OptionError } from '../../errors/errors.ts';
 import type { SearchAsk } from '../../protocol/live-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { keyName } from '../../query/index/index-key.ts';
-import { findQuery, type ParseSearch } from '../find/find-query.ts';
+import { type FindQuery, findQuery, type ParseSearch } from '../find/find-query.ts';
 import { checkSearch, findChecks } from '../find/search.ts';
+import { NearestParser } from './nearest-calls.ts';
 
 /** Characters of a query at most. */
 const LONGEST = 1000;
@@ -33,33 +35,58 @@ function isHit(value: unknown): boolean {
   return typeof _id === 'string' && Number.isFinite(score);
 }
 
-/** How searches are asked in a collection; `undefined` without a text index. */
-export function searchParser({ indexes }: CollectionSettings): ParseSearch | undefined {
-  const index = indexes.find(({ special }) => special?.part === 'search');
-  if (!index) return undefined;
-  const name = keyName(index);
-  return (wanted, text, options = {}) => {
-    const known = wanted === 'words' ? wordChecks : checks;
-    const { criteria, after, mode, prefix, fuzzy, highlight, limit, ...rest } = checkOptions(
-      options,
-      known,
-      'options',
-    );
-    const search = checkSearch(criteria ?? {}, rest);
-    if (typeof search.params === 'function') throw functionRefused();
-    const { selection, ...query } = findQuery(search);
-    const ask: Record<keyof SearchAsk, unknown> = {
-      ...{ part: 'search', wanted, index: name, text: checkText(text), limit },
-      after: after && idOf(after as HitLike),
-      ...{ mode, prefix, fuzzy, highlight },
-      criteria: selection.criteria,
-      archived: selection.archived,
-      collation: undefined,
-      select: selection.select,
-    };
-    const needs = ['search' as const, ...(selection.needs ?? [])];
-    return { ...query, selection: { ...selection, select: undefined, needs }, pipeline: ask };
+/** How searches are asked in a collection. */
+export function searchParser(settings: CollectionSettings): ParseSearch {
+  const index = settings.indexes.find(({ special }) => special?.part === 'search');
+  const vectors = new NearestParser(settings);
+  const parse: ParseSearch = (wanted, given, options = {}) => {
+    switch (wanted) {
+      case 'nearest':
+        return vectors.nearest('hits', given, options);
+      case 'neighbours':
+        return vectors.nearest('explanation', given, options);
+      case 'hybrid':
+        return vectors.hybrid(parse, ...(given as [unknown, unknown]), options);
+      default:
+        return textQuery(index, wanted, given, options);
+    }
   };
+  return parse;
+}
+
+function textQuery(
+  index: IndexDefinition | undefined,
+  wanted: SearchAsk['wanted'],
+  text: unknown,
+  options: unknown,
+): FindQuery {
+  if (!index) throw notDeclared();
+  const known = wanted === 'words' ? wordChecks : checks;
+  const { criteria, after, mode, prefix, fuzzy, highlight, limit, ...rest } = checkOptions(
+    options,
+    known,
+    'options',
+  );
+  const search = checkSearch(criteria ?? {}, rest);
+  if (typeof search.params === 'function') throw functionRefused();
+  const { selection, ...query } = findQuery(search);
+  const ask: Record<keyof SearchAsk, unknown> = {
+    part: 'search',
+    ...{ wanted, index: keyName(index), text: checkText(text), limit },
+    after: after && idOf(after as HitLike),
+    ...{ mode, prefix, fuzzy, highlight },
+    criteria: selection.criteria,
+    archived: selection.archived,
+    collation: undefined,
+    select: selection.select,
+  };
+  const needs = ['search' as const, ...(selection.needs ?? [])];
+  return { ...query, selection: { ...selection, select: undefined, needs }, pipeline: ask };
+}
+
+function notDeclared(): OptionError {
+  const message = "A search needs a text index: `indexes: [{ text: ['title', 'body'] }]`.";
+  return new OptionError('option_missing', message, { place: 'indexes' });
 }
 
 interface HitLike {

@@ -120,15 +120,16 @@ export function findQuery(
 
 /** Makes the query of a search. */
 export type ParseSearch = (
-  wanted: SearchAsk['wanted'],
-  text: unknown,
+  wanted: SearchAsk['wanted'] | 'nearest' | 'neighbours' | 'hybrid',
+  given: unknown,
   options: unknown,
 ) => FindQuery;
 
 /** The parser of searches. @throws {OptionError} `option_missing` without a text index */
 export function searching<Parse>(parse: Parse | undefined): Parse {
   if (parse) return parse;
-  const message = "A search needs a text index: `indexes: [{ text: ['title', 'body'] }]`.";
+  const message =
+    "A search needs an index of texts or vectors: `indexes: [{ text: ['title', 'body'] }]`.";
   throw new OptionError('option_missing', message, { place: 'indexes' });
 }
 

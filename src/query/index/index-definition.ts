@@ -18,7 +18,7 @@ export interface IndexDefinition {
 
 /** An index without an order, which no criteria use. Its code is a part of the engine. */
 export interface SpecialIndex {
-  readonly part: 'search';
+  readonly part: 'search' | 'vectors';
   /** What it is declared with, as JSON. */
   readonly options: object;
 }

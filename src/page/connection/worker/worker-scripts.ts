@@ -69,6 +69,7 @@ export function partFiles(): PartFiles | undefined {
       transactions: new URL('./part-transactions.js', import.meta.url).href,
       updates: new URL('./part-updates.js', import.meta.url).href,
       upkeep: new URL('./part-upkeep.js', import.meta.url).href,
+      vectors: new URL('./part-vectors.js', import.meta.url).href,
       storage: new URL('./part-storage.js', import.meta.url).href,
     };
   } catch {

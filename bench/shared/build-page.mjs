@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { ROOT } from '../../tools/setup.mjs';
 
-const FOLDER = `${ROOT}node_modules/.cache/cairn-bench/page`;
+const CACHE = `${ROOT}node_modules/.cache/cairn-bench`;
 
 /** Without it RxDB's core shares a chunk with all its storages, and each would count the others. */
 const codeSplitting = {
@@ -10,19 +9,21 @@ const codeSplitting = {
 };
 
 /**
- * Bundles the page and its contenders as an app would, without Cairn, whose build the page loads.
+ * Bundles a page and its contenders as an app would, without Cairn, whose build the page loads.
  *
- * @returns {Promise<string>} the folder
+ * @param {string} name of the folder of `bench` that has the page
+ * @returns {Promise<string>} the folder of the build
  */
-export async function buildPage() {
+export async function buildPage(name) {
+  const folder = `${CACHE}/${name}`;
   await build({
-    root: fileURLToPath(new URL('page', import.meta.url)),
+    root: `${ROOT}bench/${name}/page`,
     configFile: false,
     base: './',
     logLevel: 'error',
     worker: { format: 'es' },
     build: {
-      outDir: FOLDER,
+      outDir: folder,
       emptyOutDir: true,
       target: 'es2022',
       reportCompressedSize: false,
@@ -33,5 +34,5 @@ export async function buildPage() {
       rollupOptions: { output: { entryFileNames: 'benchmark.js', codeSplitting } },
     },
   });
-  return FOLDER;
+  return folder;
 }

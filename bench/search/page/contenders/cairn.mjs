@@ -1,0 +1,46 @@
+import { loadCairn } from '../../../page/cairn-build.mjs';
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {{ client: 'worker' | 'thread', indexed: boolean }} setup
+ * @returns {import('../contender.mjs').Contender}
+ */
+const cairn = (name, title, { client, indexed }) => ({
+  name,
+  title,
+  async open(database) {
+    const { connect, Database } = await loadCairn({ url: '/dist/index.js', parts: [] });
+    const db = client === 'thread' ? new Database({ name: database }) : connect({ name: database });
+    const articles = new db.Collection({
+      name: 'articles',
+      type: 'DOCUMENT_BASED',
+      caching: false,
+      indexes: ['n', ...(indexed ? [{ text: ['text'] }] : [])],
+    });
+    return {
+      async insertMany(documents) {
+        await articles.insertMany(documents);
+        await articles.save();
+      },
+      async search(query, { prefix }) {
+        const hits = await articles.search(query, { limit: 20, prefix });
+        return hits.map((/** @type {any} */ { document }) => document.n);
+      },
+      isSilent: !indexed,
+      first: () => articles.filter({ n: { $lt: 20 } }),
+      close: () => db.close(),
+    };
+  },
+});
+
+export const cairnWorker = cairn('cairn', 'Cairn, worker', { client: 'worker', indexed: true });
+export const cairnThread = cairn('cairn-thread', 'Cairn, thread', {
+  client: 'thread',
+  indexed: true,
+});
+/** What the index costs is the difference to this one. */
+export const cairnPlain = cairn('cairn-plain', 'Cairn, worker, no text index', {
+  client: 'worker',
+  indexed: false,
+});
