@@ -19,6 +19,7 @@ const apart = {
   server: ['replication/protocol', ...Object.keys(everywhere)],
   text: Object.keys(everywhere),
   node: ['storage', ...Object.keys(everywhere)],
+  sqlite: ['storage', ...Object.keys(everywhere)],
   'replication/protocol': Object.keys(everywhere),
 };
 

@@ -24,6 +24,17 @@ const withoutClient = {
   },
 };
 
+/** What `Database` has loaded already; the encoding of values stands beside encryption. */
+const inThread = /^\.\/(?:thread|encryption)\.js$/;
+
+/** @type {import('esbuild').Plugin} */
+const withoutThread = {
+  name: 'without-thread',
+  setup(build) {
+    build.onResolve({ filter: inThread }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 /** @param {BuildOptions} config @returns {BuildOptions} */
 const besideClient = (config) => ({
   ...config,
@@ -149,6 +160,17 @@ export default [
     limit: '27 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
+  },
+  {
+    name: 'storage in SQLite',
+    path: 'dist/sqlite.js',
+    limit: '5 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({
+      ...config,
+      format: 'esm',
+      plugins: [stopAtLazyImports, withoutClient, withoutThread],
+    }),
   },
   {
     name: 'TanStack DB',

@@ -58,6 +58,7 @@ export default defineConfig([
       encryption: 'src/encryption/index.ts',
       testing: 'src/testing/index.ts',
       text: 'src/text/index.ts',
+      sqlite: 'src/sqlite/index.ts',
       tanstack: 'src/tanstack/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',

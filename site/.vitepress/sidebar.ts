@@ -44,6 +44,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/tabs',
       'guides/storage',
       'guides/node',
+      'guides/native-apps',
       'guides/offline',
       'testing',
       'guides/performance',

@@ -13,12 +13,9 @@ import type {
 } from '../storage/drivers/driver.ts';
 import { resolveFence } from '../storage/drivers/epoch.ts';
 import { SharedDatabase } from '../storage/drivers/shared-database.ts';
-import { byteChecksum } from '../storage/integrity/checksum.ts';
-import { ByteBuffer } from '../storage/opfs/values/byte-buffer.ts';
-import { type BlobContents, withBlobs } from '../storage/opfs/values/exact-parts.ts';
-import { addValue, readValue } from '../storage/opfs/values/value-bytes.ts';
+import { decodeValue, ValueEncoder } from '../storage/native/checked-value.ts';
+import { decodeKey, encodeKey, rangeOf } from '../storage/native/key-bytes.ts';
 import { filesDamaged, filesErrorOf, filesGone } from './files-failure.ts';
-import { decodeKey, encodeKey, rangeOf } from './level-keys.ts';
 import { type Level, openLevel } from './load-level.ts';
 
 /** Values that an iterator fetches at a time. */
@@ -252,42 +249,4 @@ class LevelBatch {
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return prefix.every((byte, at) => bytes[at] === byte);
-}
-
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Bytes of the checksum before a value: LevelDB does not verify its own when it reads. */
-const HEAD = 4;
-
-/** Makes bytes of values, one after the other. */
-class ValueEncoder {
-  readonly #buffer = new ByteBuffer();
-
-  /** @returns the bytes, valid until the next call. */
-  encode(value: object): Bytes | Promise<Bytes> {
-    return withBlobs((blobs) => this.#encode(value, blobs));
-  }
-
-  #encode(value: object, blobs: BlobContents): Bytes {
-    const buffer = this.#buffer;
-    buffer.clear();
-    buffer.skip(HEAD);
-    addValue(buffer, value, blobs);
-    buffer.view.setUint32(0, byteChecksum(buffer.written.subarray(HEAD)), true);
-    return buffer.written;
-  }
-}
-
-/** Reads what {@link ValueEncoder} has made; `undefined` where it is damaged. */
-function decodeValue(stored: Uint8Array): object | undefined {
-  // A copy where numbers would not be aligned. Never a Buffer: its slices are no copies.
-  const { byteOffset, length } = stored;
-  const bytes: Bytes =
-    byteOffset % 4 === 0
-      ? new Uint8Array(stored.buffer as ArrayBuffer, byteOffset, length)
-      : new Uint8Array(stored);
-  if (length < HEAD) return undefined;
-  const content = bytes.subarray(HEAD);
-  const sum = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  return sum === byteChecksum(content) ? readValue(content) : undefined;
 }

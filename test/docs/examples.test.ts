@@ -87,6 +87,7 @@ function importModule(name: string): Promise<unknown> {
     return Promise.resolve({ files: () => files(makeFolder('example')) });
   if (name === 'cairndb/encryption') return import('../../src/encryption/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
+  if (name === 'cairndb/sqlite') return import('../../src/sqlite/index.ts');
   if (name === 'cairndb/tanstack') return import('../../src/tanstack/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
   if (name === 'cairndb/backup-targets') return import('../../src/backup-targets/index.ts');

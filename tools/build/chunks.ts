@@ -82,6 +82,7 @@ export const chunks: Group[] = [
     'page/connection/(?:open-file-codec|worker-codec)',
   ),
   chunk('encryption', 50, 'encryption/index', 'storage/opfs/values/[^.]+'),
+  chunk('native', 45, 'storage/(?:native/[^.]+|drivers/(?:shared-database|around-storage))'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result)'),
 ];
 

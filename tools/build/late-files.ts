@@ -12,8 +12,8 @@ const LATE: Record<string, readonly string[]> = {
 };
 
 const SHARED = ['page', ...Object.keys(LATE)];
-/** Entries that run the engine where they are. */
-const IN_THREAD = ['node', 'testing'];
+/** Entries that run the engine where they are, and what two of them share. */
+const IN_THREAD = ['native', 'node', 'sqlite', 'testing'];
 /** What others may need: who caches files for work offline leaves out those of the thread. */
 const IN_PAGE = SHARED.filter((file) => !file.startsWith('thread'));
 const LOADS = new RegExp(`import\\("\\./(${Object.keys(LATE).join('|')})\\.js"\\)`, 'g');
@@ -31,7 +31,7 @@ export function lateFiles(): Plugin {
     renderChunk(code, { fileName, isEntry, imports }) {
       if (!fileName.endsWith('.js')) return null;
       const name = fileName.slice(0, -'.js'.length);
-      const known = LATE[name] ?? (isEntry ? (IN_THREAD.includes(name) ? SHARED : IN_PAGE) : []);
+      const known = LATE[name] ?? (IN_THREAD.includes(name) ? SHARED : isEntry ? IN_PAGE : []);
       const foreign = SHARED.find(
         (file) => imports.includes(`${file}.js`) && !known.includes(file),
       );

@@ -1,4 +1,4 @@
-import type { StorageKey, StoreName } from '../storage/drivers/driver.ts';
+import type { StorageKey, StoreName } from '../drivers/driver.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -36,7 +36,7 @@ export function encodeKey(store: StoreName, key: StorageKey): Bytes {
   return new Uint8Array(bytes);
 }
 
-/** The range of the keys with a prefix, for LevelDB. */
+/** The range of the keys with a prefix. */
 export function rangeOf(store: StoreName, prefix: StorageKey): { gte: Bytes; lt: Bytes } {
   const gte = encodeKey(store, prefix);
   const lt = new Uint8Array(gte.length + 1);

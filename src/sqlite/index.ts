@@ -1,0 +1,1 @@
+export { type SqliteDriver, type SqliteStatement, type SqliteValue, sqlite } from './sqlite.ts';

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { Database } from '../../src/index.ts';
+import { type SqliteDriver, sqlite } from '../../src/sqlite/index.ts';
+import { storageDriverSuite } from '../../src/testing/index.ts';
+import { bridge, type Faults, openSqlite } from './bridge.ts';
+
+describe('without promises', async () => {
+  storageDriverSuite(sqlite(await openSqlite()), { describe, test });
+});
+
+describe('through a bridge with delays', async () => {
+  storageDriverSuite(sqlite(bridge(await openSqlite())), { describe, test });
+});
+
+function open(driver: SqliteDriver, name = 'shop') {
+  const db = new Database({ name, storage: sqlite(driver) });
+  return {
+    db,
+    things: new db.Collection<{ n: number }>({ name: 'things', type: 'DOCUMENT_BASED' }),
+  };
+}
+
+/** What another start of the app finds. */
+async function stored(driver: SqliteDriver): Promise<number[]> {
+  const { db, things } = open(driver);
+  const found = await things.filter({}, { sort: { n: 1 } });
+  await db.close();
+  return found.map(({ n }) => n);
+}
+
+test('three tables stand beside those of the app, for any number of databases', async () => {
+  const driver = await openSqlite();
+  driver.run('CREATE TABLE mine (n INTEGER)', []);
+  for (const name of ['shop', 'Shop', 'kiosk']) {
+    const { db, things } = open(driver, name);
+    await things.insert({ n: name.length });
+    await db.close();
+  }
+  const tables = await driver.all("SELECT name FROM sqlite_master WHERE type = 'table'", []);
+  expect(tables.map((row) => (row as { name: string }).name).sort()).toEqual(
+    ['cairn_databases', 'cairn_guard', 'cairn_values', 'mine'].sort(),
+  );
+  const { db } = open(driver, 'Shop');
+  await db.destroy();
+  expect(await driver.all('SELECT name FROM cairn_databases ORDER BY name', [])).toEqual([
+    { name: '"kiosk"' },
+    { name: '"shop"' },
+  ]);
+});
+
+test('a value of several megabytes is in several rows', async () => {
+  const driver = await openSqlite();
+  const { db } = open(driver);
+  const large = new db.Collection<{ bytes: Uint8Array }>({ name: 'large', type: 'DOCUMENT_BASED' });
+  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, at) => at % 251);
+  await large.insert({ _id: 'a', bytes });
+  await db.close();
+  const [{ most }] = (await driver.all('SELECT MAX(LENGTH(v)) most FROM cairn_values', [])) as [
+    { most: number },
+  ];
+  expect(most).toBe(1024 * 1024);
+  const { db: later } = open(driver);
+  const read = new later.Collection<{ bytes: Uint8Array }>({
+    name: 'large',
+    type: 'DOCUMENT_BASED',
+  });
+  expect((await read.get('a'))?.bytes).toEqual(bytes);
+  await later.close();
+});
+
+describe('a bridge', () => {
+  /** A bridge that fails once, from the next message on whose SQL matches. */
+  async function faulty(pattern: RegExp, message: string, when: 'before' | 'after') {
+    const driver = await openSqlite();
+    const state = { isArmed: false };
+    const faults: Faults = {
+      [when]: (sql: string) => {
+        if (!state.isArmed || !pattern.test(sql)) return;
+        state.isArmed = false;
+        throw new Error(message);
+      },
+    };
+    return { driver, state, ...open(bridge(driver, faults)) };
+  }
+
+  test.each([
+    ['connection to the database was lost', 'storage_lost'],
+    ['SQLITE_FULL: database or disk is full', 'storage_full'],
+    ['SQLITE_BUSY: database is locked', 'database_busy'],
+    ['database disk image is malformed', 'data_damaged'],
+    ['out of memory', 'storage_failed'],
+  ])('that fails with "%s" rejects with %s, and the next save stores all', async (said, code) => {
+    const { driver, state, db, things } = await faulty(/^INSERT INTO cairn_guard/, said, 'before');
+    await things.insert({ n: 1 });
+    await things.save();
+    state.isArmed = true;
+    await things.insert({ n: 2 });
+    await expect(things.save()).rejects.toMatchObject({ code });
+    await db.save();
+    await db.close();
+    expect(await stored(driver)).toEqual([1, 2]);
+  });
+
+  test('whose answer is lost after the write has stored it', async () => {
+    const lost = 'connection lost';
+    const { driver, state, db, things } = await faulty(/^INSERT INTO cairn_guard/, lost, 'after');
+    await things.insert({ n: 1 });
+    await things.save();
+    state.isArmed = true;
+    await things.insert({ n: 2 });
+    await things.save();
+    await things.insert({ n: 3 });
+    await db.close();
+    expect(await stored(driver)).toEqual([1, 2, 3]);
+  });
+
+  test('that repeats an old write changes nothing', async () => {
+    const driver = await openSqlite();
+    const writes: (() => unknown)[] = [];
+    const repeating: SqliteDriver = {
+      ...driver,
+      transaction: (statements) => {
+        writes.push(() => driver.transaction(statements));
+        return driver.transaction(statements);
+      },
+    };
+    const { db, things } = open(repeating);
+    const { _id } = await things.insert({ n: 1 });
+    await things.save();
+    await things.patch(_id, { n: 2 });
+    await db.close();
+    for (const write of writes.slice(1)) expect(write).toThrow(/CHECK constraint/);
+    expect(await stored(driver)).toEqual([2]);
+  });
+
+  test.each<[string, (rows: readonly object[]) => unknown]>([
+    ['each row twice', (rows) => [...rows, ...rows]],
+    ['the rows of another statement', () => [{ k: '01', part: 0, v: [1, 2, 3, 4] }]],
+    ['no rows but an object', () => ({ values: [] })],
+    ['rows as lists', (rows) => rows.map(Object.values)],
+  ])('that answers with %s rejects with storage_failed', async (_, rows) => {
+    const driver = await openSqlite();
+    const first = open(driver);
+    await first.things.insert({ n: 1 });
+    await first.db.close();
+    const isValues = (sql: string) => /^SELECT k, part/.test(sql);
+    const wrong = bridge(driver, { rows: (found, sql) => (isValues(sql) ? rows(found) : found) });
+    const { db, things } = open(wrong);
+    await expect(things.count()).rejects.toMatchObject({ code: 'storage_failed' });
+    await db.close().catch(() => undefined);
+    expect(await stored(driver)).toEqual([1]);
+  });
+});
+
+test('a second process that takes over loses nothing to the first', async () => {
+  const driver = await openSqlite();
+  const first = open(driver);
+  await first.things.insert({ n: 1 });
+  await first.things.save();
+  // Another object is another process: it shares no engine with the first.
+  const second = open({ ...driver });
+  await second.things.insert({ n: 2 });
+  await second.things.save();
+  await second.db.close();
+  // Its engine is fenced: it opens the database anew, and makes the change again there.
+  await first.things.insert({ n: 3 });
+  await first.db.close();
+  expect(await stored(driver)).toEqual([1, 2, 3]);
+});
+
+test('a driver without one of its functions is refused', () => {
+  for (const driver of [undefined, {}, { run() {}, all() {} }] as never[])
+    expect(() => sqlite(driver)).toThrow(expect.objectContaining({ code: 'option_invalid' }));
+});
