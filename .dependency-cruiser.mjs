@@ -16,11 +16,11 @@ const everywhere = { async: ['codec', 'errors'], codec: ['errors'], errors: [] }
 const BOTH_ROOMS = '^src/page/(sending/near-reads|connection/thread-engine)\\.ts$';
 /** The server half of replication shares the protocol with the page, and nothing else. */
 const apart = {
-  server: ['replication/protocol', ...Object.keys(everywhere)],
+  server: ['replication/protocol', 'query', ...Object.keys(everywhere)],
   text: Object.keys(everywhere),
   node: ['storage', ...Object.keys(everywhere)],
   sqlite: ['storage', ...Object.keys(everywhere)],
-  'replication/protocol': Object.keys(everywhere),
+  'replication/protocol': ['query', ...Object.keys(everywhere)],
 };
 
 const layerRules = layers.flatMap((layer, index) =>

@@ -2,17 +2,12 @@ import { ValueError } from '../errors/errors.ts';
 import type { IndexDefinition } from '../query/index/index-definition.ts';
 import { valueReader } from '../query/path/own-property.ts';
 import { isDate } from '../query/value/value-type.ts';
-import { MANAGED_FIELDS, STAMPS, type Stamps } from '../storage/segments/stored-record.ts';
+import { isManaged, STAMPS, type Stamps } from '../storage/segments/stored-record.ts';
 import type { CollectionSettings } from './settings.ts';
 
 /** Bits of the managed values of a document. */
 export const UPDATED = 1;
 export const ARCHIVED = 2;
-
-/** Whether a dotted path leads to a managed field. */
-export function isManaged(path: string): boolean {
-  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
-}
 
 /** Whether an index looks at managed fields. */
 export function readsManaged({ fields, where = {} }: IndexDefinition): boolean {

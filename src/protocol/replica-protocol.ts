@@ -1,4 +1,5 @@
 import type { Body } from '../codec/body.ts';
+import type { Operation } from '../query/update/operations.ts';
 import type { Stamps } from '../storage/segments/stored-record.ts';
 import { OF_REPLICA } from './operation-kinds.ts';
 
@@ -43,6 +44,23 @@ export interface LocalRow {
    * of them at most.
    */
   readonly pushes: readonly Push[];
+  /**
+   * Where it was changed by operations: those that each push has sent, by its key, unless it has
+   * sent other changes too.
+   */
+  readonly operations?:
+    | Readonly<Record<string, { readonly sent?: readonly Operation[] }>>
+    | undefined;
+}
+
+/** States of a document on which its local operations have been applied. */
+export interface RebasedStates {
+  /** Those that could be applied. */
+  readonly operations: readonly Operation[];
+  /** The state that they were made on. */
+  readonly base: RecordState;
+  /** The state of the server. */
+  readonly remote: RecordState;
 }
 
 /** A state of the server to be applied. */
@@ -57,7 +75,12 @@ export interface RemoteRow {
    * seen.
    */
   readonly resolution?:
-    | { readonly seen: RecordState | undefined; readonly result: RecordState | undefined }
+    | {
+        readonly seen: RecordState | undefined;
+        readonly result: RecordState | undefined;
+        /** Local operations that have led to the result. */
+        readonly operations?: readonly Operation[] | undefined;
+      }
     | undefined;
 }
 
@@ -138,6 +161,18 @@ export interface ReplicaOperations {
     };
     reply: readonly LocalRow[];
   };
+  /**
+   * Applies the local operations since a push, or since the base, to a state of the server. Replies
+   * with `undefined` where there are none.
+   */
+  replicaRebase: {
+    ask: RoundPart & {
+      readonly id: string;
+      readonly remote: RecordState;
+      readonly push?: string | undefined;
+    };
+    reply: RebasedStates | undefined;
+  };
   /** Notes the server's answers. */
   replicaPushed: { ask: RoundPart & { readonly rows: readonly PushedRow[] }; reply: undefined };
   /** Gives up the local change of a document. Replies whether there was one. */
@@ -152,6 +187,7 @@ export const REPLICA_OPERATIONS = {
   replicaReport: OF_REPLICA,
   replicaChanges: OF_REPLICA,
   replicaApply: OF_REPLICA,
+  replicaRebase: OF_REPLICA,
   replicaPushed: OF_REPLICA,
   replicaRevert: OF_REPLICA,
   replicaEnd: OF_REPLICA,

@@ -202,6 +202,9 @@ export interface RequestedChanges {
   readonly filters?: readonly object[] | undefined;
 }
 
+/** What a patch says of its changes. */
+export type RequestedPatch = RequestedChanges & Pick<Selection, 'collation'>;
+
 /** A changed document, and the time of the change in Unix milliseconds. */
 interface ChangedReply {
   readonly record: RecordReply;

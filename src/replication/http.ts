@@ -1,11 +1,14 @@
 import { checkOptions } from '../api/options/option-checks.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
+import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { LongPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
 import {
+  type AbilitiesAnswer,
+  readAbilitiesAnswer,
   readErrorAnswer,
   readPullAnswer,
   readPushAnswer,
@@ -17,6 +20,13 @@ import type { LocalChange, PulledPage, PushResult, Remote } from './protocol/rem
 /** Twice as long as a server holds a request: a silent one is lost. */
 const SILENCE_MS = 50_000;
 
+/** Codes of a server that knows nothing of its abilities. */
+const FINAL: ReadonlySet<string> = new Set([
+  'remote_refused',
+  'remote_forbidden',
+  'answer_invalid',
+]);
+
 type Ask = { readonly signal: AbortSignal };
 
 /** See `http()`. */
@@ -25,6 +35,7 @@ export class HttpRemote implements Remote<string> {
   readonly #url: string;
   readonly #fetcher: Fetcher;
   readonly #poll: LongPoll;
+  #abilities: AbilitiesAnswer | undefined;
 
   constructor(
     { url, headers, fetch }: Pick<FetcherSettings, 'headers' | 'fetch'> & { readonly url: string },
@@ -57,7 +68,10 @@ export class HttpRemote implements Remote<string> {
   }
 
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
-    const { sendable, results } = encodeRows(rows, toWireRow);
+    const isPlain = !rows.some((row) => row.operations) || !(await this.#takesOperations(signal));
+    const { sendable, results } = encodeRows(rows, (row) =>
+      toWireRow(isPlain ? { ...row, operations: undefined } : row),
+    );
     for (const batch of batchesOf(sendable)) {
       // Rows that come again have their keys: the server answers them as at first.
       const made = await callByHalves(
@@ -78,6 +92,19 @@ export class HttpRemote implements Remote<string> {
       });
       yield;
     }
+  }
+
+  /** Whether the server applies operations. An older one has no such route. */
+  async #takesOperations(signal: AbortSignal): Promise<boolean> {
+    const request = { url: this.#url, signal };
+    try {
+      this.#abilities ??= await this.#fetcher.fetch(request, readAbilitiesAnswer);
+    } catch (error) {
+      const { code = '' } = error as Partial<ReplicationError>;
+      // What passes is asked again: without an answer the device applies them.
+      if (FINAL.has(code)) this.#abilities = {};
+    }
+    return this.#abilities?.operations === true;
   }
 
   async #push(batch: readonly SendableRow<WireRow>[], signal: AbortSignal): Promise<PushResult[]> {

@@ -45,7 +45,7 @@ export function preflight({ headers = [] }: CorsOptions): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'POST',
+      'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': ['content-type', 'authorization', ...headers].join(', '),
       'access-control-max-age': '600',
     },

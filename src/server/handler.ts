@@ -2,7 +2,7 @@ import { OptionError } from '../errors/errors.ts';
 import { type Access, type Authorize, accessOf } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { routeOf, routes, type ServerRoute } from './routes.ts';
+import { ABILITIES, namedCollection, routeOf, routes } from './routes.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link createHandler}. */
@@ -77,13 +77,18 @@ const MOST_REPORTS = 10;
 
 async function answer(request: Request, options: HandlerOptions): Promise<Response> {
   const { store, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
-  const route = routeOf(request.url);
   if (request.method === 'OPTIONS' && cors) return preflight(cors);
+  const named = request.method === 'GET' ? namedCollection(request.url) : undefined;
+  if (named !== undefined) {
+    await accessTo(request, named, options);
+    return answerJson(200, JSON.stringify(ABILITIES));
+  }
+  const route = routeOf(request.url);
   if (request.method !== 'POST') {
-    throw new RequestFailure(405, 'method_not_allowed', 'Use POST.', { allow: 'POST' });
+    throw new RequestFailure(405, 'method_not_allowed', 'Use POST.', { allow: 'GET, POST' });
   }
   checkContentType(request);
-  const access = await accessTo(request, route, options);
+  const access = await accessTo(request, route.collection, options);
   const body = await readJson(request, maxBody);
   const { signal } = request;
   return answerJson(
@@ -94,7 +99,7 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
 
 async function accessTo(
   request: Request,
-  { collection }: ServerRoute,
+  collection: string,
   options: HandlerOptions,
 ): Promise<Access> {
   let reports = 0;

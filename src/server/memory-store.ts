@@ -4,9 +4,11 @@ import { formatCheckpoint, parseCheckpoint, randomHex, START } from './checkpoin
 import {
   ABSENT,
   ANSWER_FULL,
+  DEVICES,
   DOCUMENT_BYTES,
   KEYS,
   PAGE_BYTES,
+  replicaOf,
   type Store,
   type StoredRow,
   type StoreResult,
@@ -71,8 +73,8 @@ class StoreInMemory implements MemoryStore {
     return [...new Set(ids)].flatMap((id) => {
       const row = log?.get(id);
       if (!row) return [];
-      const { version, keys, json } = row;
-      return [{ id, version, keys, document: json === undefined ? null : parse(json) }];
+      const { version, keys, versions, json } = row;
+      return [{ id, version, keys, versions, document: json === undefined ? null : parse(json) }];
     });
   }
 
@@ -117,7 +119,7 @@ function pushOne(log: ChangeLog, row: StoreRow, random: string, bytes: number): 
   const { id, base = ABSENT, key, document, seen } = row;
   const present = log.get(id);
   const before = present?.keys.indexOf(key) ?? -1;
-  if (present && before >= 0) return madeBefore(present, before, bytes);
+  if (present && before >= 0) return madeBefore(present, before, document, bytes);
   const version = present?.version ?? ABSENT;
   if (seen !== undefined && seen !== version) return { stale: true };
   const gone = present?.json === undefined;
@@ -135,21 +137,42 @@ function pushOne(log: ChangeLog, row: StoreRow, random: string, bytes: number): 
     id,
     version: made,
     seq,
-    keys: [key, ...(present?.keys ?? [])].slice(0, KEYS),
-    versions: [made, ...(present?.versions ?? [])].slice(0, KEYS),
+    ...remembered([key, ...(present?.keys ?? [])], [made, ...(present?.versions ?? [])]),
     ...sized(document && JSON.stringify(document)),
   });
   return { version: made };
+}
+
+/** The keys that are kept, with their versions. */
+function remembered(
+  keys: readonly string[],
+  versions: readonly string[],
+): Pick<MemoryRow, 'keys' | 'versions'> {
+  const devices = new Set<string>();
+  const isKept = keys.map((key, index) => {
+    const isNew = !devices.has(replicaOf(key));
+    devices.add(replicaOf(key));
+    return index < KEYS || isNew;
+  });
+  const kept = <T>(list: readonly T[]) => list.filter((_, at) => isKept[at]).slice(0, DEVICES);
+  return { keys: kept(keys), versions: kept(versions) };
 }
 
 /**
  * A repeated push. If the document was deleted since, the answer is the one of the first time: the
  * deletion comes with the next pull.
  */
-function madeBefore(row: MemoryRow, index: number, bytes: number): StoreResult {
+function madeBefore(
+  row: MemoryRow,
+  index: number,
+  document: WireDocument | undefined,
+  bytes: number,
+): StoreResult {
   const { version, versions, json } = row;
   const made = versions[index] as string;
-  if (index === 0 || json === undefined) return { version: made };
+  // Operations may have made another document than was pushed.
+  const isAsPushed = index === 0 && json === JSON.stringify(document);
+  if (isAsPushed || json === undefined) return { version: made };
   return refusalOf(row, bytes) ?? { version, document: parse(json), made };
 }
 

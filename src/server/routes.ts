@@ -1,4 +1,12 @@
+import { copy } from '../codec/capture.ts';
+import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts';
+import { CairnError } from '../errors/errors.ts';
+import { checkOperators } from '../query/update/check-operators.ts';
+import { compileUpdate } from '../query/update/compile-update.ts';
+import { isOperation, MOST_OPERATIONS, type Operation } from '../query/update/operations.ts';
+import { applyOperations } from '../query/update/rebase.ts';
 import type {
+  AbilitiesAnswer,
   PullAnswer,
   PushAnswer,
   WatchAnswer,
@@ -12,10 +20,23 @@ import {
   readPushRequest,
   readWatchRequest,
 } from '../replication/protocol/http-requests.ts';
-import { documentDefect, type WireDocument } from '../replication/protocol/wire-documents.ts';
+import {
+  decodeDocument,
+  documentDefect,
+  encodeDocument,
+  type WireDocument,
+} from '../replication/protocol/wire-documents.ts';
 import type { Access } from './access.ts';
 import { RequestFailure } from './failures.ts';
-import { ABSENT, type Store, type StoredRow, type StoreResult, type StoreRow } from './store.ts';
+import {
+  ABSENT,
+  DOCUMENT_BYTES,
+  replicaOf,
+  type Store,
+  type StoredRow,
+  type StoreResult,
+  type StoreRow,
+} from './store.ts';
 
 /** The target of a request. */
 export interface ServerRoute {
@@ -45,6 +66,9 @@ const NAME = /^[^\p{Cc}\p{Cs}]+$/u;
 /** The calls; each takes a body that nobody has checked, and returns JSON text. */
 export const routes = { pull, push, watch };
 
+/** The answer to `GET`: what this server can do beyond the first protocol. */
+export const ABILITIES: AbilitiesAnswer = { operations: true };
+
 /**
  * The collection and the call that a URL names: `…/orders/pull`.
  *
@@ -52,11 +76,28 @@ export const routes = { pull, push, watch };
  */
 export function routeOf(url: string): ServerRoute {
   const [encoded = '', name = ''] = new URL(url).pathname.split('/').slice(-2);
+  if (!Object.hasOwn(routes, name)) throw unknownRoute();
+  return { name: name as ServerRoute['name'], collection: collectionOf(encoded) };
+}
+
+/**
+ * The collection that the URL of a `GET` names: `…/orders`; `undefined` for that of a call.
+ *
+ * @throws {RequestFailure}
+ */
+export function namedCollection(url: string): string | undefined {
+  const last = new URL(url).pathname.split('/').at(-1) ?? '';
+  return Object.hasOwn(routes, last) ? undefined : collectionOf(last);
+}
+
+function collectionOf(encoded: string): string {
   const collection = decode(encoded);
-  if (Object.hasOwn(routes, name) && NAME.test(collection) && collection.length <= MAX_NAME) {
-    return { name: name as ServerRoute['name'], collection };
-  }
-  throw new RequestFailure(404, 'route_unknown', 'There is no such route.');
+  if (NAME.test(collection) && collection.length <= MAX_NAME) return collection;
+  throw unknownRoute();
+}
+
+function unknownRoute(): RequestFailure {
+  return new RequestFailure(404, 'route_unknown', 'There is no such route.');
 }
 
 function decode(encoded: string): string {
@@ -77,6 +118,12 @@ async function pull(body: unknown, { store, access, collection }: Ask): Promise<
   return JSON.stringify({ ...page, changes } satisfies PullAnswer);
 }
 
+/** A row, with the operations that it consists of. */
+interface PushedRow {
+  readonly row: StoreRow;
+  readonly operations: readonly Operation[] | undefined;
+}
+
 class Push {
   readonly #store: Store;
   readonly #collection: string;
@@ -89,20 +136,57 @@ class Push {
   }
 
   /** A result for each row; `undefined` if the row was changed after its check. */
-  async attempt(rows: readonly StoreRow[]): Promise<(WireResult | undefined)[]> {
+  async attempt(rows: readonly PushedRow[]): Promise<(WireResult | undefined)[]> {
+    const results = await this.#make(rows.map(({ row }) => row));
+    const merging = [...rows.entries()].filter(
+      ([index, { operations }]) => operations && 'conflict' in (results[index] as StoreResult),
+    );
+    if (merging.length > 0)
+      await inTurn(this.#store, this.#collection, () => this.#mergeAll(merging, results));
+    const visible: (WireResult | undefined)[] = [];
+    for (const [index, { row }] of rows.entries())
+      visible.push(await this.#visible(row.id, results[index] as StoreResult));
+    return visible;
+  }
+
+  /** Replaces the results of rows whose operations can be applied to what the store has. */
+  async #mergeAll(
+    merging: readonly (readonly [index: number, row: PushedRow])[],
+    results: StoreResult[],
+  ): Promise<void> {
+    for (let from = 0; from < merging.length; from += CHECKED_AT_ONCE) {
+      const some = merging.slice(from, from + CHECKED_AT_ONCE);
+      const stored = await this.#stored(some.map(([, { row }]) => row));
+      for (const [index, { row, operations = [] }] of some) {
+        const merged = await this.#merge(row, operations, stored.get(row.id));
+        if (merged) results[index] = merged;
+      }
+    }
+  }
+
+  async #make(rows: readonly StoreRow[]): Promise<StoreResult[]> {
     const checked = await this.#check(rows);
     const allowed = checked.filter((row) => row !== undefined);
     const made = allowed.length > 0 ? await this.#store.push(this.#collection, allowed) : [];
-    const results: (WireResult | undefined)[] = [];
     let next = 0;
-    for (const [index, row] of checked.entries()) {
-      if (!row) results.push(NOT_ALLOWED);
-      else
-        results.push(
-          await this.#visible((rows[index] as StoreRow).id, made[next++] as StoreResult),
-        );
-    }
-    return results;
+    return checked.map((row) => (row ? (made[next++] as StoreResult) : NOT_ALLOWED));
+  }
+
+  /** Applies operations to what the store has; `undefined` where the conflict stays. */
+  async #merge(
+    { id, ...row }: StoreRow,
+    operations: readonly Operation[],
+    stored: StoredRow | undefined,
+  ): Promise<StoreResult | undefined> {
+    const document = stored && mergedDocument({ id, ...row }, operations, stored);
+    if (!document) return undefined;
+    const { version } = stored;
+    const [result] = await this.#make([
+      { ...{ id, document, key: row.key }, base: version, seen: version },
+    ]);
+    // Others may have been quicker, and what is refused is the merged document.
+    if (!result || 'conflict' in result) return { stale: true };
+    return 'version' in result && !result.document ? { ...result, document } : result;
   }
 
   /**
@@ -128,7 +212,7 @@ class Push {
         present?.keys.includes(key) ||
         ((document === undefined || (await mayMake(id, document))) &&
           (!present?.document || (await mayReplace(id, present.document))));
-      checked.push(allowed ? { ...row, seen: present?.version ?? ABSENT } : undefined);
+      checked.push(allowed ? { seen: present?.version ?? ABSENT, ...row } : undefined);
     }
     return checked;
   }
@@ -151,6 +235,27 @@ class Push {
     // Hidden by now: the next pull deletes it.
     if (canRead && !(await canRead(id, document))) return { version: made ?? version };
     return { version, document };
+  }
+}
+
+/** What merges documents of a collection now. */
+const merges = new WeakMap<Store, Map<string, Promise<unknown>>>();
+
+/**
+ * Runs one task of a collection after the other: requests that all count in one document would
+ * else overtake each other, and be made anew.
+ */
+async function inTurn(store: Store, collection: string, task: () => Promise<void>): Promise<void> {
+  const turns = merges.get(store) ?? new Map<string, Promise<unknown>>();
+  merges.set(store, turns);
+  const turn = (turns.get(collection) ?? Promise.resolve()).then(task);
+  // The failure of one is not that of the next.
+  const settled = turn.catch(() => undefined);
+  turns.set(collection, settled);
+  try {
+    await turn;
+  } finally {
+    if (turns.get(collection) === settled) turns.delete(collection);
   }
 }
 
@@ -201,9 +306,11 @@ async function storePushedRows(
 ): Promise<WireResult[]> {
   const push = new Push(store, collection, access);
   const results = rows.map(defectOf);
-  let open = rows.flatMap((row, index) => (results[index] ? [] : [{ row: toStore(row), index }]));
+  let open = rows.flatMap((row, index) =>
+    results[index] ? [] : [{ index, row: toStore(row), operations: operationsOf(row) }],
+  );
   for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt++) {
-    const answers = await push.attempt(open.map(({ row }) => row));
+    const answers = await push.attempt(open);
     open = open.filter(({ index }, at) => {
       results[index] = answers[at];
       return results[index] === undefined;
@@ -216,11 +323,23 @@ function toStore({ id, base, key, document }: ReceivedRow): StoreRow {
   return { id, base, key, document: document as WireDocument | undefined };
 }
 
+function operationsOf({ id, operations }: ReceivedRow): readonly Operation[] | undefined {
+  return operations === undefined ? undefined : readOperations(operations, id);
+}
+
 /** A row that no server takes. It must not keep the others of its batch from being made. */
-function defectOf({ id, document }: ReceivedRow): WireResult | undefined {
+function defectOf(row: ReceivedRow): WireResult | undefined {
+  const { id, document } = row;
   if (isIdTooLong(id)) return rejected(`The id is longer than ${MAX_ID_BYTES} bytes.`);
   const defect = document === undefined ? undefined : documentDefect(document, id);
-  return defect === undefined ? undefined : rejected(`The document is invalid: ${defect}.`);
+  if (defect !== undefined) return rejected(`The document is invalid: ${defect}.`);
+  try {
+    operationsOf(row);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return rejected(`The operations are invalid: ${error.message}.`);
+  }
 }
 
 /** A change as a user sees it: documents that he may not read are deleted ones. */
@@ -228,4 +347,76 @@ async function visibleChange(change: WireChange, { canRead }: Access): Promise<W
   const { id, version, document } = change;
   if (!canRead || document === undefined || (await canRead(id, document))) return change;
   return { id, version, deleted: true };
+}
+
+/**
+ * The operations of a row, which anybody may have sent.
+ *
+ * @throws {Malformed}
+ */
+function readOperations(wire: unknown, id: string): readonly Operation[] {
+  const list = asArray(wire, '"operations"');
+  if (list.length > MOST_OPERATIONS)
+    throw new Malformed(`there are over ${MOST_OPERATIONS} operations`);
+  const { operations } = decodeDocument({ _id: id, operations: list }, id) as {
+    readonly operations: readonly unknown[];
+  };
+  return operations.map((value) => {
+    const [name, path, operand] = asArray(value, 'an operation');
+    const operation = [
+      asString(name, 'the operator'),
+      asString(path, 'the path'),
+      operand,
+    ] as const;
+    if (!isOperation(operation))
+      throw new Malformed(`${operation[0].slice(0, 50)} is no operation`);
+    try {
+      checkOperators({ [operation[0]]: { [operation[1]]: operand } }, false);
+    } catch (error) {
+      if (error instanceof CairnError) throw new Malformed(error.message.slice(0, 500));
+      throw error;
+    }
+    return operation;
+  });
+}
+
+/**
+ * The document that operations make of what a server has, for a row that was made on another
+ * state.
+ *
+ * @returns `undefined` where they cannot be applied, or may have been already: the device merges
+ *   the document then.
+ */
+export function mergedDocument(
+  { id, base, key, document }: StoreRow,
+  operations: readonly Operation[],
+  { document: present, keys, versions = [] }: StoredRow,
+): WireDocument | undefined {
+  const since = versions.indexOf(base as string);
+  // One that is older than what is remembered, or was pushed again under another key.
+  const isOnce =
+    since > 0 && !keys.slice(0, since).some((one) => replicaOf(one) === replicaOf(key));
+  if (!isOnce || !present || !document) return undefined;
+  // A copy: what JSON holds as it is would be changed in the store.
+  const fields = copy(decodeDocument(present, id)) as Record<string, unknown>;
+  if (applyOperations(fields, operations, compileChecked).length > 0) return undefined;
+  takeManaged(fields, decodeDocument(document, id));
+  try {
+    const merged = encodeDocument(fields);
+    const isTooLarge = JSON.stringify(merged).length > DOCUMENT_BYTES;
+    return isTooLarge || documentDefect(merged, id) ? undefined : merged;
+  } catch (error) {
+    if (error instanceof CairnError) return undefined;
+    throw error;
+  }
+}
+
+const compileChecked = (changes: object) => compileUpdate(checkOperators(changes, false));
+
+/** The later time of an update, and that there was one. */
+function takeManaged(fields: Record<string, unknown>, pushed: object): void {
+  const { _updated, _updated_at: at } = pushed as Record<string, unknown>;
+  if (_updated === true) fields._updated = true;
+  const before = fields._updated_at;
+  if (at instanceof Date && !(before instanceof Date && before > at)) fields._updated_at = at;
 }

@@ -24,6 +24,10 @@ export interface StoredRow {
   readonly document: WireDocument | null;
   /** Of the last accepted pushes, newest first. */
   readonly keys: readonly string[];
+  /**
+   * The versions that these made. Left out: the server applies no operations, and the devices do.
+   */
+  readonly versions?: readonly string[] | undefined;
 }
 
 /** What a store did with one {@link StoreRow}. */
@@ -86,8 +90,22 @@ export interface Store {
 /** The version of a document that the server has never had. */
 export const ABSENT = '0';
 
-/** Idempotency keys that a store remembers with each document. */
+/**
+ * Idempotency keys that a store remembers with each document; beside them the newest of each other
+ * device, up to {@link DEVICES}.
+ */
 export const KEYS = 8;
+
+/**
+ * A store knows the last push of so many devices: an operation whose answer was lost counts once,
+ * as long as no more of them push to its document.
+ */
+export const DEVICES = 256;
+
+/** The device in an idempotency key; keys of others than devices share one. */
+export function replicaOf(key: string): string {
+  return key.includes('.') ? key.slice(0, key.indexOf('.')) : '';
+}
 
 /** Bytes of documents after which a page of changes ends. */
 export const PAGE_BYTES = 1_000_000;

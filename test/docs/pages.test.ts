@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import sizeChecks from '../../.size-limit.mjs';
 import { peers } from '../../bench/page/peers.mjs';
 import { anchorOf } from '../../site/.vitepress/anchors.ts';
-import { operandChecks } from '../../src/engine/update/check-operators.ts';
 import type { DatabaseClient, DocumentCollection, KeyValueCollection } from '../../src/index.ts';
+import { operandChecks } from '../../src/query/update/check-operators.ts';
 import { ROOT, readPages, readText } from './pages.ts';
 
 const pages = readPages();

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Coroutine } from '../../src/async/coroutine.ts';
 import { RecordTable } from '../../src/engine/records/table/record-table.ts';
-import { Replica, ReplicaLog } from '../../src/engine/replication/replica.ts';
+import { Replica } from '../../src/engine/replication/replica.ts';
+import { ReplicaLog } from '../../src/engine/replication/replica-log.ts';
 import {
   type ReplicaRequest,
   ReplicaRequests,

@@ -9,6 +9,7 @@ test('a server accepts a new document with the version that it gave for a missin
     repeats: false,
     changes: false,
     refuses: false,
+    merges: false,
     keys: 'sent',
   });
   const [gone] = server.push([{ id: 'c', base: undefined, document: undefined, key: 'r.1' }]);
@@ -20,7 +21,7 @@ test('a server accepts a new document with the version that it gave for a missin
 
 test('a server without keys makes a repeated push anew, which undoes the deletion in between', () => {
   const server = new ReplicationServer(new Random(1), {
-    ...{ page: 10, commit: 0, repeats: false, changes: false, refuses: false },
+    ...{ page: 10, commit: 0, repeats: false, changes: false, refuses: false, merges: false },
     keys: 'none',
   });
   const insert = { id: 'c', base: undefined, document: { _id: 'c' }, key: 'r.1' };

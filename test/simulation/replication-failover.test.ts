@@ -12,7 +12,14 @@ import { World } from './world.ts';
 function replicating(seed = 1) {
   const world = new World(seed);
   const habits = {
-    ...{ commit: 0, page: 500, repeats: false, changes: false, refuses: false },
+    ...{
+      commit: 0,
+      page: 500,
+      repeats: false,
+      changes: false,
+      refuses: false,
+      merges: false,
+    },
     keys: 'sent' as const,
   };
   const server = new ReplicationServer(world.random, habits);

@@ -41,6 +41,8 @@ const SAVING: readonly Partial<DocumentCollectionOptions>[] = [
 ];
 
 export function planOf(random: Random): RunPlan {
+  const keys = random.pick(['sent', 'sent', 'kept', 'none'] as const);
+  const merges = keys === 'sent' && random.chance(0.6);
   const refuses = random.chance(0.2);
   const stamps = random.chance(0.4);
   return {
@@ -55,7 +57,8 @@ export function planOf(random: Random): RunPlan {
       repeats: random.chance(0.3),
       changes: random.chance(0.2),
       refuses,
-      keys: random.pick(['sent', 'sent', 'kept', 'none'] as const),
+      keys,
+      merges,
     },
     rings: random.chance(0.6),
     calm: random.chance(0.2) ? 1 : 0.2,

@@ -5,6 +5,8 @@ import type {
   PushResult,
   RemoteChange,
 } from '../../src/replication/protocol/remote.ts';
+import { decodeDocument, encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
+import { mergedDocument } from '../../src/server/routes.ts';
 import type { Random } from '../setup/random.ts';
 import { tokenOf, tokensIn } from './replication-tokens.ts';
 
@@ -36,6 +38,8 @@ export interface ServerHabits {
   readonly repeats: boolean;
   /** Whether it adds a field to new documents. */
   readonly changes: boolean;
+  /** Whether it applies operations to what others have made. */
+  readonly merges: boolean;
   /** Whether it refuses documents with a poisoned value. */
   readonly refuses: boolean;
   /** Whether it sends the keys of pushes, only keeps them, or knows none. */
@@ -219,11 +223,13 @@ export class ReplicationServer {
     const known = this.#rows.get(id);
     const knows = this.#habits.keys !== 'none';
     const [, made] = (knows && known?.keys.find(([name]) => name === key)) || [];
-    if (known && made !== undefined) return repeated(known, made, this.#habits.changes);
+    if (known && made !== undefined) return repeated(known, made, this.#habits);
     if (this.#habits.refuses && isPoisoned(document)) return { rejected: { reason: 'poison' } };
     const isGone = !known?.change.document;
     if (!document && isGone) return { version: known?.change.version ?? ABSENT };
     const isNext = base === undefined ? isGone : (known?.change.version ?? ABSENT) === base;
+    const merged = this.#habits.merges && !isNext && known ? mergedInto(known, row) : undefined;
+    if (merged) return this.#put({ ...row, document: merged }, known, isLate, place, document);
     if (!isNext)
       return {
         conflict: known
@@ -240,7 +246,14 @@ export class ReplicationServer {
     return this.#habits.keys === 'sent' && key !== undefined ? { ...rest, key } : rest;
   }
 
-  #put(row: LocalChange, known: Row | undefined, isLate: boolean, place: number): PushResult {
+  /** @param sent What was pushed, where another document was made of it. */
+  #put(
+    row: LocalChange,
+    known: Row | undefined,
+    isLate: boolean,
+    place: number,
+    sent = row.document,
+  ): PushResult {
     const { id, base, document, key } = row;
     // A version never comes again, not even after a restore.
     const version = `${place}-${this.restores}`;
@@ -256,7 +269,7 @@ export class ReplicationServer {
     for (const token of tokensIn(stored)) this.accepted.add(token);
     if (adds) this.onAdded(id, tokenOf('server', place, false));
     this.#ring();
-    return stored === document ? { version } : { version, document: stored as object };
+    return stored === sent ? { version } : { version, document: stored as object };
   }
 
   #ring(): void {
@@ -266,12 +279,30 @@ export class ReplicationServer {
   }
 }
 
+/** What operations make of a document that others have changed, as in `cairndb/server`. */
+function mergedInto({ change, keys }: Row, row: LocalChange): object | undefined {
+  const newestFirst = keys.toReversed();
+  const { id, operations, document } = row;
+  if (!operations || !document) return undefined;
+  const merged = mergedDocument({ ...row, document: encodeDocument(document) }, operations, {
+    ...{ id, version: change.version },
+    document: change.document ? encodeDocument(change.document) : null,
+    keys: newestFirst.map(([key]) => key),
+    versions: newestFirst.map(([, version]) => version),
+  });
+  return merged && decodeDocument(merged, id);
+}
+
 /** The answer to a push that was made before. A deletion since then comes with the next pull. */
-function repeated({ change, keys }: Row, made: string, changes: boolean): PushResult {
+function repeated(
+  { change, keys }: Row,
+  made: string,
+  { changes, merges }: ServerHabits,
+): PushResult {
   const { version, document } = change;
   const isNewest = keys.at(-1)?.[1] === made;
   if (!document) return { version: made };
-  return isNewest && !changes ? { version } : { version, document };
+  return isNewest && !changes && !merges ? { version } : { version, document };
 }
 
 function isPoisoned(document: object | undefined): boolean {

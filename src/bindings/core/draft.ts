@@ -1,7 +1,7 @@
 import type { OwnFields, Stamp, Stored } from '../../api/document-types.ts';
 import { capture, draftMark } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
-import { isManaged } from '../../protocol/managed.ts';
+import { isManaged } from '../../storage/segments/stored-record.ts';
 import type { LiveResult, Running } from './hook-result.ts';
 import { keyOf } from './query-of.ts';
 

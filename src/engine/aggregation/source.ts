@@ -2,12 +2,7 @@ import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
 import type { AggregateAsk } from '../../protocol/live-protocol.ts';
-import {
-  ARCHIVED,
-  type DocumentBuilder,
-  documentBuilder,
-  isManaged,
-} from '../../protocol/managed.ts';
+import { ARCHIVED, type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import { WHOLE } from '../../query/index/key-range.ts';
 import type { CompiledStage } from '../../query/pipeline/compile-pipeline.ts';
@@ -15,7 +10,7 @@ import { BATCH } from '../../query/pipeline/run.ts';
 import { rootsOf, type Sink, type Stage } from '../../query/pipeline/stage.ts';
 import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.ts';
 import type { Plan } from '../../query/plan/plan.ts';
-import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { isManaged, type StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';

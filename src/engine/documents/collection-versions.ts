@@ -103,12 +103,12 @@ export class CollectionVersions implements VersionSink {
     return 2 * (deleted.length + versions.length) > this.#parts().records.table.size;
   }
 
-  #enter({ record, before, kind }: NewVersion): void {
+  #enter({ record, before, kind, patches }: NewVersion): void {
     const { records, replica, events } = this.#parts();
     // A change that changes nothing: readers keep their object.
     if (before?.shared && sameVersion(before, record)) record.shared = before.shared;
     records.put(record);
-    replica?.note(record.key, before);
+    replica?.note(record.key, before, patches);
     events.changed(record.key, kind);
   }
 

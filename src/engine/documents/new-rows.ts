@@ -1,6 +1,7 @@
 import { type Body, peek } from '../../codec/body.ts';
 import type { Change } from '../../protocol/event-protocol.ts';
 import type { DocumentBuilder } from '../../protocol/managed.ts';
+import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { KeyColumns } from '../../query/index/index-key.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
 import type { Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -77,6 +78,8 @@ export interface NewVersion {
   readonly record: StoredRecord;
   readonly before: StoredRecord | undefined;
   readonly kind: Change['kind'];
+  /** The patches that have made it, where it was patched. */
+  readonly patches?: readonly RequestedPatch[] | undefined;
 }
 
 /** Takes the changes of an operation: into the collection, or aside, into a transaction. */

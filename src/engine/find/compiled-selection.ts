@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { nameCollection } from '../../errors/errors.ts';
-import { ARCHIVED, documentBuilder, isManaged } from '../../protocol/managed.ts';
+import { ARCHIVED, documentBuilder } from '../../protocol/managed.ts';
 import type { ArchivedFilter, Selection } from '../../protocol/requests.ts';
 import {
   type CompiledCriteria,
@@ -12,6 +12,7 @@ import { lateOperators } from '../../query/criteria/late-operators.ts';
 import { compileSelect } from '../../query/projection.ts';
 import { compileSort, type SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { isManaged } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { decodedValue, type RecordTest } from '../records/scan.ts';
 

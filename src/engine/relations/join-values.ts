@@ -1,5 +1,4 @@
 import type { Body } from '../../codec/body.ts';
-import { isManaged } from '../../protocol/managed.ts';
 import { compilePath } from '../../query/criteria/compile-path.ts';
 import { each } from '../../query/criteria/condition.ts';
 import { holdsOperators } from '../../query/criteria/operators/operator.ts';
@@ -7,6 +6,7 @@ import { valueReader } from '../../query/path/own-property.ts';
 import { equalValues } from '../../query/value/compare-values.ts';
 import { isDate, isFields, isRegExp } from '../../query/value/value-type.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { isManaged } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 

@@ -1,17 +1,21 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import type { Body } from '../../codec/body.ts';
+import { type Body, decode, encode } from '../../codec/body.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../../errors/replication-error.ts';
+import { UPDATED } from '../../protocol/managed.ts';
 import type {
   LocalRow,
   OpenReplica,
   PushedRow,
+  RebasedStates,
   RecordState,
   RemoteRow,
   ReplicaOperations,
 } from '../../protocol/replica-protocol.ts';
 import type { ReplyTo, Request } from '../../protocol/requests.ts';
+import { loadedRebase } from '../../query/update/late-update.ts';
+import type { Operation } from '../../query/update/operations.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
-import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { Replica } from './replica.ts';
 import { recordStateOf, sameState } from './replica-tracker.ts';
@@ -48,6 +52,8 @@ export class ReplicaRequests {
         return yield* this.#changes(this.#replica, request);
       case 'replicaApply':
         return yield* this.#apply(this.#replica, request);
+      case 'replicaRebase':
+        return yield* this.#rebase(this.#replica, request);
       case 'replicaPushed':
         return yield* this.#pushed(this.#replica, request.rows);
       case 'replicaRevert':
@@ -126,14 +132,18 @@ export class ReplicaRequests {
     for (const [index, id] of ids.entries()) {
       const record = found[index];
       const state = record && recordStateOf(record, bodies.next().value as Body);
-      if (arePushed) replica.pushing(id, state);
+      const base = yield* this.#baseOf(replica, id);
+      if (arePushed && !replica.isSent(id)) {
+        const operations = replica.operationsSince(id);
+        const rebased = rebaseStates(operations, base, state, base);
+        const isAll = rebased && sameState(rebased.base, state);
+        replica.pushing(id, state, isAll ? rebased.operations : undefined);
+      }
       rows.push({
-        id,
-        version: replica.versionOf(id, record),
-        base: yield* this.#baseOf(replica, id),
-        state,
+        ...{ id, base, state, version: replica.versionOf(id, record) },
         refused: replica.refusal(id),
         pushes: replica.log.pushes(id),
+        operations: replica.log.operations(id),
       });
     }
     return rows;
@@ -144,6 +154,24 @@ export class ReplicaRequests {
     const unread = replica.unread.get(id);
     if (!unread) return replica.log.get(id)?.base;
     return recordStateOf(unread, yield* this.#context.records.bodies.of(unread));
+  }
+
+  *#rebase(
+    replica: Replica,
+    { id, remote, push }: Request<'replicaRebase'>,
+  ): Coroutine<RebasedStates | undefined> {
+    const { records } = this.#context;
+    const operations = replica.operationsSince(id, push);
+    const record = records.table.get(id);
+    if (!record || operations.length === 0) return undefined;
+    const local = recordStateOf(record, yield* records.bodies.of(record));
+    const made = replica.log.pushes(id).find(([key]) => key === push);
+    const base = made
+      ? made[1] === undefined
+        ? local
+        : (made[1] ?? undefined)
+      : yield* this.#baseOf(replica, id);
+    return rebaseStates(operations, base, local, remote);
   }
 
   *#apply(
@@ -196,18 +224,23 @@ export class ReplicaRequests {
       if (!push) continue;
       const isAsSent = push[1] === undefined;
       const base = push[1] ?? undefined;
+      const since = replica.operationsSince(id, key);
       if (reason !== undefined) {
         if (isAsSent) refused.push([id, reason]);
       } else if (isAsSent && stored)
         outcomes.push([{ id, version, state: stored.state }, stored.state]);
       // Changes of the server that are not here yet: a push with the old version brings them as a
       // conflict.
-      else if (stored)
+      else if (stored) {
         replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
-      else if (isAsSent && !this.#context.records.table.get(id) && !replica.versionOf(id))
+        replica.log.setOperations(id, { [key]: { since } });
+      } else if (isAsSent && !this.#context.records.table.get(id) && !replica.versionOf(id))
         replica.equals(id);
       // A deletion too, until a pull brings it: a document that is made anew derives from it.
-      else replica.enter(id, { version, isDirty: !isAsSent, base });
+      else {
+        replica.enter(id, { version, isDirty: !isAsSent, base });
+        if (!isAsSent) replica.setOperations(id, since);
+      }
     }
     replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
     replica.refuse(refused);
@@ -240,6 +273,47 @@ export class ReplicaRequests {
   }
 }
 
+/**
+ * Applies the operations that have made a local state of its base to a state of the server.
+ *
+ * @returns `undefined` where nothing of them is left, or their code has not loaded: a push then has
+ *   no operations, and a request that applies them names their part.
+ */
+function rebaseStates(
+  operations: readonly Operation[],
+  base: RecordState | undefined,
+  local: RecordState | undefined,
+  remote: RecordState | undefined,
+): RebasedStates | undefined {
+  const rebase = loadedRebase();
+  if (!rebase || operations.length === 0 || !base || !local || !remote) return undefined;
+  const decodedOf = ([, , body]: RecordState) => decode(body) as object;
+  const made = rebase(operations, [
+    () => decodedOf(base),
+    decodedOf(local),
+    () => decodedOf(remote),
+  ]);
+  if (made.operations.length === 0) return undefined;
+  const changed = ([flags, stamps]: RecordState, fields: object): RecordState => [
+    flags | (local[0] & UPDATED),
+    laterUpdate(stamps, local[1]),
+    encode(fields, 'document'),
+  ];
+  try {
+    const [from, onto] = [changed(base, made.base), changed(remote, made.remote)];
+    return { operations: made.operations, base: from, remote: onto };
+  } catch {
+    // Too deep together: they are merged by values.
+    return undefined;
+  }
+}
+
+function laterUpdate(stamps: Stamps | undefined, local: Stamps | undefined): Stamps | undefined {
+  if (!stamps || !local) return stamps ?? local;
+  const [created, updated, ...others] = stamps;
+  return [created, Math.max(updated, local[1]), ...others];
+}
+
 /** A state of the server, and what the document shall be. */
 type Outcome = readonly [row: RemoteRow, result: RecordState | undefined];
 
@@ -268,7 +342,11 @@ function applyRemoteRows(
         added.push(record);
       }
     }
-    if (!isRemote) changed.push(() => replica.enter(id, { version, isDirty: true, base: state }));
+    if (!isRemote)
+      changed.push(() => {
+        replica.enter(id, { version, isDirty: true, base: state });
+        replica.setOperations(id, resolution?.operations);
+      });
     else if (replica.log.get(id) || replica.dirty.has(id)) changed.push(() => replica.equals(id));
   }
   for (const record of added) record.rank = records.takeRank();

@@ -1,13 +1,17 @@
 import type { Body } from '../../codec/body.ts';
 import { sameBody, sameValue } from '../../codec/same-value.ts';
 import type { RecordState } from '../../protocol/replica-protocol.ts';
+import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** What a replicated collection tells its replica. */
 export interface ReplicaTracker {
-  /** Must be called when a document was changed, with the version that was replaced. */
-  note(id: string, before: StoredRecord | undefined): void;
+  /**
+   * Must be called when a document was changed, with the version that was replaced, and the patches
+   * that did it.
+   */
+  note(id: string, before: StoredRecord | undefined, patches?: readonly RequestedPatch[]): void;
   /**
    * Must be called before a document is removed that has expired.
    *

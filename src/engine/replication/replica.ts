@@ -1,5 +1,4 @@
 import { type Coroutine, run } from '../../async/coroutine.ts';
-import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import { asCairnError } from '../../errors/errors.ts';
 import type {
   Push,
@@ -7,17 +6,21 @@ import type {
   ReplicaReport,
   ReplicaState,
 } from '../../protocol/replica-protocol.ts';
-import type { Request } from '../../protocol/requests.ts';
+import type { Request, RequestedPatch } from '../../protocol/requests.ts';
+import type { Operation } from '../../query/update/operations.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { noManifest, removalOf } from '../../storage/log/manifest.ts';
-import { SegmentLog } from '../../storage/log/segment-log.ts';
-import { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { OpenSnapshots } from '../records/open-snapshots.ts';
-import { RecordStore } from '../records/record-store.ts';
-import { FoldedRecords } from '../records/table/folded-records.ts';
-import { SaveSchedule } from '../save-schedule.ts';
+import {
+  FIRST,
+  operationsIn,
+  operationsSince,
+  ReplicaLog,
+  type ReplicaLogEntry,
+  withMore,
+} from './replica-log.ts';
 import { type ReplicaTracker, recordStateOf } from './replica-tracker.ts';
 
 /** Pushes of a document that are kept: a server remembers so many keys. */
@@ -172,11 +175,15 @@ export class Replica implements ReplicaTracker {
     this.#context.events.replicated(this.standing);
   }
 
-  note(id: string, before: StoredRecord | undefined): void {
+  note(id: string, before: StoredRecord | undefined, patches?: readonly RequestedPatch[]): void {
     if (this.#isApplying) return;
     this.accept(id);
     this.#keepSent(id);
-    if (this.log.get(id)?.isDirty) return;
+    if (!this.log.get(id)?.isDirty) this.#noteChange(id, before);
+    if (patches) this.#noteOperations(id, operationsIn(patches));
+  }
+
+  #noteChange(id: string, before: StoredRecord | undefined): void {
     const version = this.versionOf(id, before);
     if (version === undefined) {
       this.#noteNew(id);
@@ -186,6 +193,26 @@ export class Replica implements ReplicaTracker {
     if (before && body === undefined) this.#readLater(id, before);
     const base = before && body !== undefined ? recordStateOf(before, body) : undefined;
     this.enter(id, { version, isDirty: true, base }, false);
+  }
+
+  #noteOperations(id: string, operations: readonly Operation[]): void {
+    const pushes = this.log.pushes(id);
+    // What the server never had is pushed as a whole.
+    if (operations.length === 0 || (!this.log.get(id) && pushes.length === 0)) return;
+    const [last = FIRST] = pushes.at(-1) ?? [];
+    this.log.setOperations(id, withMore(this.log.operations(id) ?? {}, last, operations));
+    this.#link();
+  }
+
+  /** The operations on a document since a push of it, or since the server's state. */
+  operationsSince(id: string, push = FIRST): readonly Operation[] {
+    const keys = this.log.pushes(id).map(([key]) => key);
+    return operationsSince(this.log.operations(id) ?? {}, keys, push);
+  }
+
+  /** Enters the operations since the server's state, which is another one by now. */
+  setOperations(id: string, since: readonly Operation[] = []): void {
+    if (since.length > 0) this.log.setOperations(id, { [FIRST]: { since } });
   }
 
   expire(id: string): boolean {
@@ -240,15 +267,33 @@ export class Replica implements ReplicaTracker {
     this.#link();
   }
 
+  /** Whether the state of a document has been pushed. */
+  isSent(id: string): boolean {
+    return this.#sent.has(id);
+  }
+
   /**
    * Notes that a document is pushed: the same state again has the same key. To be saved before it
    * is sent.
+   *
+   * @param sent The operations that the server may apply to what it has.
    */
-  pushing(id: string, state: RecordState | undefined): void {
-    if (this.#sent.has(id)) return;
-    const pushes: Push[] = [...this.log.pushes(id), [this.#context.newId(12)]];
+  pushing(
+    id: string,
+    state: RecordState | undefined,
+    sent: readonly Operation[] | undefined,
+  ): void {
+    const key = this.#context.newId(12);
+    const pushes: Push[] = [...this.log.pushes(id), [key]];
+    let operations = this.log.operations(id);
     // The first push is the likeliest one that the server has made.
-    if (pushes.length > MOST_PUSHES) pushes.splice(1, 1);
+    if (pushes.length > MOST_PUSHES) {
+      const [[dropped]] = pushes.splice(1, 1) as [Push];
+      const { since = [] } = operations?.[dropped] ?? {};
+      if (operations) operations = withMore(operations, (pushes[0] as Push)[0], since);
+    }
+    if (sent) operations = { ...operations, [key]: { sent, since: [] } };
+    this.log.setOperations(id, operations);
     this.log.setPushes(id, pushes);
     this.#sent.set(id, state);
   }
@@ -267,6 +312,7 @@ export class Replica implements ReplicaTracker {
 
   #forgetPushes(id: string): void {
     this.log.setPushes(id, []);
+    this.log.setOperations(id, undefined);
     this.#sent.delete(id);
   }
 
@@ -357,141 +403,5 @@ export class Replica implements ReplicaTracker {
       if (this.unread.get(id) === base) this.unread.delete(id);
     }
     release();
-  }
-}
-
-/** Bits of an entry, above those of managed values. */
-const DIRTY = 64;
-const HAS_BASE = 32;
-
-/** Keys of entries begin with this: an id may be anything. */
-const ENTRY = 'd';
-const PUSHES = 'p';
-const STATE = 's';
-
-/** What a replica knows of a document beyond its record. */
-interface ReplicaLogEntry {
-  /** The server's version that the document derives from. */
-  readonly version: string | undefined;
-  /** Whether the document has changed since. */
-  readonly isDirty: boolean;
-  /** The server's state at that version, where the document has changed since. */
-  readonly base: RecordState | undefined;
-}
-
-/**
- * The log of a replica, beside the one of its collection: entries of documents that differ from the
- * server's, pushes without an answer, and the replica's state. Both are saved together.
- */
-export class ReplicaLog {
-  readonly saves: SaveSchedule;
-  readonly #records: RecordStore;
-  readonly #events: CollectionContext['events'];
-
-  constructor(context: CollectionContext) {
-    const { settings, storage, pool, durability, clock, events, links, tidy } = context;
-    const log = new SegmentLog({
-      ...{ storage, pool, durability },
-      name: hiddenName('replica', settings.name),
-      type: 'REPLICA',
-      caching: true,
-      columns: () => [],
-      epoch: () => storage.epoch(),
-      referenced: async () => new Set<number>(),
-    });
-    this.#events = events;
-    // No transaction reads it.
-    this.#records = new RecordStore(log, clock, true, new OpenSnapshots());
-    const silent = {
-      saved: () => undefined,
-      released: () => undefined,
-      failed: events.failed.bind(events),
-    };
-    this.saves = new SaveSchedule(this.#records, settings, clock, silent, links, tidy);
-  }
-
-  async open(): Promise<void> {
-    const { log, bodies } = this.#records;
-    const folded = new FoldedRecords([], true);
-    const lost = this.#events.lost.bind(this.#events);
-    await log.open({ take: (segment, hashes) => folded.fold(segment, hashes), lost });
-    folded.finish(log.segments);
-    this.#records.take(folded);
-    await bodies.load();
-  }
-
-  /** As {@link SegmentLog.recordTakeover}. */
-  recordTakeover(): Promise<void> {
-    return this.saves.alone(() => this.#records.log.recordTakeover());
-  }
-
-  get state(): unknown {
-    const record = this.#records.get(STATE);
-    return record && decode(record.body as Body);
-  }
-
-  set state(state: object) {
-    this.#put(STATE, 0, undefined, encode(state, 'state'), undefined);
-  }
-
-  get(id: string): ReplicaLogEntry | undefined {
-    const record = this.#records.get(ENTRY + id);
-    if (!record) return undefined;
-    const { flags, stamps, body } = record;
-    const base: RecordState = [flags & ~(DIRTY | HAS_BASE), stamps, body as Body];
-    return {
-      version: record.remoteVersion,
-      isDirty: (flags & DIRTY) !== 0,
-      base: (flags & HAS_BASE) !== 0 ? base : undefined,
-    };
-  }
-
-  put(id: string, { version, isDirty, base }: ReplicaLogEntry): void {
-    const [flags, stamps, body] = base ?? [0, undefined, 'null'];
-    const bits = (isDirty ? DIRTY : 0) | (base ? HAS_BASE : 0);
-    this.#put(ENTRY + id, flags | bits, stamps, body, version);
-  }
-
-  delete(id: string): void {
-    this.#delete(ENTRY + id);
-  }
-
-  /** The pushes of a document without an answer, oldest first. */
-  pushes(id: string): readonly Push[] {
-    const record = this.#records.get(PUSHES + id);
-    return record ? (peek(record.body as Body) as Push[]) : [];
-  }
-
-  setPushes(id: string, pushes: readonly Push[]): void {
-    if (pushes.length === 0) this.#delete(PUSHES + id);
-    else this.#put(PUSHES + id, 0, undefined, encode(pushes, 'pushes'), undefined);
-  }
-
-  #delete(key: string): void {
-    const record = this.#records.get(key);
-    if (record) this.#records.delete(record);
-  }
-
-  /** Whether the entry of a document is in storage as it is now. */
-  isSaved(id: string): boolean {
-    return this.#records.get(ENTRY + id)?.segment !== 0;
-  }
-
-  /** The ids of all entries; of documents with pushes. */
-  *ids(kind: 'd' | 'p' = ENTRY): Generator<string> {
-    for (const key of this.#records.keys()) if (key.startsWith(kind)) yield key.slice(1);
-  }
-
-  #put(
-    key: string,
-    flags: number,
-    stamps: StoredRecord['stamps'],
-    body: Body,
-    version: string | undefined,
-  ): void {
-    const rank = this.#records.get(key)?.rank ?? this.#records.takeRank();
-    const record = new StoredRecord(key, rank, flags, stamps, body);
-    record.remoteVersion = version;
-    this.#records.put(record);
   }
 }

@@ -1,7 +1,7 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { TransactionError } from '../../errors/errors.ts';
-import type { Change } from '../../protocol/event-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import type { NewVersion } from '../documents/new-rows.ts';
 import type { OpenSnapshots, ReadSnapshot } from '../records/open-snapshots.ts';
 import type { ReadSet } from '../records/read-set.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
@@ -17,9 +17,8 @@ import {
 const STAGED_RANKS = 2 ** 52;
 
 /** A staged version; `record` is `undefined` for a delete. */
-interface StagedVersion {
+interface StagedVersion extends Pick<NewVersion, 'kind' | 'patches'> {
   readonly record: StoredRecord | undefined;
-  readonly kind: Change['kind'];
 }
 
 /**
@@ -136,9 +135,11 @@ export class RecordView implements Records {
     return ++this.#lastRank;
   }
 
+  /** @param version Its patches follow those of the version that it replaces. */
   stage(key: string, version: StagedVersion): void {
     this.#reads.addKey(key);
-    this.#staged.set(key, version);
+    const { patches = [] } = this.#staged.get(key) ?? {};
+    this.#staged.set(key, { ...version, patches: [...patches, ...(version.patches ?? [])] });
     this.#list = undefined;
   }
 

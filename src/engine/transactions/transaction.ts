@@ -195,9 +195,9 @@ export class TransactionPart implements VersionSink {
     const deleted: StoredRecord[] = [];
     const replaced: NewVersion[] = [];
     const added: NewVersion[] = [];
-    for (const [key, { record, kind }] of this.#view.staged) {
+    for (const [key, { record, kind, patches }] of this.#view.staged) {
       const before = records.table.get(key);
-      if (record && before && !isNew(record)) replaced.push({ record, before, kind });
+      if (record && before && !isNew(record)) replaced.push({ record, before, kind, patches });
       else if (before) deleted.push(before);
       if (record && (!before || isNew(record)))
         added.push({ record, before: undefined, kind: kindOfNew(kind) });
@@ -224,16 +224,15 @@ export class TransactionPart implements VersionSink {
     this.putAll(part.records().map((record) => ({ record, before: undefined, kind: 'insert' })));
   }
 
-  put({ record, kind }: NewVersion): void {
-    this.#grow(bodySize(record.body ?? ''));
-    this.#view.stage(record.key, { record, kind });
+  put(version: NewVersion): void {
+    this.putAll([version]);
   }
 
   putAll(versions: readonly NewVersion[], deleted: readonly StoredRecord[] = []): void {
     for (const record of deleted) this.delete(record);
     // All or none: the function may catch the refusal, and go on.
     this.#grow(versions.reduce((size, { record }) => size + bodySize(record.body ?? ''), 0));
-    for (const { record, kind } of versions) this.#view.stage(record.key, { record, kind });
+    for (const version of versions) this.#view.stage(version.record.key, version);
   }
 
   delete({ key }: StoredRecord): void {

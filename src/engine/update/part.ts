@@ -5,6 +5,11 @@ import { CairnError, nameCollection } from '../../errors/errors.ts';
 import { type ExpiryCheck, expiryCheck, stamped, UPDATED } from '../../protocol/managed.ts';
 import type { RecordReply, ReplyTo, Request, RequestedChanges } from '../../protocol/requests.ts';
 import { setAt } from '../../query/path/value-path.ts';
+import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
+import { compileUpdate } from '../../query/update/compile-update.ts';
+import { provideRebase } from '../../query/update/late-update.ts';
+import { rebase } from '../../query/update/rebase.ts';
+import type { ApplyUpdate, UpdateSource } from '../../query/update/update-operator.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import {
@@ -15,9 +20,6 @@ import {
 import type { NewVersion } from '../documents/new-rows.ts';
 import { KeyValueStore, liveValue } from '../key-value-store.ts';
 import { lateResults } from '../live/live-queries.ts';
-import { checkOperators, describedBy } from './check-operators.ts';
-import { compileUpdate } from './compile-update.ts';
-import type { ApplyUpdate, UpdateSource } from './update-operator.ts';
 
 /** What a request says of its changes. */
 interface UpdateRequest extends RequestedChanges, UpdateSource {
@@ -49,7 +51,7 @@ class Patches implements DocumentUpdates {
     if (!before) return undefined;
     const time = request.now ?? clock.now();
     const record = this.#next(before, yield* records.bodies.of(before), update, time);
-    this.#context.versions.put({ record, before, kind: 'update' });
+    this.#context.versions.put({ record, before, kind: 'update', patches: [request] });
     return { record: replyOf(record), now: time };
   }
 
@@ -99,6 +101,7 @@ class Patches implements DocumentUpdates {
     const update = this.#compile(request);
     const time = now ?? clock.now();
     const versions: NewVersion[] = [];
+    const patches = [request];
     const pace = new Pace(clock, aborts, request.call);
     for (const id of ids ?? (yield* this.#store.scans.idsOf({ ...request, now: time }))) {
       const before = records.get(id);
@@ -107,7 +110,7 @@ class Patches implements DocumentUpdates {
       const body = yield* records.bodies.of(before);
       try {
         const record = this.#next(before, body, update, time);
-        versions.push({ record, before, kind: 'update' });
+        versions.push({ record, before, kind: 'update', patches });
       } catch (error) {
         throw nameDocument(error, id);
       }
@@ -204,5 +207,8 @@ export function compilePatch(
   };
 }
 
+provideRebase((operations, states) =>
+  rebase(operations, states, (changes) => compileUpdate(checkOperators(changes, false))),
+);
 provideUpdates({ DocumentUpdates: Patches, KeyValueStore });
 lateResults.value = liveValue;

@@ -2,11 +2,11 @@ import { encodeCaptured } from '../../codec/body.ts';
 import { type Captured, capture } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
-import { isManaged } from '../../protocol/managed.ts';
 import type { PartName } from '../../protocol/parts.ts';
 import type { RequestedChanges } from '../../protocol/requests.ts';
 import { isPositional } from '../../query/path/key-path.ts';
 import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path/update-paths.ts';
+import { isManaged } from '../../storage/segments/stored-record.ts';
 import { type CriteriaTraits, checkCriteria } from '../find/find-query.ts';
 
 /** The changes of a patch in a request. */

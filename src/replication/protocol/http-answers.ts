@@ -44,6 +44,12 @@ export interface WatchAnswer {
   readonly changed: boolean;
 }
 
+/** Answer of `GET {url}`: what the server can do beyond the first protocol. */
+export interface AbilitiesAnswer {
+  /** Whether it applies the operations of a push to what it has. */
+  readonly operations?: boolean;
+}
+
 /** Body of an answer with status 400 and higher. */
 export interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string };
@@ -91,6 +97,11 @@ export function readWatchAnswer(body: unknown): WatchAnswer {
   const { changed } = asObject(body, 'the answer');
   if (typeof changed !== 'boolean') throw new Malformed('"changed" is not true or false');
   return { changed };
+}
+
+/** @throws {Malformed} */
+export function readAbilitiesAnswer(body: unknown): AbilitiesAnswer {
+  return { operations: asObject(body, 'the answer').operations === true };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   asString,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
+import type { Operation } from '../../query/update/operations.ts';
 import { asId, asToken, DEFAULT_LIMIT, documentField, MAX_LIMIT } from './http-fields.ts';
 import type { LocalChange } from './remote.ts';
 import { encodeDocument, type WireDocument } from './wire-documents.ts';
@@ -16,6 +17,8 @@ export interface WireRow {
   readonly key: string;
   readonly document?: WireDocument;
   readonly deleted?: true;
+  /** As {@link LocalChange.operations}, operands encoded as values of a document. */
+  readonly operations?: readonly unknown[];
 }
 
 /** Body of `POST {url}/watch`. */
@@ -30,6 +33,8 @@ export interface ReceivedRow {
   readonly key: string;
   /** Not checked yet: a defect of one document rejects its row only. `undefined`: deleted. */
   readonly document: unknown;
+  /** Not checked yet either. */
+  readonly operations: unknown;
 }
 
 /**
@@ -37,9 +42,17 @@ export interface ReceivedRow {
  *
  * @throws {ValueError} for a document that JSON cannot carry.
  */
-export function toWireRow({ id, base, key, document }: LocalChange): WireRow {
-  if (document) return { id, base: base ?? null, key, document: encodeDocument(document) };
-  return { id, base: base ?? null, key, deleted: true };
+export function toWireRow({ id, base, key, document, operations }: LocalChange): WireRow {
+  const row = { id, base: base ?? null, key };
+  if (!document) return { ...row, deleted: true };
+  return {
+    ...{ ...row, document: encodeDocument(document) },
+    ...(operations && { operations: encodeOperations(operations) }),
+  };
+}
+
+function encodeOperations(operations: readonly Operation[]): readonly unknown[] {
+  return encodeDocument({ operations }).operations as readonly unknown[];
 }
 
 /**
@@ -71,7 +84,7 @@ export function readPushRequest(body: unknown): ReceivedRow[] {
       id: asId(row.id),
       base: optionalToken(row.base, '"base"'),
       key: asToken(asString(row.key, '"key"'), '"key"'),
-      document: documentField(row),
+      ...{ document: documentField(row), operations: row.operations },
     };
   });
 }

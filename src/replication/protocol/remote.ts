@@ -1,3 +1,5 @@
+import type { Operation } from '../../query/update/operations.ts';
+
 /** The state of one document on the server. */
 export interface RemoteChange {
   readonly id: string;
@@ -38,6 +40,12 @@ export interface LocalChange {
   readonly document: object | undefined;
   /** Idempotency key, `<replica id>.<random>`: a retry of the same state has the same key. */
   readonly key: string;
+  /**
+   * Update operators that make `document` of the state at `base`, where nothing else has. Where
+   * `base` is not the newest version, a server may apply them to what it has, once for a key. One
+   * that does not answers with the conflict, and the device applies them.
+   */
+  readonly operations?: readonly Operation[] | undefined;
 }
 
 /** What the server did with one {@link LocalChange}. */

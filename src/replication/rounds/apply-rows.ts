@@ -5,6 +5,7 @@ import type {
   LocalRow,
   Push,
   PushedRow,
+  RebasedStates,
   RecordState,
   RemoteRow,
 } from '../../protocol/replica-protocol.ts';
@@ -74,11 +75,10 @@ export async function applyRows(
         const change = byId.get(local.id);
         // One that the server does not have, after a reset.
         const gone: RemoteRow = { id: local.id, version: undefined, state: undefined };
-        const { row, conflict } = await context.conflicts.resolve(
-          change ? rowOf(context, change) : gone,
-          local,
-          ancestors.get(local.id),
-        );
+        const theirs = change ? rowOf(context, change) : gone;
+        const ancestor = ancestors.get(local.id);
+        const rebased = await rebasedOn(context, theirs, local, ancestor);
+        const { row, conflict } = await context.conflicts.resolve(theirs, local, ancestor, rebased);
         resolved.push(row);
         conflicts.set(local.id, conflict);
         stored.set(local.id, row.resolution?.result);
@@ -89,6 +89,20 @@ export async function applyRows(
     // Without an answer too: the engine may have applied them before it was lost.
     if (sent.length > 0) context.events.conflicts(sent);
   }
+}
+
+/** The states with the operations applied that a document was changed by. */
+async function rebasedOn(
+  context: RoundContext,
+  { id, state: remote }: RemoteRow,
+  local: LocalRow,
+  ancestor: Ancestor | undefined,
+): Promise<RebasedStates | undefined> {
+  if (!local.operations || !remote) return undefined;
+  return context.send({
+    ...{ op: 'replicaRebase', id, remote, push: ancestor?.push },
+    needs: ['updates'],
+  });
 }
 
 function reportDefects(
@@ -172,13 +186,21 @@ async function findAncestors(
     if (pushes.length === 0 || !change) continue;
     const remote = change.document ?? undefined;
     const newest = pushes.find(([key]) => change.key === `${context.replica}.${key}`);
-    const equal = pushes.findLast((one) => sameContent(documentOf(id, sentBy(one, local)), remote));
+    // Others may have counted as far.
+    const isCounted = local.operations !== undefined;
+    const equal = isCounted
+      ? undefined
+      : pushes.findLast((one) => sameContent(documentOf(id, sentBy(one, local)), remote));
     // Others may have deleted what a later push has made.
     const made = newest ?? (remote || equal === pushes.at(-1) ? equal : undefined);
-    if (made) ancestors.set(id, { state: sentBy(made, local), isNewest: made === newest });
-    else {
+    if (made) {
+      // The server may have applied operations to what others have made.
+      const isNewest = made === newest && !local.operations?.[made[0]]?.sent;
+      ancestors.set(id, { ...ancestorOf(made, local), isNewest });
+    } else {
       // Others may have deleted a new document since: a push of it would make it anew.
-      const candidates = context.pushes && local.version !== undefined ? [...pushes] : [];
+      const isThere = local.version !== undefined || (remote && isCounted);
+      const candidates = context.pushes && isThere ? [...pushes] : [];
       const isCertain = change.key !== undefined && candidates.length === pushes.length;
       open.push({ local, remote, isCertain, candidates });
     }
@@ -195,7 +217,7 @@ async function findAncestors(
     open = open.filter(({ local }, index) => {
       const push = last[index] as Push;
       const isMade = 'version' in (results[index] ?? {});
-      if (isMade) ancestors.set(local.id, { state: sentBy(push, local) });
+      if (isMade) ancestors.set(local.id, ancestorOf(push, local));
       else unmade.add(push[0]);
       return !isMade;
     });
@@ -206,13 +228,17 @@ async function findAncestors(
     const before = documentOf(id, base);
     let most = 0;
     for (const push of pushes) {
-      const state = sentBy(push, local);
-      const evidence = evidenceOf(remote, documentOf(id, state), before);
-      if (evidence > most) ancestors.set(id, { state, isGuess: true });
+      const ancestor = ancestorOf(push, local);
+      const evidence = evidenceOf(remote, documentOf(id, ancestor.state), before);
+      if (evidence > most) ancestors.set(id, { ...ancestor, isGuess: true });
       most = Math.max(evidence, most);
     }
   }
   return ancestors;
+}
+
+function ancestorOf(push: Push, local: LocalRow): Ancestor {
+  return { state: sentBy(push, local), push: push[0] };
 }
 
 /**

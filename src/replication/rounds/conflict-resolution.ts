@@ -3,7 +3,12 @@ import { copy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
-import type { LocalRow, RecordState, RemoteRow } from '../../protocol/replica-protocol.ts';
+import type {
+  LocalRow,
+  RebasedStates,
+  RecordState,
+  RemoteRow,
+} from '../../protocol/replica-protocol.ts';
 import { mergeChangedFields, sameContent } from '../merge-fields.ts';
 import type { ConflictStates, Resolver } from '../resolvers.ts';
 import type { ReplicatedDocument, StateCodec } from '../states.ts';
@@ -24,6 +29,8 @@ export interface Resolved {
 /** The state that a local one and the server's derive from. */
 export interface Ancestor {
   readonly state: RecordState | undefined;
+  /** The key of the push that has made it. */
+  readonly push: string;
   /** Whether nobody has changed the server's state since: what it adds is the server's own. */
   readonly isNewest?: boolean;
   /** Whether it is the likeliest one: neither keys nor answers tell. */
@@ -50,17 +57,34 @@ export class ConflictResolution {
 
   /**
    * @param ancestor The state that both derive from, if it is another than the base.
+   * @param rebased Where operations were made: they are applied on both sides, and merge by that.
    * @throws {ReplicationError} `resolver_failed`
    */
-  async resolve(row: RemoteRow, found: LocalRow, ancestor?: Ancestor): Promise<Resolved> {
+  async resolve(
+    row: RemoteRow,
+    found: LocalRow,
+    ancestor?: Ancestor,
+    rebased?: RebasedStates,
+  ): Promise<Resolved> {
     const { id } = row;
     const documentOf = (state: RecordState | undefined) =>
       state && this.#codec.toDocument(id, state);
-    const [local, remote] = [documentOf(found.state), documentOf(row.state)];
-    const base = documentOf(ancestor ? ancestor.state : found.base);
+    const theirs = rebased?.remote ?? row.state;
+    const [local, remote] = [documentOf(found.state), documentOf(theirs)];
+    const base = documentOf(rebased?.base ?? (ancestor ? ancestor.state : found.base));
     const resolved = (result: object | undefined, conflict?: Conflict): Resolved => {
-      const state = this.#stateOf(id, result, [remote, row.state], [local, found.state]);
-      return { row: { ...row, resolution: { seen: found.state, result: state } }, conflict };
+      const state = this.#stateOf(
+        id,
+        result,
+        [documentOf(row.state), row.state],
+        [remote, theirs],
+        [local, found.state],
+      );
+      const { operations } = rebased ?? {};
+      return {
+        row: { ...row, resolution: { seen: found.state, result: state, operations } },
+        conflict,
+      };
     };
     if (sameContent(local, remote)) return resolved(remote);
     if (ancestor?.isNewest && !local) return resolved(local);

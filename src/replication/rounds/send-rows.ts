@@ -9,7 +9,11 @@ export function changeOf({ codec, replica }: RoundContext, row: LocalRow, push: 
   const { id, version } = row;
   const state = sentBy(push, row);
   const document = state && codec.toDocument(id, state);
-  return { id, base: version, document, key: `${replica}.${push[0]}` };
+  const operations = row.operations?.[push[0]]?.sent;
+  return {
+    ...{ id, base: version, document, key: `${replica}.${push[0]}` },
+    ...(operations && { operations }),
+  };
 }
 
 /** What a push of a document has sent. */

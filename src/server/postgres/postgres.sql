@@ -30,7 +30,7 @@ if to_regclass('cairn_rows') is null then
     id text collate "C" not null,
     version text not null,
     seq bigint not null,
-    keys text[] not null,     -- idempotency keys of the last eight pushes, newest first
+    keys text[] not null,     -- idempotency keys, newest first: of the last eight pushes, the last of other devices
     versions text[] not null, -- made by these
     body json,                -- null: deleted. Not jsonb, which changes the order of keys
     size int not null,        -- of the body: a page ends by bytes without reading further bodies
@@ -167,10 +167,25 @@ language plpgsql stable as $function$
 begin
   return (
     select coalesce(json_agg(json_build_object(
-      'id', r.id, 'version', r.version, 'keys', r.keys, 'document', r.body)), '[]')
+      'id', r.id, 'version', r.version, 'keys', r.keys, 'versions', r.versions, 'document', r.body)), '[]')
     from cairn_rows r where r.collection = cairn_read.collection and r.id = any(ids)
   );
 end $function$;
+
+-- The indexes of the keys that are remembered: the first eight, and the first one of each other device. A key is
+-- `<device>.<random>`; keys of others share one device.
+create or replace function cairn_remembered(keys text[]) returns int[] language sql immutable as $function$
+  select array_agg(k.place order by k.place) from (
+    select n.place from (
+      select o.place, row_number() over (
+        partition by case when position('.' in o.key) > 0 then split_part(o.key, '.', 1) else '' end order by o.place
+      ) as nth
+      from unnest(keys) with ordinality as o(key, place)
+    ) n
+    where n.place <= 8 or n.nth = 1
+    order by n.place limit 256
+  ) k;
+$function$;
 
 -- Makes rows [{ id, base, key, document, seen? }] by compare-and-set; answers a list of { version, document? },
 -- { conflict } or { stale }. The lock of the counter makes the order of commits that of the numbers.
@@ -187,6 +202,9 @@ declare
   held text;
   made text;
   place int;
+  keys text[];
+  versions text[];
+  kept int[];
   result json;
   results json[] := '{}';
   bytes int := 0; -- of the documents in the results
@@ -212,7 +230,8 @@ begin
     place := array_position(present.keys, pushed.key);
     if place is not null then -- made before
       made := present.versions[place];
-      if place = 1 or present.body is null then
+      -- Operations may have made another document than was pushed.
+      if present.body is null or (place = 1 and present.body::text = pushed.document::text) then
         result := json_build_object('version', made);
       elsif cairn_refusal(bytes, present.size) is not null then
         result := cairn_refusal(bytes, present.size);
@@ -237,12 +256,18 @@ begin
     else
       last := last + 1;
       made := last || '-' || random;
-      insert into cairn_rows as r (collection, id, version, seq, keys, versions, body, size)
-      values (cairn_push.collection, pushed.id, made, last, array[pushed.key], array[made],
+      keys := pushed.key || present.keys;
+      versions := made || present.versions;
+      if cardinality(keys) > 8 then
+        kept := cairn_remembered(keys);
+        select array_agg(keys[k] order by n), array_agg(versions[k] order by n) into keys, versions
+          from unnest(kept) with ordinality as o(k, n);
+      end if;
+      insert into cairn_rows (collection, id, version, seq, keys, versions, body, size)
+      values (cairn_push.collection, pushed.id, made, last, keys, versions,
         pushed.document, coalesce(octet_length(pushed.document::text), 0))
       on conflict (collection, id) do update set version = excluded.version, seq = excluded.seq,
-        keys = (excluded.keys || r.keys)[:8], versions = (excluded.versions || r.versions)[:8],
-        body = excluded.body, size = excluded.size;
+        keys = excluded.keys, versions = excluded.versions, body = excluded.body, size = excluded.size;
       result := json_build_object('version', made);
     end if;
     results := results || result;

@@ -91,3 +91,8 @@ export const MANAGED_FIELDS: ReadonlySet<string> = new Set([
   '_archived',
   ...STAMPS.flatMap(({ setting }) => [`_${setting}_at`, `_${setting}_timestamp`]),
 ]);
+
+/** Whether a dotted path leads to a managed field. */
+export function isManaged(path: string): boolean {
+  return MANAGED_FIELDS.has(path.split('.', 1)[0] as string);
+}

@@ -3,9 +3,9 @@ import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
 import { type CompiledPatch, compilePatch } from '../../../src/engine/update/part.ts';
-import type { UpdateSource } from '../../../src/engine/update/update-operator.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { encodeChanges } from '../../../src/page/calls/check-update.ts';
+import type { UpdateSource } from '../../../src/query/update/update-operator.ts';
 
 /** The time of every update here. */
 export const NOW = Date.UTC(2024, 1, 29, 12);

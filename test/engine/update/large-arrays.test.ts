@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileUpdate } from '../../../src/engine/update/compile-update.ts';
+import { compileUpdate } from '../../../src/query/update/compile-update.ts';
 
 const COUNT = 2000;
 let reads = 0;

@@ -1,4 +1,4 @@
-import { operandChecks } from '../../../src/engine/update/check-operators.ts';
+import { operandChecks } from '../../../src/query/update/check-operators.ts';
 import { MANAGED_FIELDS } from '../../../src/storage/segments/stored-record.ts';
 import { type RefusalRow, refusalTable, updateTable } from './cases.ts';
 

@@ -1,10 +1,10 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
-import { isManaged } from '../../../src/protocol/managed.ts';
 import { compileChoices } from '../../../src/query/choices.ts';
 import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../../src/query/projection.ts';
+import { isManaged } from '../../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../../setup/properties.ts';
 
 describe('a selection', () => {

@@ -1,11 +1,11 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
-import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
-import { isForValues } from '../../query/criteria/operators/array.ts';
-import { getAt, mismatch } from '../../query/path/value-path.ts';
-import { orderIn } from '../../query/value/collation.ts';
-import { type Compare, compareScalars, isAmong } from '../../query/value/compare-values.ts';
-import { isRegExp } from '../../query/value/value-type.ts';
+import { compileCriteria } from '../criteria/compile-criteria.ts';
+import { isForValues } from '../criteria/operators/array.ts';
+import { getAt, mismatch } from '../path/value-path.ts';
+import { orderIn } from '../value/collation.ts';
+import { type Compare, compareScalars, isAmong } from '../value/compare-values.ts';
+import { isRegExp } from '../value/value-type.ts';
 import {
   placedAt,
   replacing,

@@ -1,6 +1,6 @@
 import { CriteriaError } from '../../errors/errors.ts';
-import type { SplitPath } from '../../query/path/update-paths.ts';
-import { checkSettable, getAt, setAt } from '../../query/path/value-path.ts';
+import type { SplitPath } from '../path/update-paths.ts';
+import { checkSettable, getAt, setAt } from '../path/value-path.ts';
 
 /**
  * Changes decoded fields in place, and returns them. After an error they are of no use.

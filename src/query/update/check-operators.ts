@@ -1,17 +1,17 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
 import { nearestName } from '../../errors/nearest-name.ts';
-import { isManaged } from '../../protocol/managed.ts';
-import { holdsOperators } from '../../query/criteria/operators/operator.ts';
-import { isPositional } from '../../query/path/key-path.ts';
+import { isManaged } from '../../storage/segments/stored-record.ts';
+import { holdsOperators } from '../criteria/operators/operator.ts';
+import { isPositional } from '../path/key-path.ts';
 import {
   checkConflicts,
   type SplitPath,
   splitUpdatePath,
   updateInvalid,
-} from '../../query/path/update-paths.ts';
-import { setAt } from '../../query/path/value-path.ts';
-import { isFields, isRegExp } from '../../query/value/value-type.ts';
+} from '../path/update-paths.ts';
+import { setAt } from '../path/value-path.ts';
+import { isFields, isRegExp } from '../value/value-type.ts';
 
 const anything: OperandCheck = () => undefined;
 

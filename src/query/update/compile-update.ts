@@ -1,17 +1,10 @@
 import { CriteriaError } from '../../errors/errors.ts';
-import { compileCriteria } from '../../query/criteria/compile-criteria.ts';
-import { compareFieldPaths, isPositional } from '../../query/path/key-path.ts';
-import { checkConflicts, updateInvalid } from '../../query/path/update-paths.ts';
-import {
-  checkSettable,
-  deleteAt,
-  getAt,
-  hasAt,
-  mismatch,
-  setAt,
-} from '../../query/path/value-path.ts';
-import { orderIn } from '../../query/value/collation.ts';
-import { isFields } from '../../query/value/value-type.ts';
+import { compileCriteria } from '../criteria/compile-criteria.ts';
+import { compareFieldPaths, isPositional } from '../path/key-path.ts';
+import { checkConflicts, updateInvalid } from '../path/update-paths.ts';
+import { checkSettable, deleteAt, getAt, hasAt, mismatch, setAt } from '../path/value-path.ts';
+import { orderIn } from '../value/collation.ts';
+import { isFields } from '../value/value-type.ts';
 import { addToSet, pop, pullAll, pullMatching, push } from './array-updates.ts';
 import {
   type ApplyUpdate,
