@@ -62,7 +62,10 @@ interface Waiting<E> {
 
 /** Entries that are loaded and not built yet. */
 interface Loaded<E> {
+  readonly entries: EntryList<E>;
   readonly count: number;
+  /** By row, once one of them was asked for. */
+  ranks?: Float64Array;
   readonly building: Generator<void>;
   /** Ranks of those that have gone meanwhile, with their words. */
   readonly gone: Map<number, Iterable<string>>;
@@ -93,10 +96,12 @@ export class TextRuns<E extends Ranked> {
     return built + this.#waiting.size + loaded;
   }
 
-  /** Takes many at once. To be called while it is empty. */
+  /** Takes these in place of all that it had. */
   load(entries: EntryList<E>, keys: readonly TextKey[]): void {
-    const building = this.#build(entries, keys);
-    this.#loaded = { count: keys.length, gone: new Map(), newer: new Map(), building };
+    this.#runs.length = 0;
+    this.#waiting.clear();
+    const building = this.#build(keys);
+    this.#loaded = { entries, count: keys.length, gone: new Map(), newer: new Map(), building };
   }
 
   add(record: E, key: TextKey): void {
@@ -109,7 +114,7 @@ export class TextRuns<E extends Ranked> {
     if (this.#waiting.delete(rank)) return;
     const place = this.#find(rank);
     if (place) place.run.postings.kill(place.row, words());
-    else this.#loaded?.gone.set(rank, words());
+    else this.#beforeChange()?.gone.set(rank, words());
   }
 
   /** Takes a newer version with the same words. */
@@ -120,17 +125,13 @@ export class TextRuns<E extends Ranked> {
     else {
       const place = this.#find(rank);
       if (place) place.run.replace(place.row, record);
-      else this.#loaded?.newer.set(rank, record);
+      else this.#beforeChange()?.newer.set(rank, record);
     }
   }
 
   /** Builds what is loaded, in slices; changes may come between. */
   *building(): Generator<void> {
-    const loaded = this.#loaded;
-    while (loaded && this.#loaded === loaded) {
-      if (loaded.building.next().done) return;
-      yield;
-    }
+    while (this.#loaded) if (!this.#loaded.building.next().done) yield;
   }
 
   /** The runs of all documents. Must not be called before all is built. */
@@ -140,16 +141,23 @@ export class TextRuns<E extends Ranked> {
     return this.#runs;
   }
 
-  *#build(entries: EntryList<E>, keys: readonly TextKey[]): Generator<void> {
-    const ranks = Float64Array.from(keys, (_, at) => (entries.at(at) as E).rank);
+  *#build(keys: readonly TextKey[]): Generator<void> {
+    const loaded = this.#loaded as Loaded<E>;
+    ranksOf(loaded);
     yield;
     const postings = yield* buildPostings(keys, this.#pathCount);
-    const run = new Run(postings, ranks, entries);
-    const { gone, newer } = this.#loaded as Loaded<E>;
+    const { entries, gone, newer } = loaded;
+    const run = new Run(postings, ranksOf(loaded), entries);
     for (const [rank, record] of newer) run.replace(run.rowOf(rank) as number, record);
     for (const [rank, words] of gone) postings.kill(run.rowOf(rank) as number, words);
     this.#loaded = undefined;
     this.#runs.unshift(run);
+  }
+
+  /** What is loaded, with its ranks: a record that is replaced or deleted is not kept. */
+  #beforeChange(): Loaded<E> | undefined {
+    if (this.#loaded) ranksOf(this.#loaded);
+    return this.#loaded;
   }
 
   /** Makes a run of what waits. */
@@ -201,4 +209,10 @@ function joined<E extends Ranked>(runs: readonly Run<E>[]): Run<E> {
   }
   const ranks = Float64Array.from(records, ({ rank }) => rank);
   return new Run(joinPostings(runs.map(({ postings }) => postings)), ranks, records);
+}
+
+function ranksOf<E extends Ranked>(loaded: Loaded<E>): Float64Array {
+  const { entries, count } = loaded;
+  loaded.ranks ??= Float64Array.from({ length: count }, (_, at) => (entries.at(at) as E).rank);
+  return loaded.ranks;
 }
