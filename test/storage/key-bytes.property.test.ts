@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decodeKey, encodeKey, rangeOf } from '../../src/storage/native/key-bytes.ts';
 import { STORE_NAMES, type StorageKey } from '../../src/storage/drivers/driver.ts';
 import { compareKeys, isKeyBelow } from '../../src/storage/drivers/key-order.ts';
+import { decodeKey, encodeKey, rangeOf } from '../../src/storage/native/key-bytes.ts';
 import { strings } from '../codec/arbitrary-values.ts';
 import { fc, runs } from '../setup/properties.ts';
 
