@@ -64,7 +64,7 @@ interface Waiting<E> {
 interface Loaded<E> {
   readonly entries: EntryList<E>;
   readonly count: number;
-  /** By row, once one of them was asked for. */
+  /** By row, once one of them is needed. */
   ranks?: Float64Array;
   readonly building: Generator<void>;
   /** Ranks of those that have gone meanwhile, with their words. */
