@@ -1,5 +1,5 @@
 import type { Body } from '../codec/body.ts';
-import type { Operation } from '../query/update/operations.ts';
+import type { Operation } from '../query/update/late-update.ts';
 import type { Stamps } from '../storage/segments/stored-record.ts';
 import { OF_REPLICA } from './operation-kinds.ts';
 

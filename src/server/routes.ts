@@ -3,7 +3,8 @@ import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts
 import { CairnError } from '../errors/errors.ts';
 import { checkOperators } from '../query/update/check-operators.ts';
 import { compileUpdate } from '../query/update/compile-update.ts';
-import { isOperation, MOST_OPERATIONS, type Operation } from '../query/update/operations.ts';
+import type { Operation } from '../query/update/late-update.ts';
+import { isOperation, MOST_OPERATIONS } from '../query/update/operations.ts';
 import { applyOperations } from '../query/update/rebase.ts';
 import type {
   AbilitiesAnswer,

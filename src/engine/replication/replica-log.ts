@@ -1,12 +1,8 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
 import type { Push, RecordState } from '../../protocol/replica-protocol.ts';
 import type { RequestedPatch } from '../../protocol/requests.ts';
-import {
-  folded,
-  isOperation,
-  MOST_OPERATIONS,
-  type Operation,
-} from '../../query/update/operations.ts';
+import type { Operation } from '../../query/update/late-update.ts';
+import { folded, isOperation, MOST_OPERATIONS } from '../../query/update/operations.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';

@@ -12,8 +12,8 @@ import type {
   ReplicaOperations,
 } from '../../protocol/replica-protocol.ts';
 import type { ReplyTo, Request } from '../../protocol/requests.ts';
+import type { Operation } from '../../query/update/late-update.ts';
 import { loadedRebase } from '../../query/update/late-update.ts';
-import type { Operation } from '../../query/update/operations.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';

@@ -7,7 +7,7 @@ import type {
   ReplicaState,
 } from '../../protocol/replica-protocol.ts';
 import type { Request, RequestedPatch } from '../../protocol/requests.ts';
-import type { Operation } from '../../query/update/operations.ts';
+import type { Operation } from '../../query/update/late-update.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { noManifest, removalOf } from '../../storage/log/manifest.ts';

@@ -1,6 +1,28 @@
-import type { Operation } from './operations.ts';
-import type { Rebased } from './rebase.ts';
+/**
+ * An update operator on one path. Applied to what others have made of a document, it changes that,
+ * and replaces nothing.
+ */
+export type Operation = readonly [operator: string, path: string, operand: unknown];
 
+/** Whether one path is the other, or inside it. */
+export function overlap(a: string, b: string): boolean {
+  return `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
+}
+
+/** States of a document on which operations have been applied. */
+export interface Rebased {
+  /** Those that hold: they lead from the first state to the second, and fit the third. */
+  readonly operations: readonly Operation[];
+  /** The first state, with their results. */
+  readonly base: object;
+  /** The state of others, with them applied. */
+  readonly remote: object;
+}
+
+/**
+ * Applies operations to what others have made of a document: `rebase` in rebase.ts, which is code
+ * of the part of update operators.
+ */
 type Rebase = (
   operations: readonly Operation[],
   states: readonly [from: () => object, to: object, onto: () => object],

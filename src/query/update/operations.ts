@@ -1,12 +1,7 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { compareValues } from '../value/compare-values.ts';
-
-/**
- * An update operator on one path. Applied to what others have made of a document, it changes that,
- * and replaces nothing.
- */
-export type Operation = readonly [operator: string, path: string, operand: unknown];
+import { type Operation, overlap } from './late-update.ts';
 
 /** Operations of one document; what has more is merged by values. */
 export const MOST_OPERATIONS = 100;
@@ -40,10 +35,6 @@ export function folded(operations: readonly Operation[], added: Operation): read
   const last = operations[at];
   const both = last && last[0] === added[0] && last[1] === added[1] && combined(last, added);
   return both ? operations.with(at, both) : [...operations, added];
-}
-
-function overlap(a: string, b: string): boolean {
-  return `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
 }
 
 /** One operation that does what two do; `undefined` where there is none. */

@@ -1,7 +1,7 @@
 import { copy } from '../../codec/capture.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { getAt, setAt } from '../path/value-path.ts';
-import type { Operation } from './operations.ts';
+import { type Operation, overlap, type Rebased } from './late-update.ts';
 import type { ApplyUpdate } from './update-operator.ts';
 
 type Compile = (changes: object) => ApplyUpdate;
@@ -30,16 +30,6 @@ export function applyOperations(
     const value = getAt(fields, segments);
     return typeof value === 'number' && !Number.isFinite(value);
   });
-}
-
-/** States of a document on which operations have been applied. */
-export interface Rebased {
-  /** Those that hold: they lead from the first state to the second, and fit the third. */
-  readonly operations: readonly Operation[];
-  /** The first state, with their results. */
-  readonly base: object;
-  /** The state of others, with them applied. */
-  readonly remote: object;
 }
 
 /**
@@ -75,7 +65,7 @@ export function rebase(
       }
       return { operations: left, base, remote };
     }
-    left = left.filter(([, path]) => !failed.some(([, other]) => touch(path, other)));
+    left = left.filter(([, path]) => !failed.some(([, other]) => overlap(path, other)));
   }
 }
 
@@ -84,9 +74,4 @@ function isResult(found: unknown, expected: unknown): boolean {
   const [a, b] = [found as number, expected as number];
   const isNumber = typeof a === 'number' && typeof b === 'number';
   return isNumber && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
-}
-
-/** Whether one path is the other, or inside it. */
-function touch(a: string, b: string): boolean {
-  return `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
 }

@@ -5,7 +5,7 @@ import {
   asString,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
-import type { Operation } from '../../query/update/operations.ts';
+import type { Operation } from '../../query/update/late-update.ts';
 import { asId, asToken, DEFAULT_LIMIT, documentField, MAX_LIMIT } from './http-fields.ts';
 import type { LocalChange } from './remote.ts';
 import { encodeDocument, type WireDocument } from './wire-documents.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../query/update/operations.ts';
+import type { Operation } from '../../query/update/late-update.ts';
 
 /** The state of one document on the server. */
 export interface RemoteChange {
