@@ -208,7 +208,7 @@ export function optionsSuite(fixture: ClientFixture): void {
       const messageOf = (options: object) =>
         thrown(() => connect({ name: 'a', ...options } as never)).message;
       const parts =
-        "'aggregation' or 'backups' or 'expressions' or 'relations' or 'replication' or 'transactions' or 'updates' or 'upkeep'";
+        "'aggregation' or 'backups' or 'expressions' or 'relations' or 'replication' or 'search' or 'transactions' or 'updates' or 'upkeep' or 'vectors'";
       expect(messageOf({ parts: ['backup'] })).toBe(
         `"parts" must be an array of ${parts}, not this array.`,
       );

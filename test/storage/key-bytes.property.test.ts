@@ -26,7 +26,11 @@ const part = fc.oneof(
 );
 const keys: fc.Arbitrary<StorageKey> = fc.array(part, { maxLength: 4 });
 
-const compareBytes = (a: Uint8Array, b: Uint8Array) => Math.sign(Buffer.compare(a, b));
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const at = a.findIndex((byte, index) => byte !== b[index]);
+  if (at < 0) return Math.sign(a.length - b.length);
+  return at < b.length && (a[at] as number) < (b[at] as number) ? -1 : 1;
+}
 
 test('bytes sort as keys do', () => {
   fc.assert(
