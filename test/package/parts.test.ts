@@ -156,7 +156,7 @@ async function transfer() {
   try {
     await db.transaction(async (tx: any) => {
       const { n } = await tx(orders).get('a');
-      await tx(orders).patch('a', { n: n + 1 });
+      await tx(orders).update('a', { n: n + 1 });
     });
   } catch (error) {
     throw new Error((error as { code: string }).code);
