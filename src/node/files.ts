@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { OptionError } from '../errors/errors.ts';
 import { databaseDestroyed } from '../storage/drivers/database-id.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
-import { openedStorage, SharedOpenings } from '../storage/drivers/shared-database.ts';
+import { SharedOpenings } from '../storage/drivers/shared-database.ts';
 import { deleteDatabaseFiles, hasDatabaseFiles, openDatabaseFiles } from './database-files.ts';
 import type { LevelDatabase } from './level-database.ts';
 
@@ -18,15 +18,8 @@ class FilesDriver implements StorageDriver {
     this.#directory = directory;
   }
 
-  async open(name: string, events: StorageEvents): Promise<Storage> {
-    const { database, leave } = await this.#openings.join(name, () =>
-      openDatabaseFiles(this.#folderOf(name), name),
-    );
-    database.listeners.add(events);
-    return openedStorage(database, () => {
-      database.listeners.delete(events);
-      return leave();
-    });
+  open(name: string, events: StorageEvents): Promise<Storage> {
+    return this.#openings.opened(name, events, () => openDatabaseFiles(this.#folderOf(name), name));
   }
 
   has(name: string): Promise<boolean> {

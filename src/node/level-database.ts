@@ -5,7 +5,6 @@ import type { StorageError } from '../errors/errors.ts';
 import { DATABASE_ID, putDatabaseId } from '../storage/drivers/database-id.ts';
 import type {
   Durability,
-  StorageEvents,
   StorageKey,
   StorageOperation,
   StorageRange,
@@ -25,8 +24,6 @@ const FETCH_BYTES = 1024 * 1024;
  * A database in a LevelDB. docs/decisions/041-files-in-node.md has the reasons.
  */
 export class LevelDatabase extends SharedDatabase {
-  /** They get reports of damage. */
-  readonly listeners = new Set<StorageEvents>();
   readonly #folder: string;
   readonly #encoder = new ValueEncoder();
   /** `undefined` where opening it anew has failed. */
@@ -97,7 +94,7 @@ export class LevelDatabase extends SharedDatabase {
         this.#isBroken = true;
         throw error;
       }
-      if (await this.#isGone()) throw this.#noteDeletion();
+      if (await this.#isGone()) throw this.noteDeletion(filesGone(this.#folder));
     });
   }
 
@@ -123,10 +120,8 @@ export class LevelDatabase extends SharedDatabase {
 
   #decode(bytes: Uint8Array, store: StoreName, key: StorageKey): object | undefined {
     const value = decodeValue(bytes);
-    if (!value) {
-      const error = filesDamaged(this.#folder, `the value ${JSON.stringify(key)} of "${store}"`);
-      for (const { damaged } of this.listeners) damaged(error);
-    }
+    if (!value)
+      this.noteDamage(filesDamaged(this.#folder, `the value ${JSON.stringify(key)} of "${store}"`));
     return value;
   }
 
@@ -137,7 +132,7 @@ export class LevelDatabase extends SharedDatabase {
   async #usable(): Promise<Level> {
     if (this.#isBroken || !this.#level) {
       // An opening would make an empty one.
-      if (await this.#isGone()) throw this.#noteDeletion();
+      if (await this.#isGone()) throw this.noteDeletion(filesGone(this.#folder));
       await this.release();
       await this.#openLevel(false);
       this.#isBroken = false;
@@ -163,21 +158,11 @@ export class LevelDatabase extends SharedDatabase {
     }
   }
 
-  /** Ends this database, and tells who has it open. */
-  #noteDeletion(): StorageError {
-    const error = filesGone(this.#folder);
-    if (!this.ended) {
-      this.ended = error;
-      for (const { deleted } of this.listeners) deleted?.();
-    }
-    return error;
-  }
-
   /** A folder that is gone is not damaged. */
   protected override async errorOf(failure: unknown, doing: string): Promise<StorageError> {
     const error = filesErrorOf(failure, doing, this.#folder);
     if (error.code === 'database_destroyed' || !(await this.#isGone())) return error;
-    return this.#noteDeletion();
+    return this.noteDeletion(filesGone(this.#folder));
   }
 
   protected override async release(): Promise<void> {

@@ -1,9 +1,13 @@
 import { nextTurn } from '../async/next-turn.ts';
 import { reasonOf, StorageError } from '../errors/errors.ts';
-import { DATABASE_ID, databaseDestroyed, putDatabaseId } from '../storage/drivers/database-id.ts';
+import {
+  DATABASE_ID,
+  databaseDestroyed,
+  freshId,
+  putDatabaseId,
+} from '../storage/drivers/database-id.ts';
 import type {
   Durability,
-  StorageEvents,
   StorageKey,
   StorageOperation,
   StorageRange,
@@ -68,9 +72,6 @@ const hex = (bytes: Uint8Array): string =>
 const bytesOf = (digits: string): Uint8Array =>
   Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-/** No two are equal, in whichever process. */
-const freshMark = (): string => Math.random().toString(36).slice(2) + Date.now().toString(36);
-
 /** The statements that delete a database. */
 export function deleteStatements(database: string): Statement[] {
   const params = [nameOf(database)];
@@ -107,8 +108,6 @@ export function sqliteErrorOf(cause: unknown, doing: string): StorageError {
  * its own, so one that was repeated, or that another process overtook, changes nothing.
  */
 export class SqliteDatabase extends SharedDatabase {
-  /** They get reports of damage. */
-  readonly listeners = new Set<StorageEvents>();
   /** Above it a value has several rows. */
   readonly valueLimit = PART_BYTES;
   readonly #driver: Driver;
@@ -129,7 +128,7 @@ export class SqliteDatabase extends SharedDatabase {
   static async open(driver: Driver, name: string): Promise<SqliteDatabase> {
     const database = new SqliteDatabase(driver, name);
     try {
-      await driver.transaction([{ sql: ADD, params: [nameOf(name), freshMark()] }]);
+      await driver.transaction([{ sql: ADD, params: [nameOf(name), freshId()] }]);
       await database.#giveId();
     } catch (error) {
       throw sqliteErrorOf(error, 'opening');
@@ -198,7 +197,7 @@ export class SqliteDatabase extends SharedDatabase {
   async #commit(statements: readonly Statement[]): Promise<void> {
     if (statements.length === 0) return;
     const before = this.#mark;
-    const after = freshMark();
+    const after = freshId();
     try {
       await this.#driver.transaction([
         { sql: GUARD, params: [this.#name, before] },
@@ -209,7 +208,7 @@ export class SqliteDatabase extends SharedDatabase {
       this.#mark = after;
     } catch (error) {
       const mark = await this.#readMark();
-      if (mark === undefined) throw this.#noteDeletion();
+      if (mark === undefined) throw this.noteDeletion(databaseDestroyed(this.#database));
       this.#mark = mark;
       // The answer was lost, or is that of a repetition.
       if (mark === after) return;
@@ -315,7 +314,7 @@ export class SqliteDatabase extends SharedDatabase {
       `The value ${place} of "${store}" in SQLite is damaged: restore a backup.`,
       { place: this.#database },
     );
-    for (const { damaged } of this.listeners) damaged(error);
+    this.noteDamage(error);
     return undefined;
   }
 
@@ -331,13 +330,6 @@ export class SqliteDatabase extends SharedDatabase {
   async #readMark(): Promise<string | undefined> {
     const [row] = (await this.#driver.all(MARK, [this.#name])) as readonly { mark?: string }[];
     return row?.mark;
-  }
-
-  /** Ends this database, and tells who has it open. */
-  #noteDeletion(): StorageError {
-    this.ended ??= databaseDestroyed(this.#database);
-    for (const { deleted } of this.listeners) deleted?.();
-    return this.ended;
   }
 
   protected override errorOf(cause: unknown, doing: string): StorageError {

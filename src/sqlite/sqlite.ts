@@ -1,7 +1,7 @@
 import { OptionError } from '../errors/errors.ts';
 import { databaseDestroyed } from '../storage/drivers/database-id.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
-import { openedStorage, SharedOpenings } from '../storage/drivers/shared-database.ts';
+import { SharedOpenings } from '../storage/drivers/shared-database.ts';
 import { deleteStatements, SqliteDatabase, sqliteErrorOf, TABLES } from './sqlite-database.ts';
 
 /** What a parameter of a statement is. */
@@ -37,15 +37,10 @@ class SqliteStorage implements StorageDriver {
     this.#driver = driver;
   }
 
-  async open(name: string, events: StorageEvents): Promise<Storage> {
-    const { database, leave } = await this.#openings.join(name, async () => {
+  open(name: string, events: StorageEvents): Promise<Storage> {
+    return this.#openings.opened(name, events, async () => {
       await this.#makeTables();
       return SqliteDatabase.open(this.#driver, name);
-    });
-    database.listeners.add(events);
-    return openedStorage(database, () => {
-      database.listeners.delete(events);
-      return leave();
     });
   }
 

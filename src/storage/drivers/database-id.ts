@@ -9,8 +9,12 @@ export const DATABASE_ID: StorageKey = ['database'];
  * another one, so that changes made to the old one are never applied to it.
  */
 export function putDatabaseId(): StoragePut {
-  const id = Math.random().toString(36).slice(2) + Date.now().toString(36);
-  return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id } };
+  return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id: freshId() } };
+}
+
+/** No two are equal, in whichever process. */
+export function freshId(): string {
+  return Math.random().toString(36).slice(2) + Date.now().toString(36);
 }
 
 /**

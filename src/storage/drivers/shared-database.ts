@@ -5,6 +5,7 @@ import { databaseClosed } from './database-id.ts';
 import type {
   Durability,
   Storage,
+  StorageEvents,
   StorageKey,
   StorageOperation,
   StorageRange,
@@ -16,6 +17,8 @@ import type {
  * each other, reads for writes.
  */
 export abstract class SharedDatabase implements StorageCalls {
+  /** They get reports of damage and deletion. */
+  readonly listeners = new Set<StorageEvents>();
   /** Why calls are refused. */
   protected ended: StorageError | undefined;
   readonly #writes = new Mutex();
@@ -60,6 +63,19 @@ export abstract class SharedDatabase implements StorageCalls {
     return this.#closing;
   }
 
+  protected noteDamage(error: StorageError): void {
+    for (const { damaged } of this.listeners) damaged(error);
+  }
+
+  /** Ends this database, as others have deleted it, and tells who has it open. */
+  protected noteDeletion(error: StorageError): StorageError {
+    if (!this.ended) {
+      this.ended = error;
+      for (const { deleted } of this.listeners) deleted?.();
+    }
+    return error;
+  }
+
   async #attempt(doing: string, run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -102,6 +118,20 @@ export class SharedOpenings<D extends SharedDatabase> {
       await this.alone(name, () => database.end(undefined, isGone));
     };
     return { database, leave };
+  }
+
+  /**
+   * An opening of a database that hears of its damage and deletion.
+   *
+   * @param open As of {@link join}.
+   */
+  async opened(name: string, events: StorageEvents, open: () => Promise<D>): Promise<Storage> {
+    const { database, leave } = await this.join(name, open);
+    database.listeners.add(events);
+    return openedStorage(database, () => {
+      database.listeners.delete(events);
+      return leave();
+    });
   }
 
   /**
