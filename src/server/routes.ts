@@ -1,3 +1,4 @@
+import { Mutex } from '../async/mutex.ts';
 import { copy } from '../codec/capture.ts';
 import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts';
 import { CairnError } from '../errors/errors.ts';
@@ -239,24 +240,22 @@ class Push {
   }
 }
 
-/** What merges documents of a collection now. */
-const merges = new WeakMap<Store, Map<string, Promise<unknown>>>();
+/** What merges documents of collections now. */
+const merges = new WeakMap<Store, Map<string, Mutex>>();
 
 /**
  * Runs one task of a collection after the other: requests that all count in one document would
  * else overtake each other, and be made anew.
  */
 async function inTurn(store: Store, collection: string, task: () => Promise<void>): Promise<void> {
-  const turns = merges.get(store) ?? new Map<string, Promise<unknown>>();
+  const turns = merges.get(store) ?? new Map<string, Mutex>();
   merges.set(store, turns);
-  const turn = (turns.get(collection) ?? Promise.resolve()).then(task);
-  // The failure of one is not that of the next.
-  const settled = turn.catch(() => undefined);
-  turns.set(collection, settled);
+  const turn = turns.get(collection) ?? new Mutex();
+  turns.set(collection, turn);
   try {
-    await turn;
+    await turn.run(task);
   } finally {
-    if (turns.get(collection) === settled) turns.delete(collection);
+    if (!turn.held) turns.delete(collection);
   }
 }
 
@@ -306,10 +305,13 @@ async function storePushedRows(
   access: Access,
 ): Promise<WireResult[]> {
   const push = new Push(store, collection, access);
-  const results = rows.map(defectOf);
-  let open = rows.flatMap((row, index) =>
-    results[index] ? [] : [{ index, row: toStore(row), operations: operationsOf(row) }],
-  );
+  const results: (WireResult | undefined)[] = [];
+  let open: (PushedRow & { readonly index: number })[] = [];
+  for (const [index, row] of rows.entries()) {
+    const read = readRow(row);
+    if ('row' in read) open.push({ index, ...read });
+    else results[index] = read;
+  }
   for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt++) {
     const answers = await push.attempt(open);
     open = open.filter(({ index }, at) => {
@@ -317,26 +319,19 @@ async function storePushedRows(
       return results[index] === undefined;
     });
   }
-  return results.map((result) => result ?? TOO_BUSY);
+  return rows.map((_, index) => results[index] ?? TOO_BUSY);
 }
 
-function toStore({ id, base, key, document }: ReceivedRow): StoreRow {
-  return { id, base, key, document: document as WireDocument | undefined };
-}
-
-function operationsOf({ id, operations }: ReceivedRow): readonly Operation[] | undefined {
-  return operations === undefined ? undefined : readOperations(operations, id);
-}
-
-/** A row that no server takes. It must not keep the others of its batch from being made. */
-function defectOf(row: ReceivedRow): WireResult | undefined {
-  const { id, document } = row;
+/** One that no server takes is a result: the others of its batch are made nevertheless. */
+function readRow({ id, base, key, document, operations }: ReceivedRow): PushedRow | WireResult {
   if (isIdTooLong(id)) return rejected(`The id is longer than ${MAX_ID_BYTES} bytes.`);
   const defect = document === undefined ? undefined : documentDefect(document, id);
   if (defect !== undefined) return rejected(`The document is invalid: ${defect}.`);
   try {
-    operationsOf(row);
-    return undefined;
+    return {
+      row: { id, base, key, document: document as WireDocument | undefined },
+      operations: operations === undefined ? undefined : readOperations(operations, id),
+    };
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     return rejected(`The operations are invalid: ${error.message}.`);
