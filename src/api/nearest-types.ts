@@ -1,5 +1,4 @@
-import type { Criteria } from '../query/criteria/criteria-types.ts';
-import type { Found, SelectOption, Stamp, Stored } from './document-types.ts';
+import type { Found, SelectOption, Stamp } from './document-types.ts';
 import type { SearchOptions } from './search-types.ts';
 
 /** Options of `nearest`. */
@@ -7,11 +6,9 @@ export interface NearestOptions<
   T extends object,
   S extends Stamp = never,
   L extends SelectOption<T, S> = undefined,
-> {
+> extends Pick<SearchOptions<T, S, L>, 'criteria' | 'archived' | 'select' | 'signal'> {
   /** The most hits, at most 1,000. @default 10 */
   k?: number | undefined;
-  /** Criteria that documents must match as well. @default all documents */
-  criteria?: Criteria<Stored<T, S>> | undefined;
   /** The path of the index; a collection with one vector index needs none. */
   path?: string | undefined;
   /**
@@ -20,12 +17,6 @@ export interface NearestOptions<
    * a few cells, and `explainNearest` says how many are found. `false` asks for cells at any size.
    */
   exact?: boolean | undefined;
-  /** Whether archived documents count too, or only they. @default false */
-  archived?: boolean | 'only' | undefined;
-  /** As of `filter`. @default whole documents */
-  select?: L | undefined;
-  /** Aborts the call: the promise rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
 }
 
 /** A document that `nearest` has found. */

@@ -13,13 +13,20 @@ export interface AggregateAsk {
   readonly call?: number | undefined;
 }
 
-/** What a search asks, in the place of a pipeline. */
-export interface SearchAsk {
+/** What an index without an order is asked, in the place of a pipeline. */
+export interface IndexAsk {
+  /** The `keyName` of the index. */
+  readonly index: string;
+  readonly criteria: object;
+  readonly archived: boolean | 'only';
+  readonly select: object | undefined;
+}
+
+/** What a search asks. */
+export interface SearchAsk extends IndexAsk {
   readonly part: 'search';
   /** The hits, words to suggest, or how the hits are found. */
   readonly wanted: 'hits' | 'words' | 'explanation';
-  /** The `keyName` of its index. */
-  readonly index: string;
   readonly text: string;
   readonly limit: number;
   /** The hit before a page. */
@@ -28,26 +35,17 @@ export interface SearchAsk {
   readonly prefix: boolean;
   readonly fuzzy: boolean;
   readonly highlight: boolean;
-  readonly criteria: object;
-  readonly archived: boolean | 'only';
-  readonly collation?: string | undefined;
-  readonly select?: object | undefined;
 }
 
-/** What a search by a vector asks, in the place of a pipeline. */
-export interface NearestAsk {
+/** What a search by a vector asks. */
+export interface NearestAsk extends IndexAsk {
   readonly part: 'vectors';
   readonly wanted: 'hits' | 'explanation';
-  /** The `keyName` of its index. */
-  readonly index: string;
   readonly vector: Float32Array;
   readonly k: number;
   readonly exact: boolean | undefined;
   /** Ids that a search by words has found, the best first: both results are made one. */
   readonly found: readonly string[] | undefined;
-  readonly criteria: object;
-  readonly archived: boolean | 'only';
-  readonly select: object | undefined;
 }
 
 /** The kind of a live query: documents, their count, a pipeline, or one document or value. */

@@ -16,7 +16,7 @@ import { PipelineSource, type PipelineStart, startOf } from './source.ts';
 export type PipelineAsk = AggregateAsk & { readonly related?: RelatedAsk | undefined };
 
 /** What a pipeline has made, and how. */
-interface Answer {
+interface Answer extends CompiledPipeline {
   /** They may share values with those of the collection. */
   readonly documents: readonly object[];
   readonly start: PipelineStart;
@@ -32,9 +32,11 @@ export function* resultOf(
   pace: Pace,
 ): Coroutine<Answer> {
   const { archived, collation, related } = ask;
-  const { compiled, foreign } = compiledFor(context, ask);
+  const pipeline = compiledFor(context, ask);
+  const { compiled, foreign } = pipeline;
   const start = startOf(compiled, ask);
-  if (foreign.size === 0) return yield* made(context, start, pace);
+  if (foreign.size === 0)
+    return { ...pipeline, ...(yield* made(context, start, pace)), relations: [] };
   const reading = lateReads.foreign(context, related as RelatedAsk, { archived, collation, pace });
   try {
     const collections = new Map(
@@ -42,7 +44,7 @@ export function* resultOf(
     );
     const named = (name: string) => collections.get(name) as ForeignCollection;
     const answer = yield* made(reading.context, start, pace, named);
-    return { ...answer, relations: reading.plans };
+    return { ...pipeline, ...answer, relations: reading.plans };
   } finally {
     reading.end();
   }
@@ -55,8 +57,8 @@ export function* explained(
   pace: Pace,
 ): Coroutine<Explained> {
   const began = context.clock.elapsed();
-  const { documents, start, source, relations } = yield* resultOf(context, ask, pace);
-  const { compiled, foreign } = compiledFor(context, ask);
+  const answer = yield* resultOf(context, ask, pace);
+  const { compiled, foreign, documents, start, source, relations } = answer;
   const live = foreign.size > 0 ? undefined : livePlanOf(start);
   let parts = 0;
   const stages = compiled.map(({ name, parts: own }, at): ExplainedStage => {
@@ -77,15 +79,17 @@ export function* explained(
   };
 }
 
-/**
- * The stages of a pipeline, with the places where they name other collections.
- *
- * @throws {CriteriaError} `operand_invalid` for a name that no collection has …
- */
+/** The stages of a pipeline, with the places where they name other collections. */
+interface CompiledPipeline {
+  readonly compiled: readonly CompiledStage[];
+  readonly foreign: ReadonlyMap<string, string>;
+}
+
+/** @throws {CriteriaError} also `operand_invalid` for a name that no open collection has. */
 export function compiledFor(
   { clock }: OperationContext,
   { pipeline, collation, related }: PipelineAsk,
-): { readonly compiled: readonly CompiledStage[]; readonly foreign: ReadonlyMap<string, string> } {
+): CompiledPipeline {
   const foreign = new Map<string, string>();
   const compiled = compilePipeline(pipeline, { now: clock.now(), collation, foreign });
   for (const [name, place] of foreign) {
@@ -101,7 +105,7 @@ function* made(
   start: PipelineStart,
   pace: Pace,
   foreign?: (name: string) => ForeignCollection,
-): Coroutine<Answer> {
+): Coroutine<Pick<Answer, 'documents' | 'start' | 'source'>> {
   const run = new PipelineRun(pace, foreign);
   const result = new Collected(run, 'pipeline');
   const source = new PipelineSource(context, start, pace);
@@ -111,5 +115,5 @@ function* made(
   yield* counted ? emit(run, counted, sink) : source.read(sink);
   yield* outcome(sink.end());
   pace.check();
-  return { documents: result.documents, start, source, relations: [] };
+  return { documents: result.documents, start, source };
 }

@@ -43,7 +43,7 @@ export interface Instant {
 }
 
 /** @param deliver Delivers what is found. */
-type LateRead = (
+export type LateRead = (
   context: OperationContext,
   request: Request,
   deliver: (scan: BegunScan) => Coroutine<ScanReply>,

@@ -169,7 +169,7 @@ export class ReplicaLog {
 /**
  * The operations of one changed document, by the key of the push that they came after; those before
  * all pushes are at {@link FIRST}. Nothing says here that a field was set in between: an operation
- * counts as long as it explains what the field is (`rebase` in query/update/operations.ts).
+ * counts as long as it explains what the field is (`rebase` in query/update/rebase.ts).
  */
 export type DocumentOperations = Readonly<Record<string, Segment>>;
 

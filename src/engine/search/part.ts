@@ -5,9 +5,8 @@ import { Pace } from '../../async/pace.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { hashText } from '../../codec/hash-text.ts';
 import { sameBody, sameValue } from '../../codec/same-value.ts';
-import { CollectionError, nameCollection, TransactionError } from '../../errors/errors.ts';
+import { CollectionError, TransactionError } from '../../errors/errors.ts';
 import type { ListPart, SearchAsk } from '../../protocol/live-protocol.ts';
-import type { Request, ScanReply } from '../../protocol/requests.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import type { EntryList } from '../../query/index/leaf-list.ts';
 import { stemEnglish } from '../../query/text/stem-english.ts';
@@ -32,8 +31,8 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { DocumentIndex, indexKinds } from '../documents/document-index.ts';
 import { compileSelection, documentReaders } from '../find/compiled-selection.ts';
-import { type BegunScan, provideReads } from '../find/late-reads.ts';
-import { type MadeResult, madeResult } from '../find/made-delivery.ts';
+import { provideReads } from '../find/late-reads.ts';
+import { madeRead } from '../find/made-reads.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { ListNews, type Match } from '../live/list-result.ts';
 import { lateResults } from '../live/live-queries.ts';
@@ -44,7 +43,6 @@ import type { MaintainedResult } from '../live/live-result.ts';
  * a column; postings are made of the keys when a search needs them.
  */
 class TextIndex extends DocumentIndex {
-  readonly settings: TextSettings;
   readonly words: TextWords;
   /** The keys of each path. */
   readonly keys: readonly (readonly string[])[];
@@ -58,7 +56,6 @@ class TextIndex extends DocumentIndex {
   constructor(...given: ConstructorParameters<typeof DocumentIndex>) {
     super(...given);
     const settings = (given[1].special as { readonly options: TextSettings }).options;
-    this.settings = settings;
     const { stop_words, stemmer, paths } = settings;
     this.words = new TextWords({ stop_words, stem: stemmer && stemEnglish });
     this.keys = paths.map(([path]) => path.split('.'));
@@ -450,25 +447,11 @@ function seenOf({ score, ...seen }: MadeHit['hit']): object {
   return seen;
 }
 
-function* search(
-  context: OperationContext,
-  request: Request,
-  deliver: (scan: BegunScan) => Coroutine<ScanReply>,
-): Coroutine<ScanReply> {
-  const { clock, aborts, settings } = context;
-  const { call, pipeline } = request as Request<'aggregate'>;
-  const pace = new Pace(clock, aborts, call);
-  pace.check();
-  let made: MadeResult;
-  try {
-    made = madeResult(yield* new TextSearch(context, pipeline as SearchAsk, pace).result());
-  } catch (error) {
-    throw nameCollection(error, settings.name);
-  }
-  return yield* deliver({ ...made, pace, end: undefined });
-}
-
 indexKinds.search = TextIndex;
-provideReads({ search });
+provideReads({
+  search: madeRead((context, { pipeline }, pace) =>
+    new TextSearch(context, pipeline as SearchAsk, pace).result(),
+  ),
+});
 lateResults.search = (context, { spec }) =>
   new LiveSearch(context, (spec as { readonly pipeline: object }).pipeline as SearchAsk);

@@ -2,25 +2,18 @@ import type { NearestExplanation } from '../../api/nearest-types.ts';
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
-import {
-  CollectionError,
-  nameCollection,
-  TransactionError,
-  ValueError,
-} from '../../errors/errors.ts';
+import { CollectionError, TransactionError, ValueError } from '../../errors/errors.ts';
 import type { NearestAsk } from '../../protocol/live-protocol.ts';
-import type { Request, ScanReply } from '../../protocol/requests.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import type { EntryList } from '../../query/index/leaf-list.ts';
 import { valueReader } from '../../query/path/own-property.ts';
-import { Best, type ScoredEntry } from '../../query/vector/best.ts';
 import {
   type Nearest,
   type NearestRules,
   NearestSearch,
 } from '../../query/vector/nearest-search.ts';
 import { type VectorSettings, vectorOf } from '../../query/vector/vector-of.ts';
-import type { Accept } from '../../query/vector/vector-table.ts';
+import { type Accept, bestEntries, type ScoredEntry } from '../../query/vector/vector-table.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { DocumentIndex, indexKinds } from '../documents/document-index.ts';
@@ -29,8 +22,8 @@ import {
   compileSelection,
   documentReaders,
 } from '../find/compiled-selection.ts';
-import { type BegunScan, provideReads } from '../find/late-reads.ts';
-import { type MadeResult, madeResult } from '../find/made-delivery.ts';
+import { provideReads } from '../find/late-reads.ts';
+import { madeRead } from '../find/made-reads.ts';
 import { DocumentQuery } from '../find/query.ts';
 
 /** What a record carries; `undefined` without a vector. */
@@ -236,22 +229,23 @@ class NearestQuery {
     const { table } = this.#index.search;
     yield* table.prepare(this.#pace);
     const matching = yield* query.records();
-    const best = new Best<StoredRecord>(most);
+    const best = bestEntries<StoredRecord>(most);
     let examined = 0;
     for (const record of matching) {
       // Of the version that matches: the table may have a newer one meanwhile.
       const vector = this.#index.vectorOf(record);
-      if (vector) best.add(record, table.score(vector, this.#ask.vector));
+      if (vector) best.add({ item: record, score: table.score(vector, this.#ask.vector) });
       if (vector) examined++;
       if (this.#pace.due) yield* this.#pace.pause();
     }
-    this.#last = { nearest: best.list(), examined };
+    const nearest = best.sorted();
+    this.#last = { nearest, examined };
     const { plan, candidates } = query;
     this.#criteria = {
       criteria: plan.kind === 'scan' ? 'documents' : 'index',
       documents_examined: this.#criteria.documents_examined + candidates.documents,
     };
-    return best.list();
+    return nearest;
   }
 
   *#search(
@@ -316,23 +310,9 @@ function fuse(
   return [...fused.values()].sort((a, b) => b.score - a.score || a.record.rank - b.record.rank);
 }
 
-function* vectors(
-  context: OperationContext,
-  request: Request,
-  deliver: (scan: BegunScan) => Coroutine<ScanReply>,
-): Coroutine<ScanReply> {
-  const { clock, aborts, settings } = context;
-  const { call, pipeline } = request as Request<'aggregate'>;
-  const pace = new Pace(clock, aborts, call);
-  pace.check();
-  let made: MadeResult;
-  try {
-    made = madeResult(yield* new NearestQuery(context, pipeline as NearestAsk, pace).result());
-  } catch (error) {
-    throw nameCollection(error, settings.name);
-  }
-  return yield* deliver({ ...made, pace, end: undefined });
-}
-
 indexKinds.vectors = VectorIndex;
-provideReads({ vectors });
+provideReads({
+  vectors: madeRead((context, { pipeline }, pace) =>
+    new NearestQuery(context, pipeline as NearestAsk, pace).result(),
+  ),
+});

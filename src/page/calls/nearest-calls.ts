@@ -1,6 +1,6 @@
 import { type Check, checkOptions, flag, integer, oneOf } from '../../api/options/option-checks.ts';
 import { OptionError, ValueError } from '../../errors/errors.ts';
-import type { NearestAsk } from '../../protocol/live-protocol.ts';
+import type { IndexAsk, NearestAsk, SearchAsk } from '../../protocol/live-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { keyName } from '../../query/index/index-key.ts';
@@ -77,21 +77,17 @@ export class NearestParser {
     { criteria, path, exact, ...rest }: Record<string, unknown>,
   ): FindQuery & { readonly pipeline: object } {
     const index = this.#indexOf(path as string | undefined);
-    const search = checkSearch(criteria, rest);
-    if (typeof search.params === 'function') throw functionRefused();
-    const { selection, ...query } = findQuery(search);
-    const ask: NearestAsk = {
-      ...asked,
-      part: 'vectors',
-      index: keyName(index),
-      vector: checkVector(asked.vector, index),
-      exact: exact as boolean | undefined,
-      criteria: selection.criteria ?? {},
-      archived: selection.archived,
-      select: selection.select,
-    };
-    const needs = ['vectors' as const, ...(selection.needs ?? [])];
-    return { ...query, selection: { ...selection, select: undefined, needs }, pipeline: ask };
+    return indexQuery(
+      index,
+      criteria,
+      rest,
+      'options.criteria',
+      (found): NearestAsk => ({
+        ...{ ...asked, ...found, part: 'vectors' },
+        vector: checkVector(asked.vector, index),
+        exact: exact as boolean | undefined,
+      }),
+    );
   }
 
   /** @throws {OptionError} `option_missing`, `option_invalid` */
@@ -129,7 +125,30 @@ function checkVector(vector: unknown, { special }: IndexDefinition): Float32Arra
   );
 }
 
-function functionRefused(): OptionError {
-  const message = '"criteria" must be criteria: functions cannot narrow a search. Filter its hits.';
-  return new OptionError('option_invalid', message, { place: 'options.criteria' });
+/**
+ * The query of a question to an index.
+ *
+ * @param options Those of any search.
+ * @param place That of the criteria.
+ * @throws {OptionError} `option_invalid` for a function
+ */
+export function indexQuery<A extends SearchAsk | NearestAsk>(
+  index: IndexDefinition,
+  criteria: unknown,
+  options: Record<string, unknown>,
+  place: string,
+  make: (found: IndexAsk) => A,
+): FindQuery & { readonly pipeline: A } {
+  const search = checkSearch(criteria, options);
+  if (typeof search.params === 'function')
+    throw new OptionError(
+      'option_invalid',
+      '"criteria" must be criteria: functions cannot narrow a search. Filter its hits.',
+      { place },
+    );
+  const { selection, ...query } = findQuery(search);
+  const { criteria: checked = {}, archived, select, needs = [] } = selection;
+  const pipeline = make({ index: keyName(index), criteria: checked, archived, select });
+  const asked = { ...selection, select: undefined, needs: [pipeline.part, ...needs] };
+  return { ...query, selection: asked, pipeline };
 }

@@ -3,10 +3,9 @@ import { OptionError } from '../../errors/errors.ts';
 import type { SearchAsk } from '../../protocol/live-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
-import { keyName } from '../../query/index/index-key.ts';
-import { type FindQuery, findQuery, type ParseSearch } from '../find/find-query.ts';
-import { checkSearch, findChecks } from '../find/search.ts';
-import { NearestParser } from './nearest-calls.ts';
+import type { FindQuery, ParseSearch } from '../find/find-query.ts';
+import { findChecks } from '../find/search.ts';
+import { indexQuery, NearestParser } from './nearest-calls.ts';
 
 /** Characters of a query at most. */
 const LONGEST = 1000;
@@ -67,21 +66,11 @@ function textQuery(
     known,
     'options',
   );
-  const search = checkSearch(criteria ?? {}, rest);
-  if (typeof search.params === 'function') throw functionRefused();
-  const { selection, ...query } = findQuery(search);
-  const ask: Record<keyof SearchAsk, unknown> = {
-    part: 'search',
-    ...{ wanted, index: keyName(index), text: checkText(text), limit },
+  const ask = {
+    ...{ part: 'search', wanted, text: checkText(text), limit, mode, prefix, fuzzy, highlight },
     after: after && idOf(after as HitLike),
-    ...{ mode, prefix, fuzzy, highlight },
-    criteria: selection.criteria,
-    archived: selection.archived,
-    collation: undefined,
-    select: selection.select,
-  };
-  const needs = ['search' as const, ...(selection.needs ?? [])];
-  return { ...query, selection: { ...selection, select: undefined, needs }, pipeline: ask };
+  } as SearchAsk;
+  return indexQuery(index, criteria ?? {}, rest, 'criteria', (found) => ({ ...ask, ...found }));
 }
 
 function notDeclared(): OptionError {
@@ -103,9 +92,4 @@ function checkText(text: unknown): string {
   if (typeof text === 'string' && text.length <= LONGEST) return text;
   const message = `"text" must be a string of at most ${LONGEST} characters: what a user types.`;
   throw new OptionError('option_invalid', message, { place: 'text' });
-}
-
-function functionRefused(): OptionError {
-  const message = '"criteria" must be criteria: functions cannot narrow a search. Filter its hits.';
-  return new OptionError('option_invalid', message, { place: 'criteria' });
 }

@@ -38,7 +38,6 @@ export class TextWords {
   constructor({ stop_words, stem }: WordRules) {
     this.#stop = new Set(stop_words.flatMap((word) => this.#folded(String(word))));
     this.#stem = stem;
-    this.#known.clear();
   }
 
   /** The words of a text in order, at most so many. */

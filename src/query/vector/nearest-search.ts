@@ -1,9 +1,8 @@
 import { type Coroutine, run } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
-import type { ScoredEntry } from './best.ts';
 import { Cells } from './cells.ts';
 import type { Metric } from './vector-of.ts';
-import { type Accept, type Entry, VectorTable } from './vector-table.ts';
+import { type Accept, type Entry, type ScoredEntry, VectorTable } from './vector-table.ts';
 
 /** Numbers in a table above which a scan of all takes too long: 100,000 vectors of 400. */
 const SCANNED = 40_000_000;

@@ -1,7 +1,7 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { EntryList } from '../index/leaf-list.ts';
-import { Best, type ScoredEntry } from './best.ts';
+import { TopN } from '../sort/top-n.ts';
 import type { Cells } from './cells.ts';
 import { dot, norm, squaredDistance } from './metric.ts';
 import type { Metric } from './vector-of.ts';
@@ -9,6 +9,17 @@ import type { Metric } from './vector-of.ts';
 /** What a vector belongs to. A rank belongs to one entry at a time. */
 export interface Entry {
   readonly rank: number;
+}
+
+/** An item with its score: the higher, the better. */
+export interface ScoredEntry<E> {
+  readonly item: E;
+  readonly score: number;
+}
+
+/** Keeps the best items. Of equal scores, the oldest stay. */
+export function bestEntries<E extends Entry>(most: number): TopN<ScoredEntry<E>> {
+  return new TopN(most, (a, b) => b.score - a.score || a.item.rank - b.item.rank);
 }
 
 /** Entries that came together, and their vectors. */
@@ -135,14 +146,14 @@ export class VectorTable<E extends Entry> {
     accept: Accept<E>,
     pace: Pace,
   ): Coroutine<ScoredEntry<E>[]> {
-    const best = new Best<E>(most);
+    const best = bestEntries<E>(most);
     const entries = this.entries.slice();
     const score = this.#scorer(query, this.vectors.slice());
     for (let from = 0; from < entries.length; from += AT_ONCE) {
       addAll(best, entries.slice(from, from + AT_ONCE), from, score, accept);
       if (pace.late) yield* pace.pause();
     }
-    return best.list();
+    return best.sorted();
   }
 
   /** The nearest of some cells. */
@@ -153,7 +164,7 @@ export class VectorTable<E extends Entry> {
     accept: Accept<E>,
     probes: number,
   ): { readonly nearest: ScoredEntry<E>[]; readonly examined: number } {
-    const best = new Best<E>(most);
+    const best = bestEntries<E>(most);
     const score = this.#scorer(query);
     const later = Array.from(
       { length: this.entries.length - cells.assigned },
@@ -162,12 +173,12 @@ export class VectorTable<E extends Entry> {
     let examined = 0;
     for (const slots of [...cells.near(query, probes), later])
       examined += this.#addSome(best, slots, score, accept);
-    return { nearest: best.list(), examined };
+    return { nearest: best.sorted(), examined };
   }
 
   /** @returns how many there are. */
   #addSome(
-    best: Best<E>,
+    best: TopN<ScoredEntry<E>>,
     slots: readonly number[],
     score: (slot: number) => number,
     accept: Accept<E>,
@@ -177,8 +188,7 @@ export class VectorTable<E extends Entry> {
       const entry = this.entries[slot];
       if (!entry) continue;
       examined++;
-      const own = score(slot);
-      if (own >= best.bound && accept(entry)) best.add(entry, own);
+      addIfBetter(best, entry, score(slot), accept);
     }
     return examined;
   }
@@ -221,7 +231,7 @@ export class VectorTable<E extends Entry> {
 
 /** Hot path: a plain function, as V8 optimizes a coroutine less well. */
 function addAll<E extends Entry>(
-  best: Best<E>,
+  best: TopN<ScoredEntry<E>>,
   entries: readonly (E | undefined)[],
   first: number,
   score: (slot: number) => number,
@@ -230,9 +240,18 @@ function addAll<E extends Entry>(
   for (let at = 0; at < entries.length; at++) {
     const entry = entries[at];
     if (!entry) continue;
-    const own = score(first + at);
-    if (own >= best.bound && accept(entry)) best.add(entry, own);
+    addIfBetter(best, entry, score(first + at), accept);
   }
+}
+
+function addIfBetter<E extends Entry>(
+  best: TopN<ScoredEntry<E>>,
+  item: E,
+  score: number,
+  accept: Accept<E>,
+): void {
+  const { worst } = best;
+  if ((!worst || score >= worst.score) && accept(item)) best.add({ item, score });
 }
 
 function isSame(a: Float32Array, b: Float32Array): boolean {

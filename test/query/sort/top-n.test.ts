@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TopN } from '../../../src/engine/find/result-collector.ts';
+import { TopN } from '../../../src/query/sort/top-n.ts';
 import { fc } from '../../setup/properties.ts';
 
 const ascending = (a: number, b: number) => a - b;
