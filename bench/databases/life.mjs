@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { workloads as inPage } from '../page/workloads.mjs';
+import { bytesIn } from '../shared/bytes-in.mjs';
 import { PageCalls } from './page-calls.mjs';
 
 /**
@@ -86,13 +86,4 @@ export async function weigh(origin, contender, terms) {
   } finally {
     removeFolder(profile);
   }
-}
-
-/** @param {string} path @returns {number} */
-function bytesIn(path) {
-  if (!existsSync(path)) return 0;
-  const status = statSync(path);
-  // allocated blocks: sparse files are longer than their data
-  if (!status.isDirectory()) return Math.min(status.size, status.blocks * 512);
-  return readdirSync(path).reduce((sum, name) => sum + bytesIn(`${path}/${name}`), 0);
 }

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { makeFolder, removeFolder } from '../../tools/browsers/child.mjs';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
@@ -6,6 +5,7 @@ import { randomNumbers } from '../page/documents.mjs';
 import { shuffle, summarize } from '../page/statistics.mjs';
 import { buildIfStale } from '../shared/build.mjs';
 import { buildPage } from '../shared/build-page.mjs';
+import { bytesIn } from '../shared/bytes-in.mjs';
 import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { writeResults } from '../shared/results.mjs';
@@ -178,15 +178,6 @@ async function live(url, terms, note) {
   } finally {
     removeFolder(profile);
   }
-}
-
-/** @param {string} path @returns {number} */
-function bytesIn(path) {
-  if (!existsSync(path)) return 0;
-  const status = statSync(path);
-  // allocated blocks: sparse files are longer than their data
-  if (!status.isDirectory()) return Math.min(status.size, status.blocks * 512);
-  return readdirSync(path).reduce((sum, name) => sum + bytesIn(`${path}/${name}`), 0);
 }
 
 /** Medians, and as a multiple of the first contender's. @param {Measured} measured @param

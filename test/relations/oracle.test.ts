@@ -1,29 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { DocumentCollection } from '../../src/index.ts';
 import { compileCriteria } from '../../src/query/criteria/compile-criteria.ts';
 import { compileSelect } from '../../src/query/projection.ts';
 import { compileSort } from '../../src/query/sort/compile-sort.ts';
 import { equalValues } from '../../src/query/value/compare-values.ts';
 import { testDatabase } from '../../src/testing/index.ts';
+import {
+  type AnyCollection,
+  NAMES,
+  type Name,
+  type Relation,
+  relatedCollections,
+  type Schema,
+} from './related-collections.ts';
 
 /** A document as the oracle keeps it: as the collection returns it, in insertion order. */
 type Document = Record<string, unknown> & { _id: string; _archived: boolean };
-
-type Any = DocumentCollection<Record<string, unknown>>;
-
-const NAMES = ['a', 'b', 'c'] as const;
-type Name = (typeof NAMES)[number];
-
-/** A relation of a random schema. */
-interface Relation {
-  partner: Name;
-  isOne: boolean;
-  from: string;
-  to: string;
-}
-
-type Schema = Record<Name, Record<string, Relation>>;
 
 interface Include {
   where?: object;
@@ -243,17 +235,7 @@ test('live and fresh results are those of nested loops, after each change', asyn
       }),
       async ({ schema, caching, indexes, query, first, later }) => {
         const db = await testDatabase({ auto_close: false });
-        const made = {} as Record<Name, Any>;
-        for (const name of NAMES) {
-          const own = Object.entries(schema[name]).map(([key, { partner, isOne, from, to }]) => {
-            const open = () => made[partner];
-            return [key, isOne ? { one: open, from, to } : { many: open, from, to }];
-          });
-          made[name] = new db.Collection({
-            ...{ name, type: 'DOCUMENT_BASED', caching, indexes },
-            relations: Object.fromEntries(own) as never,
-          }) as unknown as Any;
-        }
+        const made = relatedCollections(db, schema, { caching, indexes });
         const apply = async (one: Change): Promise<void> => {
           if (one.kind === 'together')
             await db.transaction(async (tx) => {
@@ -300,7 +282,10 @@ function pick({ archived }: { archived?: boolean }): { archived?: boolean } {
   return archived === undefined ? {} : { archived };
 }
 
-async function applyTo(collection: Any, one: Exclude<Change, { kind: 'together' }>): Promise<void> {
+async function applyTo(
+  collection: AnyCollection,
+  one: Exclude<Change, { kind: 'together' }>,
+): Promise<void> {
   if (one.kind === 'put') await collection.upsert({ _id: one.id, ...one.fields });
   else if (one.kind === 'patch') await collection.patch(one.id, one.fields as never);
   else if (one.kind === 'insertMany') await collection.insertMany([{ ...one.fields }, {}]);

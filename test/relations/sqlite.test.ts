@@ -1,19 +1,20 @@
 import initSqlite, { type Database } from '@sqlite.org/sqlite-wasm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DocumentCollection } from '../../src/index.ts';
 import { testDatabase } from '../../src/testing/index.ts';
 import { fc, runs } from '../setup/properties.ts';
+import {
+  NAMES,
+  type Name,
+  type Relation,
+  relatedCollections,
+  type Schema,
+} from './related-collections.ts';
 
 /**
  * SQLite as a judge: each call becomes one statement. Where it and MongoDB differ, documents and
  * conditions stay away: values of several types in one field, numbers that round in sums, and null
  * beside other values in comparisons of order.
  */
-
-type Any = DocumentCollection<Record<string, unknown>>;
-
-const NAMES = ['a', 'b', 'c'] as const;
-type Name = (typeof NAMES)[number];
 
 interface Row {
   readonly x: string | null;
@@ -22,15 +23,6 @@ interface Row {
   readonly n: number;
   readonly m: number | null;
 }
-
-interface Relation {
-  readonly partner: Name;
-  readonly isOne: boolean;
-  readonly from: string;
-  readonly to: string;
-}
-
-type Schema = Record<Name, Record<string, Relation>>;
 
 type Condition = Record<string, unknown>;
 
@@ -224,16 +216,8 @@ function joined({ from, to }: Relation, outer: string, inner: string): string {
 
 async function opened(schema: Schema, rows: Record<Name, readonly Row[]>, indexes: string[]) {
   const db = await testDatabase({ auto_close: false });
-  const made = {} as Record<Name, Any>;
+  const made = relatedCollections(db, schema, { indexes });
   for (const name of NAMES) {
-    const own = Object.entries(schema[name]).map(([key, { partner, isOne, from, to }]) => {
-      const open = () => made[partner];
-      return [key, isOne ? { one: open, from, to } : { many: open, from, to }];
-    });
-    made[name] = new db.Collection({
-      ...{ name, type: 'DOCUMENT_BASED', indexes },
-      relations: Object.fromEntries(own) as never,
-    }) as unknown as Any;
     sqlite.exec(`DELETE FROM ${name}`);
     for (const [at, { list, ...fields }] of rows[name].entries()) {
       const document = { _id: IDS[at] as string, ...fields, list };
