@@ -38,7 +38,7 @@ export function* openCollection(
   ): Promise<void> => {
     if (manifest.type !== type) throw typeMismatch(name, manifest.type, type);
     checkpoints.found(checkpoint);
-    await first.begin(manifest, checkpoint, last);
+    await first.begin({ manifest, checkpoint, last, kinds });
     await kinds;
     // Handles that were opened since the collection was have declared their indexes by now.
     loading = new Loading(context, log.version);

@@ -350,7 +350,7 @@ export const OPERATIONS: Readonly<Record<OperationName, number>> = {
   scanNext: READS,
   scanEnd: READS | ANY_VERSION,
   count: READS | FIRST_READ,
-  aggregate: READS,
+  aggregate: READS | FIRST_READ,
   explain: READS,
   insert: EDITS,
   insertPart: EDITS,

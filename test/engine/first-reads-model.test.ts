@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { TextIndex } from '../../src/engine/search/text-index.ts';
 import type { DocumentCollection } from '../../src/index.ts';
+import { TextRuns } from '../../src/query/text/text-runs.ts';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import { WarmSet } from '../../src/storage/checkpoint/warm-set.ts';
 import type { Storage, StorageDriver } from '../../src/storage/drivers/driver.ts';
@@ -23,6 +25,7 @@ const options = {
     { fields: 'b', where: { a: { $gte: 1 } } },
     { fields: 'b', where: { _archived: false } },
     { fields: 'tags', multi: true, collation: { locale: 'sv', strength: 2 } },
+    { text: { text: 1, tags: 2 } },
   ],
   save_timeout: 3600,
 } as const;
@@ -34,6 +37,7 @@ const item = fc.record({
   a: value,
   b: fc.integer({ min: 0, max: 3 }),
   tags: fc.array(fc.constantFrom('s', 't', 'u'), { maxLength: 2 }),
+  text: fc.array(fc.constantFrom('s', 'seven', 'té'), { maxLength: 4 }).map((all) => all.join(' ')),
 });
 
 type Change =
@@ -172,6 +176,10 @@ function countWarm(): () => number {
 test('first reads answer as an open collection does', async () => {
   let answeredFirst = 0;
   const taken = countWarm();
+  const searched = vi.spyOn(TextIndex.prototype, 'open');
+  onTestFinished(() => searched.mockRestore());
+  const adopted = vi.spyOn(TextRuns.prototype, 'adopt');
+  onTestFinished(() => adopted.mockRestore());
   await fc.assert(
     fc.asyncProperty(
       fc.array(life, { minLength: 1, maxLength: 3 }),
@@ -189,6 +197,9 @@ test('first reads answer as an open collection does', async () => {
               ...reads.map(({ criteria: by, ...how }) => items.filter(by as object, how)),
               ...reads.map(({ criteria: by, archived }) => items.count(by as object, { archived })),
               ...ids.map((one) => items.get(one)),
+              ...['s', 'seven te', 't -u'].map((text) => items.search(text, { mode: 'any' })),
+              items.suggest('se'),
+              items.search('s', { archived: 'only', highlight: true }),
             ]);
           const first = await ask();
           if (await directory()) answeredFirst++;
@@ -206,4 +217,6 @@ test('first reads answer as an open collection does', async () => {
   );
   expect(answeredFirst).toBeGreaterThan(50);
   expect(taken()).toBeGreaterThan(500);
+  expect(searched.mock.calls.length).toBeGreaterThan(50);
+  expect(adopted.mock.calls.length).toBeGreaterThan(50);
 });

@@ -8,6 +8,9 @@ import { probeOf } from '../../query/value/collation.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
+/** The slot in a checkpoint of a row of a segment; `undefined` where that is not covered. */
+export type SlotOf = (segment: number, row: number) => number | undefined;
+
 /**
  * The state of an index:
  *
@@ -28,6 +31,11 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
   phase: Phase = 'extracting';
   /** While checking: two records with one key, the later one changed after the check began. */
   duplicate: DuplicateKey | undefined;
+  /**
+   * Encodes what it is made of, for a checkpoint; `undefined` where it was replaced meanwhile. Left
+   * out for one whose checkpoint has pages by key, or none.
+   */
+  declare readonly toBytes?: (slotOf: SlotOf) => Generator<void, Uint8Array | undefined>;
   /** While checking: versions replaced or deleted since the check began. */
   readonly outdated = new Set<StoredRecord>();
 

@@ -1,4 +1,5 @@
 import {
+  type BytesPage,
   type Checkpoint,
   directoryKey,
   HASHES,
@@ -11,7 +12,7 @@ import {
 import { HashPages, IndexPages } from '../../storage/checkpoint/checkpoint-pages.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { seal } from '../../storage/integrity/seal.ts';
-import type { DocumentIndex } from '../documents/document-index.ts';
+import type { DocumentIndex, SlotOf } from '../documents/document-index.ts';
 import type { DocumentIndexes } from '../documents/document-indexes.ts';
 import type { RecordStore } from '../records/record-store.ts';
 
@@ -20,6 +21,9 @@ const SLICE = 8192;
 
 /** Pages that one write puts: about 2 MB, so that saves never wait long for it. */
 const AT_ONCE = 40;
+
+/** Bytes of a page of an index without an order. */
+const BYTES = 48 * 1024;
 
 /** A checkpoint that is ready to be written. */
 export interface BuiltCheckpoint {
@@ -33,9 +37,6 @@ interface Content {
   readonly records: RecordStore;
   readonly indexes: DocumentIndexes;
 }
-
-/** The slot of a row; `undefined` where its segment is not covered. */
-type SlotOf = (segment: number, row: number) => number | undefined;
 
 /**
  * Builds a checkpoint of what is in memory, slice by slice. It covers the segments that are live at
@@ -79,11 +80,20 @@ export function* buildCheckpoint(
   put(HASHES, hashes.pages());
   yield;
   const directories: Record<string, IndexDirectory> = {};
-  for (const slot of indexes.ordered) {
+  for (const slot of keptIn(indexes)) {
     // One that was dropped meanwhile has lost records.
-    if (slot.phase !== 'ready' || !indexes.ordered.includes(slot)) continue;
-    const pages = yield* pagesOf(slot, slotOf);
+    if (slot.phase !== 'ready' || !indexes.all.includes(slot)) continue;
     const part = Object.keys(directories).length + 1;
+    if (slot.toBytes) {
+      const bytes = yield* slot.toBytes(slotOf);
+      const pages = bytes && Array.from(cut(bytes));
+      if (!pages) continue;
+      const counts = Uint32Array.from(pages, ({ bytes: { length } }) => length);
+      directories[slot.column] = { part, firsts: [], counts, unkeyed: 0 };
+      put(part, pages);
+      continue;
+    }
+    const pages = yield* pagesOf(slot, slotOf);
     const unkeyed = Array.from(slot.unkeyed.values(), (one) => slotOf(one.segment, one.index));
     directories[slot.column] = pages.finish(
       part,
@@ -98,6 +108,16 @@ export function* buildCheckpoint(
     noPages(name, before),
   ]);
   return { checkpoint, writes };
+}
+
+/** The indexes that a checkpoint has. */
+export function keptIn(indexes: DocumentIndexes): readonly DocumentIndex[] {
+  return indexes.all.filter(({ definition, toBytes }) => toBytes || !definition.special);
+}
+
+function* cut(bytes: Uint8Array): Generator<BytesPage> {
+  for (let from = 0; from < bytes.length; from += BYTES)
+    yield { bytes: bytes.slice(from, from + BYTES) };
 }
 
 function* pagesOf(index: DocumentIndex, slotOf: SlotOf): Generator<void, IndexPages> {

@@ -6,7 +6,7 @@ import { fitting, mayBeWarm, WarmSet } from '../../storage/checkpoint/warm-set.t
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { type BuiltCheckpoint, buildCheckpoint } from './checkpoint-builder.ts';
+import { type BuiltCheckpoint, buildCheckpoint, keptIn } from './checkpoint-builder.ts';
 
 /** The checkpoint in storage. */
 export type StoredCheckpoint = Pick<Checkpoint, 'generation' | 'segments' | 'indexes'>;
@@ -53,7 +53,7 @@ export class CheckpointWork {
       if (!covered.has(number)) uncovered += bytes;
     }
     const known = this.#state.stored?.indexes ?? {};
-    const isNew = indexes.ordered.some(({ phase, column }) => phase === 'ready' && !known[column]);
+    const isNew = keptIn(indexes).some(({ phase, column }) => phase === 'ready' && !known[column]);
     return isNew || uncovered > Math.max(least, size * SHARE);
   }
 

@@ -2,11 +2,15 @@ import { run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import { isFirstRead } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
-import type { Checkpoint } from '../../storage/checkpoint/checkpoint-format.ts';
-import type { Manifest } from '../../storage/log/manifest.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { DocumentStore } from '../documents/document-store.ts';
+import type { StoredState } from './newer-segments.ts';
 import { StoredRecords } from './stored-records.ts';
+
+/** What an opening has read, where there may be no checkpoint. */
+type ReadState = Omit<StoredState, 'checkpoint'> & {
+  readonly checkpoint: StoredState['checkpoint'] | undefined;
+};
 
 /** The value of a reply. */
 export interface FirstAnswer {
@@ -39,11 +43,9 @@ export class FirstReads {
 
   /**
    * Lets the first reads go ahead. Resolves when those that have come by now are answered.
-   *
-   * @param last The number of the newest segment.
    */
-  async begin(manifest: Manifest, checkpoint: Checkpoint | undefined, last: number): Promise<void> {
-    const records = checkpoint && new StoredRecords(this.#context, { manifest, checkpoint, last });
+  async begin(state: ReadState): Promise<void> {
+    const records = state.checkpoint && new StoredRecords(this.#context, state as StoredState);
     this.#records = records;
     this.#settle(records);
     if (!records) return;
@@ -121,7 +123,7 @@ export class FirstReads {
     if (!found) return undefined;
     const store = new DocumentStore(found);
     const value = await run(store.execute(request));
-    const cursor = request.op === 'scan' ? cursorOf(value) : undefined;
+    const cursor = cursorOf(value);
     if (cursor !== undefined) this.#scans.set(cursor, store);
     return { value };
   }
@@ -133,8 +135,7 @@ function cursorOf(reply: unknown): number | undefined {
 
 /** Whether a checkpoint may have the answer. Shared documents are those of the open collection. */
 function isAnswerable(request: Request): boolean {
-  const { transaction, at, mayHang, related } = request;
-  if (transaction !== undefined || at || mayHang || related) return false;
-  if (request.op === 'scan' || request.op === 'count') return !request.after && !request.shared;
-  return isFirstRead(request);
+  const { transaction, at, mayHang, related, after, shared } = request as Request<'scan'>;
+  const mustWait = transaction !== undefined || at || mayHang || related || after || shared;
+  return !mustWait && isFirstRead(request);
 }

@@ -27,13 +27,16 @@ export interface StoredState {
   readonly checkpoint: Checkpoint;
   /** The number of the newest segment. */
   readonly last: number;
+  /** Settles when the code of indexes without an order is there, or does not come. */
+  readonly kinds?: Promise<unknown> | undefined;
 }
 
 /** The live segments that a checkpoint does not cover: what they say of a key wins. */
 export class NewerSegments {
   /** The keys that they put or delete. */
   readonly keys: ReadonlySet<string>;
-  readonly #records: readonly StoredRecord[];
+  readonly segments: readonly IntactSegment[];
+  readonly records: readonly StoredRecord[];
   /** By name, with the offsets of their keys in the records. */
   readonly #indexes: ReadonlyMap<string, readonly [index: StoredIndex, offset: number]>;
 
@@ -80,14 +83,14 @@ export class NewerSegments {
     const keys = new Set<string>();
     const states = new Map<number, SegmentState>();
     for (const { segment, hashes } of segments) {
-      for (const key of segment.keys) keys.add(key);
-      for (const key of segment.deletes) keys.add(key);
+      for (const key of [...segment.keys, ...segment.deletes]) keys.add(key);
       states.set(segment.number, stateOf(segment));
       folded.fold(segment, hashes);
     }
     folded.finish(states);
     this.keys = keys;
-    this.#records = folded.list;
+    this.segments = segments;
+    this.records = folded.list;
     this.#indexes = new Map(
       indexes.map((index, offset) => [index.definition.name, [index, offset]]),
     );
@@ -95,8 +98,7 @@ export class NewerSegments {
 
   /** The records that a plan may find, and perhaps others. */
   candidates(plan: PlanByKeys): StoredRecord[] {
-    const isCandidate = this.#testOf(plan);
-    return this.#records.filter(isCandidate);
+    return this.records.filter(this.#testOf(plan));
   }
 
   #testOf(plan: PlanByKeys): (record: StoredRecord) => boolean {

@@ -30,6 +30,14 @@ const MOST_KEYS = 16_384;
 /** How often an opening makes room for reads: about a second in all. */
 const ROOM = 100;
 
+/** What finds those that an index without an order has: its part adds it. */
+export const lateStored: {
+  find?: (
+    stored: StoredRecords,
+    request: Request<'aggregate'>,
+  ) => Promise<OperationContext | undefined>;
+} = {};
+
 /**
  * The records of a collection that is not in memory: those of its checkpoint, and those in newer
  * segments.
@@ -37,30 +45,31 @@ const ROOM = 100;
 export class StoredRecords {
   /** Beside the opening. */
   readonly room: RoomForReads;
-  readonly #context: CollectionContext;
+  readonly context: CollectionContext;
+  readonly state: StoredState;
   readonly #reader: CheckpointReader;
   readonly #newer: Promise<NewerSegments | undefined>;
   readonly #warm: Promise<WarmSet>;
   /** The covered segments that still count. */
-  readonly #live: ReadonlySet<number>;
+  readonly live: ReadonlySet<number>;
   /** By name. */
   readonly #indexes: ReadonlyMap<string, StoredIndex>;
 
   constructor(context: CollectionContext, state: StoredState) {
     const { manifest, checkpoint } = state;
     const { storage, settings, records, keeper } = context;
-    this.#context = context;
+    this.context = context;
+    this.state = state;
     this.room = new RoomForReads(ROOM, checkpoint.segments.length);
     this.#reader = new CheckpointReader(storage, settings.name, checkpoint);
-    this.#live = liveAmong(checkpoint, manifest);
+    this.live = liveAmong(checkpoint, manifest);
     const { ordered } = new DocumentIndexes(settings, keeper.declaredFor(records.log.version));
     const stored = ordered.flatMap(({ definition, column }) => {
       const directory = checkpoint.indexes[column];
       return directory ? new StoredIndex(definition, column, directory) : [];
     });
     this.#indexes = new Map(stored.map((index) => [index.definition.name, index]));
-    const indexes = [...this.#indexes.values()];
-    this.#newer = NewerSegments.read(context, state, indexes);
+    this.#newer = NewerSegments.read(context, state, stored);
     this.#warm = WarmSet.read(storage, settings.name);
     for (const reading of [this.#newer, this.#warm]) reading.catch(() => undefined);
   }
@@ -78,17 +87,19 @@ export class StoredRecords {
    *   will sooner.
    */
   async find(request: Request): Promise<OperationContext | undefined> {
+    if (request.op === 'aggregate') {
+      await this.state.kinds;
+      return lateStored.find?.(this, request);
+    }
     const plan = this.#planOf(request);
     if (!plan || this.#costOf(plan) > MOST_KEYS) return undefined;
     const [slots, newer] = await Promise.all([this.#slotsOf(plan), this.#newer]);
     if (!slots || !newer || slots.size > MOST) return undefined;
     const fresh = newer.candidates(plan);
-    if (fresh.length > MOST) return undefined;
-    const old = await this.#recordsAt(slots);
+    const old = fresh.length <= MOST && (await this.recordsAt(slots));
     if (!old) return undefined;
-    this.#context.recent.note(old);
     const records = [...old.filter(({ key }) => !newer.keys.has(key)), ...fresh];
-    return this.#contextOf(records.sort((a, b) => a.rank - b.rank));
+    return this.contextOf(records.sort((a, b) => a.rank - b.rank));
   }
 
   #planOf(request: Request): PlanByKeys | undefined {
@@ -98,7 +109,7 @@ export class StoredRecords {
     if (request.op === 'get') return byIds([request.id]);
     if (request.op === 'getMany') return byIds(request.ids);
     const selection = request as Partial<Selection>;
-    const { criteria, collation, archived } = compileSelection(this.#context, selection);
+    const { criteria, collation, archived } = compileSelection(this.context, selection);
     const plan = planQuery({ criteria, collation, archived, indexes: this.#indexes });
     return plan.kind === 'scan' ? undefined : plan;
   }
@@ -118,12 +129,9 @@ export class StoredRecords {
       const bounds = plan.ranges.map((range) => index.boundsOf(range));
       return this.#reader.slotsInRanges(index.directory, bounds);
     }
-    const all = new Set<number>();
-    for (const slots of await Promise.all(plan.branches.map((branch) => this.#slotsOf(branch)))) {
-      if (!slots) return undefined;
-      for (const slot of slots) all.add(slot);
-    }
-    return all;
+    const all = await Promise.all(plan.branches.map((branch) => this.#slotsOf(branch)));
+    if (all.includes(undefined)) return undefined;
+    return new Set(all.flatMap((slots) => [...(slots ?? [])]));
   }
 
   #indexOf({ index }: IndexPlan): StoredIndex {
@@ -134,19 +142,19 @@ export class StoredRecords {
    * The records at slots of segments that still count; `undefined` where the opening will have them
    * sooner.
    */
-  async #recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[] | undefined> {
+  async recordsAt(slots: ReadonlySet<number>): Promise<StoredRecord[] | undefined> {
     const rows = new Map<number, number[]>();
     for (const slot of slots) {
       const { segment, row } = this.#reader.placeOf(slot);
-      if (!this.#live.has(segment)) continue;
-      const known = rows.get(segment);
-      if (known) known.push(row);
-      else rows.set(segment, [row]);
+      if (!this.live.has(segment)) continue;
+      rows.set(segment, [...(rows.get(segment) ?? []), row]);
     }
     const warm = await this.#takeWarm(rows);
     if (rows.size > 0 && this.room.isFull) return undefined;
     this.room.noteRead(rows.size);
-    return [...warm, ...(await readRows(this.#context, rows))];
+    const found = [...warm, ...(await readRows(this.context, rows))];
+    this.context.recent.note(found);
+    return found;
   }
 
   /** Takes the rows that the warm set has away from those to be read. */
@@ -156,25 +164,24 @@ export class StoredRecords {
     for (const [segment, list] of rows) {
       const left = list.filter((row) => {
         const record = warm.record(segment, row);
-        if (record) found.push(record);
-        return record === undefined;
+        return !record || !found.push(record);
       });
-      if (left.length > 0) rows.set(segment, left);
-      else rows.delete(segment);
+      rows.set(segment, left);
+      if (left.length === 0) rows.delete(segment);
     }
     return found;
   }
 
-  /** A collection of these records alone. */
-  async #contextOf(list: readonly StoredRecord[]): Promise<OperationContext> {
-    const { log } = this.#context.records;
-    const { settings, clock } = this.#context;
+  /** A collection of these records alone, with their bodies. */
+  async contextOf(list: readonly StoredRecord[]): Promise<OperationContext> {
+    const { log } = this.context.records;
+    const { settings, clock } = this.context;
     const records = new RecordStore(log, clock, true, new OpenSnapshots());
     const rows = new PartList([new RecordPart({ made: list })]);
     records.open({ rows, resident: false, last: list.at(-1)?.rank ?? 0 });
     await run(records.bodies.ofAll(list));
     records.bodies.replaced(true);
-    return { ...this.#context, records, indexes: new DocumentIndexes(settings, []) };
+    return { ...this.context, records, indexes: new DocumentIndexes(settings, []) };
   }
 }
 
@@ -192,10 +199,13 @@ function liveAmong({ segments }: Checkpoint, manifest: Manifest): ReadonlySet<nu
  * @throws {StorageError} `data_damaged`
  */
 async function readRows(
-  { storage, settings, records }: Pick<CollectionContext, 'storage' | 'settings' | 'records'>,
+  {
+    storage,
+    settings: { name },
+    records,
+  }: Pick<CollectionContext, 'storage' | 'settings' | 'records'>,
   rows: ReadonlyMap<number, readonly number[]>,
 ): Promise<StoredRecord[]> {
-  const { name } = settings;
   const withBodies = !storage.getItem;
   const found: StoredRecord[] = [];
   const take: TakeSegment = (segment, _, stored) => {

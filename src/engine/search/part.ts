@@ -1,16 +1,12 @@
-import type { TextSettings } from '../../api/options/special-indexes.ts';
 import type { SearchExplanation, SearchHit, Suggestion } from '../../api/search-types.ts';
-import type { Coroutine } from '../../async/coroutine.ts';
+import { type Coroutine, wait } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, encode } from '../../codec/body.ts';
-import { hashText } from '../../codec/hash-text.ts';
 import { sameBody, sameValue } from '../../codec/same-value.ts';
 import { CollectionError, TransactionError } from '../../errors/errors.ts';
 import type { ListPart, SearchAsk } from '../../protocol/live-protocol.ts';
-import type { IndexKey } from '../../query/index/index-key.ts';
-import type { EntryList } from '../../query/index/leaf-list.ts';
-import { stemEnglish } from '../../query/text/stem-english.ts';
-import { type TextAt, textsAt, wordsOfKey } from '../../query/text/text-key.ts';
+import type { Postings } from '../../query/text/postings.ts';
+import { type TextAt, textsAt } from '../../query/text/text-key.ts';
 import {
   BestFirst,
   matchTexts,
@@ -18,94 +14,20 @@ import {
   type ScoredEnd,
   type TextMatches,
 } from '../../query/text/text-matches.ts';
-import { TextRuns } from '../../query/text/text-runs.ts';
-import {
-  parseSearch,
-  probeOfWords,
-  type SearchTerm,
-  synonymsOf,
-  TextWords,
-  textKeyReader,
-} from '../../query/text/text-words.ts';
+import { parseSearch, type SearchTerm } from '../../query/text/text-words.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
-import { DocumentIndex, indexKinds } from '../documents/document-index.ts';
+import { indexKinds } from '../documents/document-index.ts';
 import { compileSelection, documentReaders } from '../find/compiled-selection.ts';
 import { provideReads } from '../find/late-reads.ts';
 import { madeRead } from '../find/made-reads.ts';
 import { DocumentQuery } from '../find/query.ts';
+import { lateStored } from '../first-reads/stored-records.ts';
 import { ListNews, type Match } from '../live/list-result.ts';
 import { lateResults } from '../live/live-queries.ts';
 import type { MaintainedResult } from '../live/live-result.ts';
-
-/**
- * The words of the texts of documents. What a record carries is a `TextKey`, which segments keep as
- * a column; postings are made of the keys when a search needs them.
- */
-class TextIndex extends DocumentIndex {
-  readonly words: TextWords;
-  /** The keys of each path. */
-  readonly keys: readonly (readonly string[])[];
-  /** The other words that a word stands for. */
-  readonly synonyms: ReadonlyMap<string, readonly string[]>;
-  override readonly read: (document: object) => IndexKey;
-  readonly runs: TextRuns<StoredRecord>;
-  /** Of each path. */
-  readonly weights: readonly number[];
-
-  constructor(...given: ConstructorParameters<typeof DocumentIndex>) {
-    super(...given);
-    const settings = (given[1].special as { readonly options: TextSettings }).options;
-    const { stop_words, stemmer, paths } = settings;
-    this.words = new TextWords({ stop_words, stem: stemmer && stemEnglish });
-    this.keys = paths.map(([path]) => path.split('.'));
-    this.weights = paths.map(([, weight]) => weight);
-    this.synonyms = synonymsOf(settings.synonyms, this.words);
-    this.read = textKeyReader(this.keys, this.words);
-    this.runs = new TextRuns(paths.length);
-    // Weights and synonyms count when a search is made, so other ones need no other column.
-    const kept = [paths.map(([path]) => path), stop_words, stemmer ?? '', hashText(probeOfWords())];
-    this.column = JSON.stringify(['text', ...kept]);
-  }
-
-  override get size(): number {
-    return this.runs.size;
-  }
-
-  override load(entries: EntryList<StoredRecord>, keys: readonly IndexKey[]): void {
-    this.runs.load(entries, keys as readonly string[]);
-  }
-
-  override add(entry: StoredRecord, key: IndexKey): void {
-    this.runs.add(entry, key as string);
-  }
-
-  override addAll(entries: EntryList<StoredRecord>, keys: readonly IndexKey[]): void {
-    if (this.size === 0) this.load(entries, keys);
-    else for (const [at, key] of keys.entries()) this.add(entries.at(at) as StoredRecord, key);
-  }
-
-  override remove(entry: StoredRecord, key: IndexKey): void {
-    this.runs.remove(entry, () => wordsOfKey(key as string));
-  }
-
-  override replace(
-    before: StoredRecord,
-    after: StoredRecord,
-    keyBefore: IndexKey,
-    keyAfter: IndexKey,
-  ): void {
-    if (keyBefore === keyAfter) this.runs.replace(after);
-    else {
-      this.remove(before, keyBefore);
-      this.add(after, keyAfter);
-    }
-  }
-
-  override sorting(): Generator<void> {
-    return this.runs.building();
-  }
-}
+import { findStored, readStored } from './stored-texts.ts';
+import { TextIndex } from './text-index.ts';
 
 /** Documents that are looked at together. */
 const BATCH = 64;
@@ -114,7 +36,9 @@ const BATCH = 64;
 const FEW = 256;
 
 /** A hit, before its document is made. */
-interface FoundRecord extends Scored<StoredRecord> {
+interface FoundRecord {
+  readonly record: StoredRecord;
+  readonly score: number;
   readonly body: Body;
 }
 
@@ -154,7 +78,17 @@ class TextSearch {
 
   /** Must come first: what is loaded is built when it is needed. */
   *prepare(): Coroutine<void> {
-    for (const _slice of this.index.runs.building()) if (this.#pace.late) yield* this.#pace.pause();
+    const { index } = this;
+    if (index.runs.isLoaded) {
+      const { storage, settings } = this.#context as CollectionContext;
+      const found = yield* wait(readStored(storage, settings.name, index.column));
+      if (found) yield* this.#inSlices(index.adopt(...found));
+    }
+    yield* this.#inSlices(index.runs.building());
+  }
+
+  *#inSlices(work: Generator<void>): Coroutine<void> {
+    for (const _slice of work) if (this.#pace.late) yield* this.#pace.pause();
   }
 
   /** The hits, best first. */
@@ -182,10 +116,14 @@ class TextSearch {
     if (test && !narrowed) this.criteria = { criteria: 'documents' };
     const found: FoundRecord[] = [];
     while (best.length > 0 && found.length < ask.limit) {
-      const batch: Scored<StoredRecord>[] = [];
+      const taken: Scored<StoredRecord>[] = [];
       const room = looks ? Math.max(BATCH, ask.limit) : ask.limit - found.length;
-      for (let one = best.take(); one; one = batch.length < room ? best.take() : undefined)
-        if (wanted(one.record) && (!narrowed || narrowed.has(one.record.rank))) batch.push(one);
+      for (let one = best.take(); one; one = taken.length < room ? best.take() : undefined)
+        if (!narrowed || narrowed.has(one.run.ranks[one.row] as number)) taken.push(one);
+      if (this.index.fetch) yield this.index.fetch(taken);
+      const batch = taken
+        .map(({ run, row, score }) => ({ record: run.recordAt(row), score }))
+        .filter(({ record }) => wanted(record));
       const bodies = yield* records.bodies.ofAll(batch.map(({ record }) => record));
       for (const [at, one] of batch.entries()) {
         const body = bodies[at] as Body;
@@ -344,19 +282,16 @@ class TextSearch {
   }
 }
 
-function countAmong(
-  { rows, starts }: TextMatches<StoredRecord>['scores'][number]['run']['postings'],
-  at: number,
-  members: ReadonlySet<number>,
-): number {
-  let count = 0;
+function countAmong(postings: Postings, at: number, members: ReadonlySet<number>): number {
+  const { rows, count } = postings.list(at);
+  let found = 0;
   let last = -1;
-  for (let entry = starts[at] as number; entry < (starts[at + 1] as number); entry++) {
+  for (let entry = 0; entry < count; entry++) {
     const row = rows[entry] as number;
-    if (row !== last && members.has(row)) count++;
+    if (row !== last && members.has(row)) found++;
     last = row;
   }
-  return count;
+  return found;
 }
 
 function inTransaction(name: string): TransactionError {
@@ -448,6 +383,7 @@ function seenOf({ score, ...seen }: MadeHit['hit']): object {
 }
 
 indexKinds.search = TextIndex;
+lateStored.find = findStored;
 provideReads({
   search: madeRead((context, { pipeline }, pace) =>
     new TextSearch(context, pipeline as SearchAsk, pace).result(),

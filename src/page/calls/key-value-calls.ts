@@ -79,7 +79,7 @@ export class KeyValueCalls extends CommonCalls {
       const after = before.filter((item) => !passesPredicate(params as AnyTest, item as never));
       if (after.length === before.length) return after;
       // If another client has changed the array, the function runs again.
-      const stored = yield* this.replaceAt(sender, path, after, reply.version);
+      const stored = yield* this.replaceOf(sender, path, after, reply.version);
       if (stored) return stored.value as unknown[];
     }
   }
@@ -101,7 +101,7 @@ export class KeyValueCalls extends CommonCalls {
       const { body, version } = yield* request(sender, { op: 'kvGetVersion', key: path });
       const changed = yield* attempts.run(body && decode(body));
       if (changed === undefined) return body && decode(body);
-      const stored = yield* this.replaceAt(sender, path, changed, version);
+      const stored = yield* this.replaceOf(sender, path, changed, version);
       if (stored) return stored.value;
     }
   }
@@ -110,7 +110,7 @@ export class KeyValueCalls extends CommonCalls {
    * Replaces the value at a key. @returns it, `undefined` if its record has another version than
    * the given.
    */
-  protected *replaceAt(
+  protected *replaceOf(
     sender: Sender,
     key: Key,
     value: unknown,

@@ -1,51 +1,48 @@
 import { seekBehind } from './near-words.ts';
-import { readToken, type TextKey } from './text-key.ts';
 
-/** Documents that are looked at before a builder yields. */
-const SLICE = 1024;
+/** Words that are joined, or put in their place, before a builder yields. */
+const WORDS_AT_ONCE = 2048;
 
 /**
- * Which documents have a word, by word: typed arrays, not an object for an entry. Rows are numbered
- * from 0 up. Immutable, but for the rows that have gone.
+ * Which documents have a word, by word: bytes, not an object for an entry. Rows are numbered from 0
+ * up. Immutable, but for the rows that have gone.
+ *
+ * An entry is a number of 7 bits a byte, the lowest first: rows since the entry before, times the
+ * number of paths, plus the path; and in the lowest bit whether a byte with the times of the word
+ * follows. Two of three entries take one byte.
  */
 export class Postings {
   /** Ascending by code unit. */
   readonly words: readonly string[];
-  /** Where the entries of a word begin; one more at the end. */
-  readonly starts: Uint32Array;
-  /** Of each entry; those of a word ascend. */
-  readonly rows: Uint32Array;
-  /** How many times the word occurs there. */
-  readonly counts: Uint8Array;
-  /** The number of the path; left out where there is one. */
-  readonly paths: Uint8Array | undefined;
+  /** Where the bytes of each word end. */
+  readonly ends: Uint32Array;
+  /** How many documents have each word, with those that have gone. */
+  readonly documents: Uint32Array;
+  readonly bytes: Uint8Array;
   /** Words at each path of each row. */
-  readonly lengths: Uint32Array;
+  readonly lengths: Uint16Array;
   readonly pathCount: number;
   readonly size: number;
   /** Rows that have gone: 1. */
   readonly dead: Uint8Array;
-  /** How many documents that have gone had a word. */
-  readonly gone = new Map<string, number>();
   deadCount = 0;
   /** Words at each path, of the rows that are there. */
   readonly totals: Float64Array;
+  /** Documents that are there by word, as of so many that have gone. */
+  readonly #counts = new Map<number, readonly [documents: number, gone: number]>();
 
-  constructor(content: PostingsContent) {
-    const { words, starts, rows, counts, paths, lengths, pathCount } = content;
+  constructor({ words, ends, documents, bytes, lengths, pathCount }: PostingsContent) {
     this.words = words;
-    this.starts = starts;
-    this.rows = rows;
-    this.counts = counts;
-    this.paths = paths;
+    this.ends = ends;
+    this.documents = documents;
+    this.bytes = bytes;
     this.lengths = lengths;
     this.pathCount = pathCount;
     this.size = lengths.length / pathCount;
     this.dead = new Uint8Array(this.size);
     this.totals = new Float64Array(pathCount);
-    lengths.forEach((length, at) => {
-      (this.totals[at % pathCount] as number) += length;
-    });
+    for (let at = 0; at < lengths.length; at++)
+      (this.totals[at % pathCount] as number) += lengths[at] as number;
   }
 
   /** Number of the rows that are there. */
@@ -79,191 +76,298 @@ export class Postings {
 
   /** How many documents that are there have the word at a place. */
   documentsWith(at: number): number {
-    const gone = this.gone.get(this.words[at] as string) ?? 0;
-    const from = this.starts[at] as number;
-    const to = this.starts[at + 1] as number;
-    if (!this.paths) return to - from - gone;
-    let count = 0;
+    if (this.deadCount === 0) return this.documents[at] as number;
+    const known = this.#counts.get(at);
+    if (known?.[1] === this.deadCount) return known[0];
+    const { rows, count } = this.list(at);
+    let documents = 0;
     let last = -1;
-    for (let entry = from; entry < to; entry++) {
-      const row = this.rows[entry] as number;
-      if (row !== last) count++;
+    for (let entry = 0; entry < count; entry++) {
+      const row = rows[entry] as number;
+      if (row !== last && !this.dead[row]) documents++;
       last = row;
     }
-    return count - gone;
+    this.#counts.set(at, [documents, this.deadCount]);
+    return documents;
   }
 
-  /** @param words The distinct words of the row. */
-  kill(row: number, words: Iterable<string>): void {
+  /** The entries of the word at a place. Valid until the next list is read, of any postings. */
+  list(at: number): EntryColumns {
+    const { bytes, pathCount } = this;
+    let place = at === 0 ? 0 : (this.ends[at - 1] as number);
+    const end = this.ends[at] as number;
+    const { rows, paths, times } = listOf(end - place);
+    let count = 0;
+    let row = -1;
+    while (place < end) {
+      let byte = bytes[place++] as number;
+      let entry = byte & 127;
+      for (let shift = 7; byte > 127; shift += 7) {
+        byte = bytes[place++] as number;
+        entry += (byte & 127) << shift;
+      }
+      times[count] = entry & 1 ? (bytes[place++] as number) : 1;
+      entry >>>= 1;
+      if (pathCount > 1) {
+        paths[count] = entry % pathCount;
+        entry = (entry / pathCount) | 0;
+      }
+      row += entry;
+      rows[count++] = row;
+    }
+    list.count = count;
+    return list;
+  }
+
+  kill(row: number): void {
     if (this.dead[row]) return;
     this.dead[row] = 1;
     this.deadCount++;
-    for (const word of words) this.gone.set(word, (this.gone.get(word) ?? 0) + 1);
     for (let path = 0; path < this.pathCount; path++)
       (this.totals[path] as number) -= this.lengths[row * this.pathCount + path] as number;
   }
 }
 
-type PostingsContent = Pick<
+export type PostingsContent = Pick<
   Postings,
-  'words' | 'starts' | 'rows' | 'counts' | 'paths' | 'lengths' | 'pathCount'
+  'words' | 'ends' | 'documents' | 'bytes' | 'lengths' | 'pathCount'
 >;
 
-/** A typed array that grows. */
-class Growing {
-  items = new Uint32Array(1024);
-  length = 0;
+/** The entries of a word. */
+export interface EntryColumns {
+  /** Ascending; a row is there once for each path with the word. */
+  readonly rows: Uint32Array;
+  /** All 0 where there is one path. */
+  readonly paths: Uint8Array;
+  /** How many times the word occurs there. */
+  readonly times: Uint8Array;
+  readonly count: number;
+}
 
-  push(item: number): void {
-    if (this.length === this.items.length) {
-      const larger = new Uint32Array(this.length * 2);
-      larger.set(this.items);
-      this.items = larger;
+/** The one that was read last: memory for each of them would have to be collected. */
+let list = {
+  rows: new Uint32Array(0),
+  paths: new Uint8Array(0),
+  times: new Uint8Array(0),
+  count: 0,
+};
+
+function listOf(most: number): typeof list {
+  if (list.rows.length < most) {
+    const room = Math.max(1024, most * 2);
+    const bytes = () => new Uint8Array(room);
+    list = { rows: new Uint32Array(room), paths: bytes(), times: bytes(), count: 0 };
+  }
+  return list;
+}
+
+/** Bytes that come in no order of words, each word's in a chain of chunks. */
+class Chains {
+  #bytes = new Uint8Array(1 << 16);
+  #used = 0;
+  /** By chain: where it begins, where its next byte comes, where its chunk ends, its length. */
+  readonly #firsts: number[] = [];
+  readonly #places: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #sizes: number[] = [];
+
+  /** Begins a chain; they are numbered from 0 up. */
+  begin(): void {
+    const at = this.#take(FIRST_CHUNK);
+    this.#firsts.push(at);
+    this.#places.push(at);
+    this.#ends.push(at + FIRST_CHUNK - LINK);
+    this.#sizes.push(0);
+  }
+
+  /** The number of bytes of a chain. */
+  sizeOf(chain: number): number {
+    return this.#sizes[chain] as number;
+  }
+
+  add(chain: number, byte: number): void {
+    let place = this.#places[chain] as number;
+    if (place === this.#ends[chain]) place = this.#next(chain, place);
+    this.#bytes[place] = byte;
+    this.#places[chain] = place + 1;
+    (this.#sizes[chain] as number)++;
+  }
+
+  /** Copies the bytes of a chain. */
+  copy(chain: number, to: Uint8Array, from: number): void {
+    const bytes = this.#bytes;
+    let at = this.#firsts[chain] as number;
+    let left = this.sizeOf(chain);
+    for (let size = FIRST_CHUNK, place = from; left > 0; size = sizeBehind(size)) {
+      const room = Math.min(left, size - LINK);
+      to.set(bytes.subarray(at, at + room), place);
+      left -= room;
+      place += room;
+      if (left > 0) at = linkAt(bytes, at + room);
     }
-    this.items[this.length++] = item;
+  }
+
+  #next(chain: number, end: number): number {
+    let size = FIRST_CHUNK;
+    for (let room = size - LINK; room < this.sizeOf(chain) + 1; room += size - LINK)
+      size = sizeBehind(size);
+    const next = this.#take(size);
+    for (let byte = 0; byte < LINK; byte++) this.#bytes[end + byte] = (next >>> (8 * byte)) & 255;
+    this.#ends[chain] = next + size - LINK;
+    return next;
+  }
+
+  #take(size: number): number {
+    const at = this.#used;
+    this.#used += size;
+    if (this.#used > this.#bytes.length) {
+      const larger = new Uint8Array(this.#bytes.length * 2);
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    return at;
   }
 }
 
-/** Makes postings of the keys of rows, in slices. */
-export function* buildPostings(
-  keys: readonly TextKey[],
-  pathCount: number,
-): Generator<void, Postings> {
-  /** Numbers of words, and of words with their times. */
-  const numbers = new Map<string, number>();
-  const tokens = new Map<string, number>();
-  const words: string[] = [];
-  const frequencies = new Growing();
-  /** Of each entry in the order of rows: the number of its word and its times, then its row. */
-  const entries = new Growing();
-  const places = new Growing();
-  const lengths = new Uint32Array(keys.length * pathCount);
-  const numberOf = (token: string): number => {
-    const { word, count } = readToken(token);
-    let number = numbers.get(word);
-    if (number === undefined) {
-      number = words.length;
-      const own = unattached(word);
-      numbers.set(own, number);
-      words.push(own);
-      frequencies.push(0);
+/** Bytes of the first chunk of a chain, of the longest, and of the link at the end of each. */
+const FIRST_CHUNK = 12;
+const LONGEST_CHUNK = 1024;
+const LINK = 4;
+
+const sizeBehind = (size: number): number => Math.min(LONGEST_CHUNK, size * 2);
+
+function linkAt(bytes: Uint8Array, at: number): number {
+  let link = 0;
+  for (let byte = LINK - 1; byte >= 0; byte--) link = link * 256 + (bytes[at + byte] as number);
+  return link;
+}
+
+/** Takes the entries of words in the order of rows, and makes postings of them. */
+export class PostingsBuilder {
+  readonly words: string[] = [];
+  readonly #pathCount: number;
+  readonly #chains = new Chains();
+  readonly #documents: number[] = [];
+  /** By number of a word: the last row that has it. */
+  readonly #rows: number[] = [];
+
+  constructor(pathCount: number) {
+    this.#pathCount = pathCount;
+  }
+
+  /** The number of a new word. */
+  begin(word: string): number {
+    this.#chains.begin();
+    this.#documents.push(0);
+    this.#rows.push(-1);
+    return this.words.push(word) - 1;
+  }
+
+  add(word: number, row: number, path: number, times: number): void {
+    const before = this.#rows[word] as number;
+    if (before !== row) (this.#documents[word] as number)++;
+    this.#rows[word] = row;
+    let left = (((row - before) * this.#pathCount + path) << 1) | (times > 1 ? 1 : 0);
+    for (; left > 127; left >>>= 7) this.#chains.add(word, (left & 127) | 128);
+    this.#chains.add(word, left);
+    if (times > 1) this.#chains.add(word, times);
+  }
+
+  /** In slices. @param isSorted Whether words have come in their order. */
+  *finish(lengths: Uint16Array, isSorted: boolean): Generator<void, Postings> {
+    const { words } = this;
+    const order = isSorted ? Array.from(words.keys()) : yield* sortedNumbers(words);
+    const ends = new Uint32Array(words.length);
+    const documents = new Uint32Array(words.length);
+    let total = 0;
+    for (const [at, number] of order.entries()) {
+      ends[at] = total += this.#chains.sizeOf(number);
+      documents[at] = this.#documents[number] as number;
     }
-    const packed = number * 256 + count;
-    tokens.set(count === 1 ? (words[number] as string) : unattached(token), packed);
-    return packed;
-  };
-  for (let row = 0; row < keys.length; row++) {
-    if (row % SLICE === SLICE - 1) yield;
-    const lines = (keys[row] as string).split('\n');
-    for (let path = 0; path < lines.length && path < pathCount; path++) {
-      const line = lines[path] as string;
-      if (line === '') continue;
-      let length = 0;
-      for (const token of line.split(' ')) {
-        const packed = tokens.get(token) ?? numberOf(token);
-        const number = Math.floor(packed / 256);
-        length += packed % 256;
-        (frequencies.items[number] as number)++;
-        // Two numbers of 32 bits hold all: a word's number may have more than 24.
-        entries.push(number);
-        places.push(row);
-        places.push((packed % 256) + path * 256);
+    const bytes = new Uint8Array(total);
+    for (const [at, number] of order.entries()) {
+      this.#chains.copy(number, bytes, at === 0 ? 0 : (ends[at - 1] as number));
+      if (at % WORDS_AT_ONCE === WORDS_AT_ONCE - 1) yield;
+    }
+    return new Postings({
+      ...{ ends, documents, bytes, lengths, pathCount: this.#pathCount },
+      words: isSorted ? words : order.map((number) => words[number] as string),
+    });
+  }
+}
+
+/** The numbers of words in the order of these: a merge sort, whose slices are short. */
+function* sortedNumbers(words: readonly string[]): Generator<void, number[]> {
+  const wordOf = (number: number | undefined) => words[number as number] as string;
+  let lists: number[][] = [];
+  for (let from = 0; from < words.length; from += WORDS_AT_ONCE) {
+    const length = Math.min(WORDS_AT_ONCE, words.length - from);
+    const list = Array.from({ length }, (_, at) => from + at);
+    lists.push(list.sort((a, b) => (wordOf(a) < wordOf(b) ? -1 : 1)));
+    yield;
+  }
+  while (lists.length > 1) {
+    const merged: number[][] = [];
+    for (let pair = 0; pair < lists.length; pair += 2) {
+      const [left = [], right = []] = lists.slice(pair, pair + 2);
+      const both: number[] = [];
+      for (let a = 0, b = 0; a < left.length || b < right.length; ) {
+        const isLeft = b >= right.length || (a < left.length && wordOf(left[a]) < wordOf(right[b]));
+        both.push((isLeft ? left[a++] : right[b++]) as number);
+        if (both.length % WORDS_AT_ONCE === 0) yield;
       }
-      lengths[row * pathCount + path] = length;
+      merged.push(both);
     }
+    lists = merged;
   }
-  tokens.clear();
-  numbers.clear();
-  yield;
-  const order = Uint32Array.from(words.keys()).sort((a, b) =>
-    (words[a] as string) < (words[b] as string) ? -1 : 1,
-  );
-  const starts = new Uint32Array(words.length + 1);
-  const next = new Uint32Array(words.length);
-  let total = 0;
-  order.forEach((number, at) => {
-    starts[at] = next[number] = total;
-    total += frequencies.items[number] as number;
-  });
-  starts[words.length] = total;
-  yield;
-  const rows = new Uint32Array(total);
-  const counts = new Uint8Array(total);
-  const paths = pathCount > 1 ? new Uint8Array(total) : undefined;
-  for (let entry = 0; entry < total; entry++) {
-    const at = (next[entries.items[entry] as number] as number)++;
-    const packed = places.items[2 * entry + 1] as number;
-    rows[at] = places.items[2 * entry] as number;
-    counts[at] = packed & 255;
-    if (paths) paths[at] = packed >> 8;
-    if (entry % 1_000_000 === 999_999) yield;
-  }
-  const sorted = Array.from(order, (number) => words[number] as string);
-  return new Postings({ words: sorted, starts, rows, counts, paths, lengths, pathCount });
+  return lists[0] ?? [];
 }
 
-/** A copy that keeps no longer text in memory, which a long part of one does. */
-function unattached(word: string): string {
-  return word.length < 13 ? word : ` ${word}`.slice(1);
+/** A part of joined postings, and where its rows go; -1 for those that have gone. */
+export interface JoinedPart {
+  readonly postings: Postings;
+  readonly rows: Int32Array;
 }
 
 /**
- * Joins postings: the rows that are there follow one another. Each part has its own rows, without
- * those that have gone.
+ * Joins postings, in slices. A row may keep its number or get another; those of a later part must
+ * come behind, and those of a part keep their order.
+ *
+ * @param size How many rows there are then.
  */
-export function joinPostings(parts: readonly Postings[]): Postings {
-  const pathCount = (parts[0] as Postings).pathCount;
-  let size = 0;
-  const renamed = parts.map(({ dead }) =>
-    Uint32Array.from(dead, (isDead) => (isDead ? 0xffff_ffff : size++)),
-  );
-  const lengths = new Uint32Array(size * pathCount);
-  for (const [at, part] of parts.entries())
-    renamed[at]?.forEach((row, before) => {
-      if (row === 0xffff_ffff) return;
-      for (let path = 0; path < pathCount; path++)
-        lengths[row * pathCount + path] = part.lengths[before * pathCount + path] as number;
-    });
-  const most = parts.reduce((sum, { rows }) => sum + rows.length, 0);
-  const rows = new Uint32Array(most);
-  const counts = new Uint8Array(most);
-  const paths = pathCount > 1 ? new Uint8Array(most) : undefined;
-  const words: string[] = [];
-  const starts: number[] = [];
-  const at = parts.map(() => 0);
-  let total = 0;
-  for (;;) {
+export function* joinPostings(
+  parts: readonly JoinedPart[],
+  size: number,
+): Generator<void, Postings> {
+  const { pathCount } = (parts[0] as JoinedPart).postings;
+  const lengths = new Uint16Array(size * pathCount);
+  for (const { postings, rows } of parts)
+    for (const [before, row] of rows.entries())
+      for (let path = 0; row >= 0 && path < pathCount; path++)
+        lengths[row * pathCount + path] = postings.lengths[before * pathCount + path] as number;
+  const builder = new PostingsBuilder(pathCount);
+  const places = parts.map(() => 0);
+  const wordAt = (part: number) => parts[part]?.postings.words[places[part] as number];
+  for (let joined = 1; ; joined++) {
     let word: string | undefined;
-    for (const [part, place] of at.entries()) {
-      const own = parts[part]?.words[place];
+    for (const part of parts.keys()) {
+      const own = wordAt(part);
       if (own !== undefined && (word === undefined || own < word)) word = own;
     }
     if (word === undefined) break;
-    const start = total;
-    for (const [number, part] of parts.entries()) {
-      const place = at[number] as number;
-      if (part.words[place] !== word) continue;
-      at[number] = place + 1;
-      const names = renamed[number] as Uint32Array;
-      const to = part.starts[place + 1] as number;
-      for (let entry = part.starts[place] as number; entry < to; entry++) {
-        const row = names[part.rows[entry] as number] as number;
-        if (row === 0xffff_ffff) continue;
-        rows[total] = row;
-        counts[total] = part.counts[entry] as number;
-        if (paths) paths[total] = part.paths?.[entry] as number;
-        total++;
+    let number = -1;
+    for (const [part, { postings, rows }] of parts.entries()) {
+      if (wordAt(part) !== word) continue;
+      const { count, ...list } = postings.list((places[part] as number)++);
+      for (let at = 0; at < count; at++) {
+        const row = rows[list.rows[at] as number] as number;
+        if (row < 0) continue;
+        if (number < 0) number = builder.begin(word);
+        const path = pathCount > 1 ? (list.paths[at] as number) : 0;
+        builder.add(number, row, path, list.times[at] as number);
       }
     }
-    if (total === start) continue;
-    words.push(word);
-    starts.push(start);
+    if (joined % WORDS_AT_ONCE === 0) yield;
   }
-  starts.push(total);
-  return new Postings({
-    ...{ words, lengths, pathCount, starts: Uint32Array.from(starts) },
-    rows: rows.slice(0, total),
-    counts: counts.slice(0, total),
-    paths: paths?.slice(0, total),
-  });
+  return yield* builder.finish(lengths, true);
 }

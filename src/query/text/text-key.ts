@@ -33,14 +33,6 @@ export function readToken(token: string): { readonly word: string; readonly coun
   return { word: token.slice(0, at), count: Number(token.slice(at + 1)) };
 }
 
-/** The distinct words of a key. */
-export function wordsOfKey(key: TextKey): Set<string> {
-  const tokens = key.split(/[\n ]/);
-  const words = new Set(tokens.map((token) => readToken(token).word));
-  words.delete('');
-  return words;
-}
-
 /** A text in a document, and its path there: with the numbers of items of arrays. */
 export type TextAt = readonly [text: string, path: string];
 

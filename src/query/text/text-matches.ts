@@ -1,6 +1,6 @@
 import type { Ranked } from '../index/leaf-list.ts';
 import { errorsIn, nearWords } from './near-words.ts';
-import type { Postings } from './postings.ts';
+import type { EntryColumns, Postings } from './postings.ts';
 import type { Run, TextRuns } from './text-runs.ts';
 import type { SearchTerm } from './text-words.ts';
 
@@ -195,7 +195,8 @@ class Scoring {
   readonly scores: Float64Array;
   readonly #postings: Postings;
   readonly #weights: readonly number[];
-  readonly #averages: Float64Array;
+  /** One divided by the average length of each path. */
+  readonly #shares: Float64Array;
   /** How many of the terms so far a row matches; only the rows that match all count. */
   readonly #seen: Uint16Array;
   #candidates: number[] = [];
@@ -204,7 +205,7 @@ class Scoring {
   constructor(postings: Postings, weights: readonly number[], averages: Float64Array) {
     this.#postings = postings;
     this.#weights = weights;
-    this.#averages = averages;
+    this.#shares = averages.map((length) => 1 / length);
     this.scores = new Float64Array(postings.size);
     this.#seen = new Uint16Array(postings.size);
   }
@@ -225,76 +226,51 @@ class Scoring {
   }
 
   exclude({ word }: ExpandedTerm): void {
-    const [from, to] = this.#entriesOf(word);
-    for (let at = from; at < to; at++) this.#seen[this.#postings.rows[at] as number] = OUT;
+    const { rows, count } = this.#entriesOf(word);
+    for (let at = 0; at < count; at++) this.#seen[rows[at] as number] = OUT;
   }
 
   rows(): readonly number[] {
     return this.#candidates.filter((row) => this.#seen[row] === this.#step);
   }
 
-  #entriesOf(word: string): readonly [from: number, to: number] {
-    const { starts } = this.#postings;
+  #entriesOf(word: string): EntryColumns {
     const place = this.#postings.find(word);
-    return place < 0 ? [0, 0] : [starts[place] as number, starts[place + 1] as number];
+    return place < 0 ? NONE : this.#postings.list(place);
   }
 
   #add({ word, weight, idf }: Variant): void {
-    const [from, to] = this.#entriesOf(word);
-    if (from === to) return;
-    const isFirst = this.#step === 0;
-    // Fewer steps than a walk along the list.
-    if (!isFirst && this.#candidates.length * 16 < to - from) this.#lookUp(from, to, weight * idf);
-    else this.#walk(from, to, weight * idf, isFirst);
-  }
-
-  #walk(from: number, to: number, factor: number, isFirst: boolean): void {
-    const { rows } = this.#postings;
+    const { rows, paths, times, count } = this.#entriesOf(word);
     const seen = this.#seen;
     const step = this.#step;
-    for (let at = from; at < to; at++) {
+    const isFirst = step === 0;
+    const { lengths, pathCount } = this.#postings;
+    for (let at = 0; at < count; at++) {
       const row = rows[at] as number;
       const state = seen[row] as number;
       if (state === step) {
         if (isFirst) this.#candidates.push(row);
         seen[row] = step + 1;
       } else if (state !== step + 1) continue;
-      this.#count(row, at, factor);
+      const path = pathCount > 1 ? (paths[at] as number) : 0;
+      const often = times[at] as number;
+      const length = (lengths[row * pathCount + path] as number) * (this.#shares[path] as number);
+      const frequency = (often * (K + 1)) / (often + K * (1 - B + B * length));
+      (this.scores[row] as number) += weight * idf * (this.#weights[path] as number) * frequency;
     }
-  }
-
-  #lookUp(from: number, to: number, factor: number): void {
-    const { rows } = this.#postings;
-    const seen = this.#seen;
-    const step = this.#step;
-    for (const row of this.#candidates) {
-      let low = from;
-      let high = to;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if ((rows[middle] as number) < row) low = middle + 1;
-        else high = middle;
-      }
-      for (; low < to && rows[low] === row; low++) {
-        if (seen[row] === step) seen[row] = step + 1;
-        this.#count(row, low, factor);
-      }
-    }
-  }
-
-  #count(row: number, at: number, factor: number): void {
-    const { counts, paths, lengths, pathCount } = this.#postings;
-    const path = paths ? (paths[at] as number) : 0;
-    const times = counts[at] as number;
-    const length = (lengths[row * pathCount + path] as number) / (this.#averages[path] as number);
-    const frequency = (times * (K + 1)) / (times + K * (1 - B + B * length));
-    (this.scores[row] as number) += factor * (this.#weights[path] as number) * frequency;
   }
 }
 
-/** A document that matches. */
-export interface Scored<E> {
-  readonly record: E;
+/** The entries of a word that is not there. */
+const NONE: EntryColumns = {
+  ...{ rows: new Uint32Array(), paths: new Uint8Array(), times: new Uint8Array() },
+  count: 0,
+};
+
+/** A row that matches. */
+export interface Scored<E extends Ranked> {
+  readonly run: Run<E>;
+  readonly row: number;
   readonly score: number;
 }
 
@@ -358,8 +334,7 @@ export class BestFirst<E extends Ranked> {
     heap[0] = heap[--this.#length] as number;
     this.#sink(0);
     const { run } = this.#runs[this.#owners[best] as number] as RunScores<E>;
-    const record = run.recordAt(this.#rows[best] as number);
-    return { record, score: this.#scores[best] as number };
+    return { run, row: this.#rows[best] as number, score: this.#scores[best] as number };
   }
 
   #isBefore(a: number, b: number): boolean {

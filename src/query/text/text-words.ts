@@ -12,6 +12,8 @@ const REMEMBERED = 20_000;
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII_ONLY = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
+/** The first half of a letter whose second one was cut off. */
+const HALF = /[\ud800-\udbff]$/;
 /** Letters of scripts that put no spaces between words. */
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
@@ -65,7 +67,7 @@ export class TextWords {
     const kept: string[] = [];
     for (const each of words) {
       if (stop.size > 0 && stop.has(each)) continue;
-      const word = each.length > LONGEST ? each.slice(0, LONGEST) : each;
+      const word = each.length > LONGEST ? each.slice(0, LONGEST).replace(HALF, '') : each;
       kept.push(stem ? stem(word) : word);
     }
     return kept;

@@ -28,9 +28,9 @@ export interface Checkpoint {
 export interface IndexDirectory {
   /** Names its pages. */
   readonly part: number;
-  /** The first key of each page. */
+  /** The first key of each page; none where pages are bytes. */
   readonly firsts: readonly unknown[];
-  /** The number of entries in each page. */
+  /** The number of entries, or bytes, in each page. */
   readonly counts: Uint32Array;
   /** The number of records without a key, which are in a page behind the others. */
   readonly unkeyed: number;
@@ -49,6 +49,11 @@ export interface IndexPage {
   /** Of each key, where its slots end. */
   readonly ends: Uint32Array;
   readonly slots: Uint32Array;
+}
+
+/** Some bytes of an index without an order. */
+export interface BytesPage {
+  readonly bytes: Uint8Array;
 }
 
 /** Entries of a page: about 50 kB. */

@@ -126,14 +126,15 @@ export class RecordPart {
   }
 
   /**
-   * Number of the segment of a row, 0 for none, its index in that, and its share of the size of
-   * that.
+   * Number of the segment of a row, 0 for none, its index in that, its share of the size of that,
+   * and its rank.
    */
-  placeOf(row: number): Pick<StoredRecord, 'segment' | 'index' | 'size'> {
+  placeOf(row: number): Pick<StoredRecord, 'segment' | 'index' | 'size' | 'rank'> {
     const made = this.#made[row];
     if (made) return made;
-    const { segments, indexes, sizes } = this.#columns ?? {};
-    return { segment: segments?.[row] ?? 0, index: indexes?.[row] ?? 0, size: sizes?.[row] ?? 0 };
+    const { segments, indexes, sizes, ranks } = this.#columns ?? {};
+    const at = (column?: ArrayLike<number>) => column?.[row] ?? 0;
+    return { segment: at(segments), index: at(indexes), size: at(sizes), rank: at(ranks) };
   }
 
   body(row: number): Body | undefined {

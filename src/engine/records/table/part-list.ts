@@ -32,7 +32,7 @@ export class PartList {
   }
 
   /** As {@link RecordPart.placeOf}. */
-  placeAt(slot: number): ReturnType<RecordPart['placeOf']> {
+  placeOf(slot: number): ReturnType<RecordPart['placeOf']> {
     const part = this.#partOf(slot);
     return part.placeOf(slot - this.#start);
   }

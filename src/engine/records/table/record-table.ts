@@ -150,7 +150,7 @@ export class RecordTable {
     let left = SLICE;
     for (const [key, found] of this.#byKey) {
       if (rest-- === 0) break;
-      const { segment, index } = typeof found === 'number' ? this.#parts.placeAt(found) : found;
+      const { segment, index } = typeof found === 'number' ? this.#parts.placeOf(found) : found;
       visit(key, segment, index);
       if (--left > 0) continue;
       left = SLICE;
