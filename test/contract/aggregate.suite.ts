@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientFixture } from './client-fixture.ts';
+import { LiveLog } from './live-log.ts';
 import { own, rejection } from './outcomes.ts';
 
 interface Order {
@@ -182,6 +183,42 @@ export function aggregateSuite(fixture: ClientFixture): void {
       ];
       expect((await things.aggregate(pipeline, options)).length).toBe(2);
       expect((await things.aggregate(pipeline)).length).toBe(0);
+    });
+
+    test('the collation counts in groups, joins and distinct values', async () => {
+      const options = { collation: { locale: 'en', strength: 2 } } as const;
+      const indexes = ['city', { fields: 'city', ...options }];
+      const people = fixture.documents<{ city: string }>({ name: 'people', indexes });
+      const towns = fixture.documents<{ name: string }>({ name: 'towns', indexes: ['name'] });
+      const cities = ['Oslo', 'OSLO', 'Rome', 'oslo'];
+      await people.insertMany(cities.map((city, at) => ({ _id: `${at}`, city })));
+      await towns.insertMany([{ name: 'oslo' }, { name: 'rome' }]);
+      const byCity = [{ $group: { _id: '$city', n: { $sum: 1 } } }];
+      expect(await people.aggregate(byCity, options)).toEqual([
+        { _id: 'Oslo', n: 3 },
+        { _id: 'Rome', n: 1 },
+      ]);
+      expect((await people.aggregate(byCity)).length).toBe(4);
+      const lookup = { localField: 'city', foreignField: 'name', as: 'towns' };
+      const joined = await people.aggregate<{ towns: { name: string }[] }>(
+        [{ $lookup: { from: towns.name, ...lookup } }, { $sort: { _id: 1 } }],
+        options,
+      );
+      expect(joined.map(({ towns: [town] }) => town?.name)).toEqual([
+        ...['oslo', 'oslo', 'rome', 'oslo'],
+      ]);
+      const live = new LiveLog(people.liveAggregate(byCity, options));
+      await live.until(() => true);
+      await people.delete('0');
+      // The group goes on under its next spelling.
+      const after = [
+        { _id: 'OSLO', n: 2 },
+        { _id: 'Rome', n: 1 },
+      ];
+      expect(await live.until((groups) => groups[0]?._id === 'OSLO')).toEqual(after);
+      expect(await people.aggregate(byCity, options)).toEqual(after);
+      expect(await people.distinct('city', {}, options)).toEqual(['OSLO', 'Rome']);
+      live.stop();
     });
 
     test('results belong to the caller', async () => {

@@ -37,12 +37,12 @@ const ofExpressions = rowsOf(expressions);
 const ofAccumulators = rowsOf(accumulators);
 
 test.each(ofExpressions)('%s gives %s', (code, result) => {
-  const { evaluate } = compileExpression(valueOfCode(code), '$expr', 0);
+  const { evaluate } = compileExpression(valueOfCode(code), '$expr', { now: 0 });
   expect(evaluate(document)).toEqual(valueOfCode(result));
 });
 
 test.each(ofAccumulators)('of a group %s gives %s', (code, result) => {
-  const { input, make } = compileAccumulator(valueOfCode(code), 'value', 0);
+  const { input, make } = compileAccumulator(valueOfCode(code), 'value', { now: 0 });
   const state = make();
   for (const one of group) state.add(input(one));
   expect(state.result()).toEqual(valueOfCode(result));
@@ -54,8 +54,10 @@ test('the page shows every operator', () => {
   const missing = (page: string, names: string[]) =>
     names.filter((name) => !new RegExp(`\\${name}\\b`).test(page));
   const none = { $none: 1 };
-  expect(missing(expressions, known(failureOf(() => compileExpression(none, 'x', 0))))).toEqual([]);
-  expect(missing(accumulators, known(failureOf(() => compileAccumulator(none, 'x', 0))))).toEqual(
-    [],
-  );
+  expect(
+    missing(expressions, known(failureOf(() => compileExpression(none, 'x', { now: 0 })))),
+  ).toEqual([]);
+  expect(
+    missing(accumulators, known(failureOf(() => compileAccumulator(none, 'x', { now: 0 })))),
+  ).toEqual([]);
 });

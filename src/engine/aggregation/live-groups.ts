@@ -57,6 +57,7 @@ export class LiveGroups implements MaintainedResult {
   readonly #query: () => DocumentQuery;
   readonly #compiled: DocumentQuery['compiled'];
   readonly #read: ReturnType<typeof documentReaders>['wholeOf'];
+  readonly #keyOf: (value: unknown) => unknown;
   readonly #firstOf: NonNullable<CompiledAccumulator['makeInvertible']>;
   readonly #news = new ListNews(({ told }) => told as Body);
   #members = new Map<string, Member>();
@@ -77,7 +78,8 @@ export class LiveGroups implements MaintainedResult {
     this.#compiled = this.#query().compiled;
     const { fieldsOf, wholeOf } = documentReaders(context);
     this.#read = readsWhole(start.stages) ? wholeOf : fieldsOf;
-    const first = languageOf().compileAccumulator({ $first: '$place' }, 'place', 0);
+    this.#keyOf = languageOf().keysIn(start.selection.collation);
+    const first = languageOf().compileAccumulator({ $first: '$place' }, 'place', { now: 0 });
     this.#firstOf = first.makeInvertible as NonNullable<typeof first.makeInvertible>;
   }
 
@@ -172,7 +174,7 @@ export class LiveGroups implements MaintainedResult {
   }
 
   #groupOf(id: unknown): LiveGroup {
-    const key = languageOf().keyOf(id);
+    const key = this.#keyOf(id);
     const known = this.#groups.get(key);
     if (known) return known;
     const { fields } = this.#plan.group;
@@ -267,10 +269,11 @@ function matchOf(document: object, key: string, rank: number, sort?: SortKey): M
 export function matchesOf(documents: readonly object[], before: readonly Match[]): Match[] {
   const known = new Map(before.map((match, at) => [match.record.key, { match, at }]));
   const times = new Map<string, number>();
+  const keyOf = languageOf().keysIn(undefined);
   let last = -1;
   return documents.map((document) => {
     const id = (document as { readonly _id?: unknown })._id;
-    const name = nameOf(id, languageOf().keyOf(id));
+    const name = nameOf(id, keyOf(id));
     const time = (times.get(name) ?? 0) + 1;
     times.set(name, time);
     const made = matchOf(document, `${time} ${name}`, 0);

@@ -118,11 +118,12 @@ export class PipelineSource {
 
   #groupsOf({ id, fields }: GroupStage): readonly object[] | undefined {
     const { indexes, records } = this.#context;
-    const { criteria, archived } = this.#selection;
+    const { criteria, archived, collation } = this.#selection;
     const index = [...indexes.byName.values()].find(({ definition, unkeyed }) => {
-      const { fields: paths, multi, where, collation } = definition;
-      const isPlain = !multi && !where && !collation && unkeyed.size === 0;
-      return isPlain && paths.length === 1 && paths[0] === id.path;
+      const { fields: paths, multi, where } = definition;
+      const isPlain = !multi && !where && unkeyed.size === 0;
+      const isSame = definition.collation === collation && paths.length === 1;
+      return isPlain && isSame && paths[0] === id.path;
     });
     const isCounting = fields.every(({ unit }) => unit !== undefined);
     const isCut = criteria || this.#isCut || records.overlay || archived === 'only';

@@ -78,7 +78,7 @@ function compile(
   const expressions: CompileExpression | undefined =
     late &&
     ((expression, place) =>
-      late.expression(expression, place, now ?? clock.now(), undefined, collation));
+      late.expression(expression, place, { now: now ?? clock.now(), collation }));
   const isByFields = (compiled: Pick<CompiledCriteria, 'roots'> | undefined) =>
     !compiled || ![...compiled.roots].some(isManaged);
   const matching =

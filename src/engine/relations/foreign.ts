@@ -105,6 +105,10 @@ class Foreign implements ForeignCollection {
     this.#note = note;
   }
 
+  get collation(): string | undefined {
+    return this.#settings.collation;
+  }
+
   lookup(ask: LookupAsk, charge: (bytes: number) => void): ForeignLookup {
     return new Lookup(ask, this, charge);
   }
@@ -172,7 +176,7 @@ class Lookup implements ForeignLookup {
   readonly #ask: LookupAsk;
   readonly #foreign: Foreign;
   readonly #charge: (bytes: number) => void;
-  readonly #keyOf = (loadedLanguage() as Language).keyOf;
+  readonly #keyOf: (value: unknown) => unknown;
   /** By the key of their value; empty lists for values that none has. */
   readonly #byKey = new Map<unknown, object[]>();
   /** Whether all values are there. */
@@ -185,6 +189,7 @@ class Lookup implements ForeignLookup {
   constructor(ask: LookupAsk, foreign: Foreign, charge: (bytes: number) => void) {
     this.#ask = ask;
     this.#foreign = foreign;
+    this.#keyOf = (loadedLanguage() as Language).keysIn(foreign.collation);
     this.#charge = charge;
   }
 

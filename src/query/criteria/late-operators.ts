@@ -4,13 +4,11 @@ import type { Operator } from './operators/operator.ts';
 
 /** What few queries use, and loads with the first: a part. */
 interface LateOperators {
-  /** Compiles `$expr`. @param now The time of the query. */
+  /** Compiles `$expr`, at the time of the query. */
   readonly expression: (
     ...given: [
       ...Parameters<CompileExpression>,
-      now: number,
-      variables: undefined,
-      collation: string | undefined,
+      settings: { readonly now: number; readonly collation: string | undefined },
     ]
   ) => ReturnType<CompileExpression>;
   /** Compiles an object of `select`. @throws {CriteriaError} `select_invalid` */

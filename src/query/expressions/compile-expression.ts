@@ -7,10 +7,10 @@ import {
   constant,
   type Evaluate,
   type ExpressionOperator,
+  type ExpressionSettings,
   isConstant,
   type Scope,
   type Variable,
-  type Variables,
   variableName,
   withVariables,
 } from './operator.ts';
@@ -56,24 +56,19 @@ const MAX_DEPTH = 100;
  *
  * @param expression A copy of the caller's, of plain data.
  * @param place Where it stands, such as `$expr`.
- * @param now The time that `$$NOW` stands for.
- * @param variables Further ones, such as those of `let` of `$lookup`; their values may change.
- * @param collation By which strings compare, as `parseCollation` writes it.
  * @throws {CriteriaError} naming the place; the closure throws `operand_invalid` for a value of a
  *   wrong kind.
  *
  * @example
  * ```ts
- * const { evaluate } = compileExpression({ $gt: ['$spent', '$budget'] }, '$expr', 0);
+ * const { evaluate } = compileExpression({ $gt: ['$spent', '$budget'] }, '$expr', { now: 0 });
  * evaluate({ spent: 5, budget: 3 }); // true
  * ```
  */
 export function compileExpression(
   expression: unknown,
   place: string,
-  now: number,
-  variables?: Variables,
-  collation?: string,
+  { now, variables, collation }: ExpressionSettings,
 ): CompiledExpression {
   const roots = new Set<string>();
   const root = { value: undefined as unknown };

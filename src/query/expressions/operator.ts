@@ -1,6 +1,9 @@
 import { CriteriaError } from '../../errors/errors.ts';
+import { LeafList, type Ranked } from '../index/leaf-list.ts';
 import { operandInvalid, placeBelow } from '../query-errors.ts';
+import { orderIn } from '../value/collation.ts';
 import { type Compare, compareScalars } from '../value/compare-values.ts';
+import { valueKey } from '../value/value-key.ts';
 import { isFields } from '../value/value-type.ts';
 
 /** The value of an expression for a document; `undefined` where it is missing. */
@@ -13,6 +16,16 @@ export interface Variable {
 }
 
 export type Variables = ReadonlyMap<string, Variable>;
+
+/** What expressions are compiled with. */
+export interface ExpressionSettings {
+  /** The time that `$$NOW` stands for. */
+  readonly now: number;
+  /** Further ones, such as those of `let` of `$lookup`; their values may change. */
+  readonly variables?: Variables | undefined;
+  /** By which strings compare, as `parseCollation` writes it. */
+  readonly collation?: string | undefined;
+}
 
 /** What an expression may refer to. */
 export interface Scope {
@@ -45,16 +58,14 @@ export function isConstant(evaluate: Evaluate): boolean {
 /** Compiles an operator with its operand. */
 export type ExpressionOperator = (operand: unknown, place: string, scope: Scope) => Evaluate;
 
-/**
- * A function of evaluated arguments; it knows its place for errors, and the order of the query.
- */
+/** A function of evaluated arguments; it knows its place for errors, and the order of strings. */
 type OfArguments = (
   place: string,
   a: unknown,
   b: unknown,
   c: unknown,
   d: unknown,
-  compare: Compare,
+  scope: Scope,
 ) => unknown;
 
 /** An operator over at most four arguments; a single one may stand by itself. */
@@ -66,16 +77,15 @@ export function ofArguments(
 ): ExpressionOperator {
   return (operand, place, scope) => {
     const [a = NULL, b, c, d] = argumentsOf(operand, place, scope, least, most);
-    const { compare } = scope;
     if (!b)
       return (document) => {
         const one = a(document);
-        return isNull(one) ? null : compute(place, one, undefined, undefined, undefined, compare);
+        return isNull(one) ? null : compute(place, one, undefined, undefined, undefined, scope);
       };
     return (document) => {
       const [one, two] = [a(document), b(document)];
       if (isNull(one) || isNull(two)) return null;
-      return compute(place, one, two, c?.(document), d?.(document), compare);
+      return compute(place, one, two, c?.(document), d?.(document), scope);
     };
   };
 }
@@ -88,7 +98,7 @@ export function ofGiven(least: number, most: number, compute: OfArguments): Expr
 /** An operator over a list of any length. */
 export function ofList(
   least: number,
-  compute: (values: readonly unknown[], place: string) => unknown,
+  compute: (values: readonly unknown[], place: string, scope: Scope) => unknown,
 ): ExpressionOperator {
   return (operand, place, scope) => {
     const args = argumentsOf(operand, place, scope, least);
@@ -96,6 +106,7 @@ export function ofList(
       compute(
         args.map((one) => one(document)),
         place,
+        scope,
       );
   };
 }
@@ -323,4 +334,28 @@ export function indexOf(
   for (; at + wanted.length <= to; at++)
     if (wanted.every((one, offset) => compare(list[at + offset], one) === 0)) return at;
   return -1;
+}
+
+const FIRST: Ranked = { rank: 0 };
+
+/**
+ * Makes keys of values, as {@link valueKey} does, that are the same for strings which a collation
+ * holds equal: a browser gives no sort keys, so each string counts as the first one equal to it.
+ *
+ * @returns a function that remembers the strings it has seen.
+ */
+export function keysIn(collation: string | undefined): (value: unknown) => unknown {
+  if (collation === undefined) return (value) => valueKey(value);
+  const firsts = new LeafList<string, Ranked>(orderIn(collation));
+  const folded = new Map<string, string>();
+  const fold = (text: string): string => {
+    const known = folded.get(text);
+    if (known !== undefined) return known;
+    const found = firsts.find(text, FIRST.rank);
+    const first = found ? (firsts.at(found.number)?.keys[found.at] as string) : text;
+    if (!found) firsts.add(text, FIRST);
+    folded.set(text, first);
+    return first;
+  };
+  return (value) => valueKey(value, fold);
 }

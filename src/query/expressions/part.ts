@@ -1,10 +1,9 @@
 import { compileChoices } from '../choices.ts';
 import { compileItemCriteria } from '../criteria/compile-criteria.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
-import { valueKey } from '../value/value-key.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { compileExpression } from './compile-expression.ts';
-import { isTrue } from './operator.ts';
+import { isTrue, keysIn } from './operator.ts';
 import { bitOperators } from './operators/bits.ts';
 import { dateShift } from './operators/dates.ts';
 
@@ -20,7 +19,7 @@ const language = {
   compileExpression,
   compileTest: compileExpressionTest,
   dateShift,
-  keyOf: valueKey,
+  keysIn,
 };
 
 export type Language = typeof language;

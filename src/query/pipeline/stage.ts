@@ -110,9 +110,9 @@ export function languageOf(): Language {
 export function compileValue(
   expression: unknown,
   place: string,
-  { now, variables, collation }: StageScope,
+  scope: StageScope,
 ): StageExpression {
-  const compiled = languageOf().compileExpression(expression, place, now, variables, collation);
+  const compiled = languageOf().compileExpression(expression, place, scope);
   const path = pathOf(expression);
   return { ...compiled, evaluate: readerAt(path, compiled.evaluate), path };
 }

@@ -90,7 +90,7 @@ const live: object[] = [
 ];
 
 test.each(live)('%j of a group that documents leave equals a fresh one', (accumulator) => {
-  const { input, make, makeInvertible } = compileAccumulator(accumulator, 'x', 0);
+  const { input, make, makeInvertible } = compileAccumulator(accumulator, 'x', { now: 0 });
   const step = fc.record({ rank: fc.nat({ max: 12 }), v: value, leaves: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

@@ -58,7 +58,7 @@ const rows: [accumulator: object, values: unknown[], expected: unknown][] = [
 
 /** What an accumulator makes of documents `{ i, v }`. */
 function resultOf(accumulator: object, values: readonly unknown[], key?: unknown): unknown {
-  const { input, make } = compileAccumulator(accumulator, 'total', 0);
+  const { input, make } = compileAccumulator(accumulator, 'total', { now: 0 });
   const state = make(key);
   for (const [i, v] of values.entries()) state.add(input(v === undefined ? { i } : { i, v }), i);
   return state.result();
@@ -87,7 +87,7 @@ describe('accumulators', () => {
   });
 
   test('say which fields they read', () => {
-    const rootsOf = (one: object) => [...compileAccumulator(one, 'x', 0).roots].sort();
+    const rootsOf = (one: object) => [...compileAccumulator(one, 'x', { now: 0 }).roots].sort();
     expect(rootsOf({ $sum: { $multiply: ['$a.b', '$c'] } })).toEqual(['a', 'c']);
     expect(rootsOf({ $count: {} })).toEqual([]);
     expect(rootsOf({ $top: { sortBy: { 'a.b': 1 }, output: '$c' } })).toEqual(['a', 'c']);
@@ -104,7 +104,7 @@ describe('accumulators', () => {
     [{ $topN: { sortBy: { a: 1 }, output: 1 } }, 'total.$topN', 'n'],
     [{ $top: { sortBy: { a: 2 }, output: 1 } }, 'total.$top.sortBy.a', '1 or -1'],
   ])('refuse %j', (accumulator, place, named) => {
-    const error = failureOf(() => compileAccumulator(accumulator, 'total', 0));
+    const error = failureOf(() => compileAccumulator(accumulator, 'total', { now: 0 }));
     expect(error).toMatchObject({ place });
     expect(error.message).toContain(named);
   });

@@ -15,7 +15,8 @@ const map = (input: unknown, body: unknown) => ({ $map: { input, in: body } });
 const sumOf = (input: unknown, body: unknown) => ({ $sum: map(input, body) });
 const million = range({ $multiply: [500, count] });
 
-const of = (expression: unknown) => compileExpression(expression, '$expr', 0).evaluate(document);
+const of = (expression: unknown) =>
+  compileExpression(expression, '$expr', { now: 0 }).evaluate(document);
 
 /** Each would run for minutes or for years. */
 const endless: Record<string, unknown> = {
@@ -53,6 +54,6 @@ test('loops over the arrays of a document are not', () => {
 });
 
 test('each document has its own steps', () => {
-  const { evaluate } = compileExpression(sumOf('$list', sumOf('$list', 1)), '$expr', 0);
+  const { evaluate } = compileExpression(sumOf('$list', sumOf('$list', 1)), '$expr', { now: 0 });
   for (let turn = 0; turn < 3; turn++) expect(evaluate(document)).toBe(4_000_000);
 });

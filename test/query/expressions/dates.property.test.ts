@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compileExpression } from '../../../src/query/expressions/compile-expression.ts';
 import { fc, runs } from '../../setup/properties.ts';
 
-const of = (expression: unknown) => compileExpression(expression, 'x', 0).evaluate({});
+const of = (expression: unknown) => compileExpression(expression, 'x', { now: 0 }).evaluate({});
 
 const anyDate = fc.integer({ min: -8.64e15, max: 8.64e15 }).map((time) => new Date(time));
 const date = fc

@@ -16,7 +16,7 @@ describe.each([documentedDates, documentedValues])('MongoDB documents', ({ docum
 
 function resultOf(expression: unknown, document: object): unknown {
   try {
-    return compileExpression(expression, '$expr', 0).evaluate(document);
+    return compileExpression(expression, '$expr', { now: 0 }).evaluate(document);
   } catch (error) {
     if (error instanceof CriteriaError && error.place?.startsWith('$expr.')) return REFUSED;
     throw error;

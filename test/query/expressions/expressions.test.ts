@@ -34,7 +34,7 @@ const text = (value: unknown) =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : one));
 
 const of = (expression: unknown, given: unknown = document) =>
-  compileExpression(expression, '$expr', NOW).evaluate(given);
+  compileExpression(expression, '$expr', { now: NOW }).evaluate(given);
 
 const rows: [unknown, unknown][] = [
   // Values and paths.
@@ -250,7 +250,9 @@ describe('expressions', () => {
   });
 
   test('says which fields it reads', () => {
-    const rootsOf = (expression: unknown) => [...compileExpression(expression, '$expr', 0).roots];
+    const rootsOf = (expression: unknown) => [
+      ...compileExpression(expression, '$expr', { now: 0 }).roots,
+    ];
     expect(rootsOf({ $gt: ['$a.b', '$c'] })).toEqual(['a', 'c']);
     expect(rootsOf({ $map: { input: '$a', in: '$$this.b' } })).toEqual(['a']);
     expect(rootsOf('$$ROOT')).toContain('_id');
@@ -278,7 +280,7 @@ describe('expressions', () => {
     [{ $let: { vars: { A: 1 }, in: 1 } }, '$expr.$let.vars.A', 'small letter'],
     [{ $getField: '__proto__' }, '$expr.$getField', 'field'],
   ])('refuses %j', (expression, place, named) => {
-    const error = failureOf(() => compileExpression(expression, '$expr', 0));
+    const error = failureOf(() => compileExpression(expression, '$expr', { now: 0 }));
     expect(error).toMatchObject({ place });
     expect(error.message).toContain(named);
   });
@@ -412,7 +414,7 @@ describe('a result that doubles with each step', () => {
       doubling('a', { $replaceAll: { input: '$$value', find: 'a', replacement: 'aaaa' } }),
     ],
   ])('is refused of %s, with its place', (name, expression) => {
-    const { evaluate } = compileExpression(expression, '$expr', NOW);
+    const { evaluate } = compileExpression(expression, '$expr', { now: NOW });
     const refusal = { code: 'operand_invalid', place: `$expr.$reduce.in.${name}` };
     expect(() => evaluate(document)).toThrow(expect.objectContaining(refusal));
   });

@@ -115,7 +115,7 @@ test('expressions agree with mingo', () => {
     fc.property(documents, expressions, (document, expression) => {
       const [name = ''] = Object.keys(expression as object);
       const theirs = inMingo([document], { $project: { _id: 0, value: expression } });
-      const { evaluate } = compileExpression(expression, 'value', 0);
+      const { evaluate } = compileExpression(expression, 'value', { now: 0 });
       expect([expression, comparable(name, evaluate(document))]).toEqual([
         expression,
         comparable(name, theirs),
@@ -151,7 +151,7 @@ test('accumulators agree with mingo', () => {
   fc.assert(
     fc.property(rows, accumulators, (documents, accumulator) => {
       const theirs = inMingo(documents, { $group: { _id: null, value: accumulator } });
-      const { input, make } = compileAccumulator(accumulator, 'value', 0);
+      const { input, make } = compileAccumulator(accumulator, 'value', { now: 0 });
       const state = make();
       for (const document of documents) state.add(input(document));
       const [name = ''] = Object.keys(accumulator);

@@ -8,8 +8,12 @@ import { Collected, openStages } from '../../../src/query/pipeline/stage.ts';
 const clock = { now: () => 0, elapsed: () => 0, after: () => () => undefined };
 
 /** What a pipeline makes of documents that lie in memory. */
-export function runStages(documents: readonly object[], pipeline: readonly object[]): object[] {
-  const stages = compilePipeline(pipeline, { now: 0, collation: undefined, foreign: new Map() });
+export function runStages(
+  documents: readonly object[],
+  pipeline: readonly object[],
+  collation?: string,
+): object[] {
+  const stages = compilePipeline(pipeline, { now: 0, collation, foreign: new Map() });
   const pipelineRun = new PipelineRun(new Pace(clock as never, new Aborts()));
   const result = new Collected(pipelineRun, 'pipeline');
   const sink = openStages(

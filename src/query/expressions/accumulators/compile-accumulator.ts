@@ -1,9 +1,10 @@
 import { operandInvalid, operatorUnknown, placeBelow } from '../../query-errors.ts';
 import { compileSort } from '../../sort/compile-sort.ts';
-import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import { orderIn } from '../../value/collation.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
-import { type Evaluate, namedOperands, type Variables } from '../operator.ts';
+import { type Evaluate, type ExpressionSettings, keysIn, namedOperands } from '../operator.ts';
 import { ExactSum } from './exact-sum.ts';
 import {
   BY_RANK,
@@ -34,7 +35,7 @@ import {
  *
  * @example
  * ```ts
- * const { input, make } = compileAccumulator({ $sum: '$n' }, 'pipeline[0].$group.total', 0);
+ * const { input, make } = compileAccumulator({ $sum: '$n' }, 'pipeline[0].$group.n', { now: 0 });
  * const state = make();
  * for (const document of group) state.add(input(document));
  * state.result();
@@ -64,7 +65,12 @@ export interface CompiledAccumulator {
 }
 
 /** Compiles the operand of an accumulator. */
-type Compiler = (operand: unknown, place: string, compile: Compile) => Compiled;
+type Compiler = (
+  operand: unknown,
+  place: string,
+  compile: Compile,
+  collation: string | undefined,
+) => Compiled;
 
 type Compiled = Pick<CompiledAccumulator, 'make'> &
   Partial<CompiledAccumulator> & { readonly input: Evaluate };
@@ -80,6 +86,12 @@ const of =
     input: compile(operand, place).evaluate,
     make: () => make(place),
   });
+
+/** The same, of one that compares values. */
+const inOrder =
+  (compilerIn: (compare: Compare, collation: string | undefined) => Compiler): Compiler =>
+  (operand, place, compile, collation) =>
+    compilerIn(orderIn(collation), collation)(operand, place, compile, collation);
 
 const isGiven = (value: unknown) => value !== undefined;
 
@@ -102,20 +114,20 @@ const accumulators: Readonly<Record<string, Compiler>> = {
     makeInvertible: () => new ExactSum(),
   }),
   $avg: of(() => new Average(), { addAll: addAllNumbers, makeInvertible: () => new Average() }),
-  $min: of(() => new Extreme(-1), {
-    makeInvertible: ordered(compareScalars, isThere, only(false)),
-  }),
-  $max: of(() => new Extreme(1), { makeInvertible: ordered(descending, isThere, only(false)) }),
+  $min: extreme(-1),
+  $max: extreme(1),
   $first: of(() => new First(), { makeInvertible: ordered(BY_RANK, () => true, only(false)) }),
   $last: of(() => new Last(), { makeInvertible: ordered(BY_RANK, () => true, only(true)) }),
   $push: of(() => new Pushed(), {
     grows: true,
     makeInvertible: ordered(BY_RANK, isGiven, (all) => all.few(Number.POSITIVE_INFINITY, false)),
   }),
-  $addToSet: of(() => new Distinct(), {
-    grows: true,
-    makeInvertible: ordered(compareScalars, isGiven, (all) => all.distinct()),
-  }),
+  $addToSet: inOrder((compare, collation) =>
+    of(() => new Distinct(keysIn(collation), compare), {
+      grows: true,
+      makeInvertible: ordered(compare, isGiven, (all) => all.distinct()),
+    }),
+  ),
   $mergeObjects: of((place) => new Merged(place), { grows: true }),
   $stdDevPop: of(() => new Deviation(0)),
   $stdDevSamp: of(() => new Deviation(1)),
@@ -127,13 +139,21 @@ const accumulators: Readonly<Record<string, Compiler>> = {
   },
   $firstN: ofInput(undefined, false),
   $lastN: ofInput(undefined, true),
-  $minN: ofInput(compareScalars, false),
-  $maxN: ofInput(descending, false),
+  $minN: inOrder((compare) => ofInput(compare, false)),
+  $maxN: inOrder((compare) => ofInput(descending(compare), false)),
   $top: ofOutput(false, false),
   $bottom: ofOutput(true, false),
   $topN: ofOutput(false, true),
   $bottomN: ofOutput(true, true),
 };
+
+function extreme(sign: 1 | -1): Compiler {
+  return inOrder((compare) =>
+    of(() => new Extreme(sign, compare), {
+      makeInvertible: ordered(sign < 0 ? compare : descending(compare), isThere, only(false)),
+    }),
+  );
+}
 
 /**
  * Compiles an accumulator of `$group` and its kin, such as `{ $sum: '$price' }`.
@@ -141,14 +161,12 @@ const accumulators: Readonly<Record<string, Compiler>> = {
  * https://www.mongodb.com/docs/manual/reference/operator/aggregation/#accumulators---group---bucket---bucketauto---setwindowfields-
  *
  * @param place Where it stands, such as `pipeline[2].$group.total`.
- * @param now The time that `$$NOW` stands for.
  * @throws {CriteriaError} naming the place
  */
 export function compileAccumulator(
   accumulator: unknown,
   place: string,
-  now: number,
-  variables?: Variables,
+  settings: ExpressionSettings,
 ): CompiledAccumulator {
   const [entry, ...more] = isFields(accumulator) ? Object.entries(accumulator) : [];
   if (!entry || more.length > 0)
@@ -158,11 +176,12 @@ export function compileAccumulator(
   const compiler = Object.hasOwn(accumulators, name) ? accumulators[name] : undefined;
   if (!compiler) throw operatorUnknown(at, name, Object.keys(accumulators), undefined);
   const roots = new Set<string>();
-  const compiled = compiler(operand, at, (expression, where) => {
-    const one = compileExpression(expression, where, now, variables);
+  const compile: Compile = (expression, where) => {
+    const one = compileExpression(expression, where, settings);
     for (const root of one.roots) roots.add(root);
     return one;
-  });
+  };
+  const compiled = compiler(operand, at, compile, settings.collation);
   return { roots, grows: false, addAll, makeInvertible: undefined, ...compiled };
 }
 
@@ -184,9 +203,9 @@ function ofInput(compare: Compare | undefined, atEnd: boolean): Compiler {
 
 /** `$top` and its kin: the values of documents in an order of their own. */
 function ofOutput(atEnd: boolean, isMany: boolean): Compiler {
-  return (operand, place, compile) => {
+  return (operand, place, compile, collation) => {
     const given = namedOperands(operand, place, ['sortBy', 'output', ...(isMany ? ['n'] : [])]);
-    const { keyOf, roots, compare } = compileSort(given.sortBy, undefined, `${place}.sortBy`);
+    const { keyOf, roots, compare } = compileSort(given.sortBy, collation, `${place}.sortBy`);
     const { evaluate } = compile(given.output, `${place}.output`);
     for (const root of roots) compile(`$${root}`, place);
     const count = isMany ? countOf(given.n, `${place}.n`, compile) : ONE;

@@ -1,5 +1,5 @@
 import { LeafList, type Ranked } from '../../index/leaf-list.ts';
-import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { isNullish } from '../operator.ts';
 import type { Accumulator } from './states.ts';
 
@@ -13,7 +13,10 @@ export interface InvertibleAccumulator extends Accumulator {
 /** The order of ranks alone. */
 export const BY_RANK: Compare = () => 0;
 
-export const descending: Compare = (a, b) => compareScalars(b, a);
+export const descending =
+  (compare: Compare): Compare =>
+  (a, b) =>
+    compare(b, a);
 
 export const isThere = (value: unknown): boolean => !isNullish(value);
 

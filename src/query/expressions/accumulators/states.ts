@@ -1,5 +1,4 @@
-import { compareScalars } from '../../value/compare-values.ts';
-import { valueKey } from '../../value/value-key.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { isNullish, wrongKind } from '../operator.ts';
 import { ExactSum } from './exact-sum.ts';
@@ -79,13 +78,15 @@ export class Deviation implements Accumulator {
 
 export class Extreme implements Accumulator {
   readonly #sign: 1 | -1;
+  readonly #compare: Compare;
   #value: unknown = null;
-  constructor(sign: 1 | -1) {
+  constructor(sign: 1 | -1, compare: Compare) {
     this.#sign = sign;
+    this.#compare = compare;
   }
   add(value: unknown): void {
     if (isNullish(value)) return;
-    if (this.#value === null || this.#sign * compareScalars(value, this.#value) > 0)
+    if (this.#value === null || this.#sign * this.#compare(value, this.#value) > 0)
       this.#value = value;
   }
   result(): unknown {
@@ -129,12 +130,18 @@ export class Pushed implements Accumulator {
 /** In the order of values: a set has none of its own. */
 export class Distinct implements Accumulator {
   readonly #values = new Map<unknown, unknown>();
+  readonly #keyOf: (value: unknown) => unknown;
+  readonly #compare: Compare;
+  constructor(keyOf: (value: unknown) => unknown, compare: Compare) {
+    this.#keyOf = keyOf;
+    this.#compare = compare;
+  }
   add(value: unknown): void {
-    const key = valueKey(value);
+    const key = this.#keyOf(value);
     if (value !== undefined && !this.#values.has(key)) this.#values.set(key, value);
   }
   result(): unknown[] {
-    return [...this.#values.values()].sort(compareScalars);
+    return [...this.#values.values()].sort(this.#compare);
   }
 }
 

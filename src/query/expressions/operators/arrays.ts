@@ -1,5 +1,5 @@
 import { compileSort } from '../../sort/compile-sort.ts';
-import { type Compare, compareScalars } from '../../value/compare-values.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { ExactSum } from '../accumulators/exact-sum.ts';
 import { descending, fewOf } from '../accumulators/ordered.ts';
@@ -36,13 +36,14 @@ const ofItems = (compute: (items: readonly unknown[]) => unknown): ExpressionOpe
   ofGiven(1, 1, (place, value) => compute(itemsIn(value, place)));
 
 /** The result of an accumulator for the items of an array, or for a list of arguments. */
-const ofTotal = (make: () => Accumulator): ExpressionOperator =>
-  ofList(1, (values, place) => totalOf(make(), valuesIn(values, place)));
+const ofTotal = (make: (scope: Scope) => Accumulator): ExpressionOperator =>
+  ofList(1, (values, place, scope) => totalOf(make(scope), valuesIn(values, place)));
 
 /** `$firstN` and its kin, by what accumulates the items. */
 const ofFew =
-  (compare: Compare | undefined, atEnd: boolean): ExpressionOperator =>
+  (orderIn: ((scope: Scope) => Compare) | undefined, atEnd: boolean): ExpressionOperator =>
   (operand, place, scope) => {
+    const compare = orderIn?.(scope);
     const names = ['n', 'input'];
     const [n, input] = compileNamed(operand, place, scope, names) as [Evaluate, Evaluate];
     return (document) => {
@@ -65,7 +66,7 @@ export const arrays = {
   $first: ofItems((items) => items[0]),
   $last: ofItems((items) => items.at(-1)),
   $reverseArray: ofItems((items) => items.toReversed()),
-  $in: ofArguments(2, 2, (place, value, items, _c, _d, compare) =>
+  $in: ofArguments(2, 2, (place, value, items, _c, _d, { compare }) =>
     itemsIn(items, place).some((item) => compare(item, value) === 0),
   ),
   $concatArrays: ofList(0, (values, place) => {
@@ -91,7 +92,7 @@ export const arrays = {
     countSteps(length, place);
     return Array.from({ length }, (_, index) => from + index * by);
   }),
-  $indexOfArray: ofArguments(2, 4, (place, value, wanted, start, end, compare) =>
+  $indexOfArray: ofArguments(2, 4, (place, value, wanted, start, end, { compare }) =>
     isNullish(value) ? null : indexOf(itemsIn(value, place), [wanted], start, end, place, compare),
   ),
   $sortArray: (operand, place, scope) => {
@@ -126,10 +127,10 @@ export const arrays = {
   ),
   $firstN: ofFew(undefined, false),
   $lastN: ofFew(undefined, true),
-  $minN: ofFew(compareScalars, false),
-  $maxN: ofFew(descending, false),
-  $max: ofTotal(() => new Extreme(1)),
-  $min: ofTotal(() => new Extreme(-1)),
+  $minN: ofFew(({ compare }) => compare, false),
+  $maxN: ofFew(({ compare }) => descending(compare), false),
+  $max: ofTotal(({ compare }) => new Extreme(1, compare)),
+  $min: ofTotal(({ compare }) => new Extreme(-1, compare)),
   $sum: ofTotal(() => new ExactSum()),
   $avg: ofTotal(() => new Average()),
   $stdDevPop: ofTotal(() => new Deviation(0)),
@@ -170,7 +171,7 @@ export const arrays = {
 /** The order of `sortBy`: of the items themselves, or by their fields. */
 function orderOf(sortBy: unknown, place: string, scope: Scope): Compare {
   if (sortBy === 1) return scope.compare;
-  if (sortBy === -1) return (a, b) => scope.compare(b, a);
+  if (sortBy === -1) return descending(scope.compare);
   const { keyOf, compare } = compileSort(sortBy, scope.collation, place);
   const keyIn = (item: unknown) => keyOf(isFields(item) ? item : {});
   return (a, b) => compare(keyIn(a), keyIn(b));

@@ -14,7 +14,7 @@ import {
 
 /** Values of all kinds compare in MongoDB's order; a missing value comes before null. */
 const compared = (test: (order: number) => unknown): ExpressionOperator =>
-  ofArguments(2, 2, (place, a, b, _c, _d, compare) => {
+  ofArguments(2, 2, (place, a, b, _c, _d, { compare }) => {
     countItems(a, place);
     return test(compare(a, b));
   });

@@ -1,34 +1,41 @@
-import { valueKey } from '../../value/value-key.ts';
 import {
   type ExpressionOperator,
   isNullish,
   isTrue,
   itemsIn,
+  keysIn,
   ofArguments,
   ofGiven,
   ofList,
 } from '../operator.ts';
 
-/** The values of an array by their keys, each once, in the order of the array. */
-function setOf(value: unknown, place: string): Map<unknown, unknown> {
-  const values = new Map<unknown, unknown>();
-  for (const item of itemsIn(value, place)) {
-    const key = valueKey(item);
-    if (!values.has(key)) values.set(key, item);
-  }
-  return values;
-}
-
 type ValueSet = ReadonlyMap<unknown, unknown>;
+
+/** Of each array its values by their keys, each once, in the order of the array. */
+function setsOf(
+  arrays: readonly unknown[],
+  place: string,
+  collation: string | undefined,
+): [ValueSet, ValueSet, ...ValueSet[]] {
+  const keyOf = keysIn(collation);
+  const sets = arrays.map((array): ValueSet => {
+    const values = new Map<unknown, unknown>();
+    for (const item of itemsIn(array, place)) {
+      const key = keyOf(item);
+      if (!values.has(key)) values.set(key, item);
+    }
+    return values;
+  });
+  return sets as [ValueSet, ValueSet];
+}
 
 /** Makes an array of sets; null and missing give null. */
 const ofSets = (
   combine: (one: ValueSet, other: ValueSet) => Iterable<readonly [unknown, unknown]>,
 ): ExpressionOperator =>
-  ofList(0, (given, place) => {
+  ofList(0, (given, place, { collation }) => {
     if (given.some(isNullish)) return null;
-    const sets = given.map((value): ValueSet => setOf(value, place));
-    const [first = new Map(), ...others] = sets;
+    const [first = new Map(), ...others]: ValueSet[] = setsOf(given, place, collation);
     return [...others.reduce((one, other) => new Map(combine(one, other)), first).values()];
   });
 
@@ -41,16 +48,18 @@ const isSubset = (one: ValueSet, other: ValueSet) => within(false)(one, other).l
 export const sets = {
   $setUnion: ofSets((one, other) => [...one, ...within(false)(other, one)]),
   $setIntersection: ofSets(within(true)),
-  $setDifference: ofGiven(2, 2, (place, one, other) =>
-    within(false)(setOf(one, place), setOf(other, place)).map(([, value]) => value),
-  ),
-  $setEquals: ofList(2, (given, place) => {
-    const [first, ...others] = given.map((value) => setOf(value, place));
-    return others.every((other) => first?.size === other.size && isSubset(other, first));
+  $setDifference: ofGiven(2, 2, (place, one, other, _c, _d, { collation }) => {
+    const [from, taken] = setsOf([one, other], place, collation);
+    return within(false)(from, taken).map(([, value]) => value);
   }),
-  $setIsSubset: ofArguments(2, 2, (place, one, other) =>
-    isSubset(setOf(one, place), setOf(other, place)),
-  ),
+  $setEquals: ofList(2, (given, place, { collation }) => {
+    const [first, ...others] = setsOf(given, place, collation);
+    return others.every((other) => first.size === other.size && isSubset(other, first));
+  }),
+  $setIsSubset: ofArguments(2, 2, (place, one, other, _c, _d, { collation }) => {
+    const [inner, outer] = setsOf([one, other], place, collation);
+    return isSubset(inner, outer);
+  }),
   $allElementsTrue: ofArguments(1, 1, (place, value) => itemsIn(value, place).every(isTrue)),
   $anyElementTrue: ofArguments(1, 1, (place, value) => itemsIn(value, place).some(isTrue)),
 } satisfies Record<string, ExpressionOperator>;

@@ -2,7 +2,8 @@ import type { CompiledAccumulator } from '../../expressions/accumulators/compile
 import type { Accumulator } from '../../expressions/accumulators/states.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort } from '../../sort/compile-sort.ts';
-import { compareScalars } from '../../value/compare-values.ts';
+import { orderIn } from '../../value/collation.ts';
+import type { Compare } from '../../value/compare-values.ts';
 import { bracketOf, isFields } from '../../value/value-type.ts';
 import type { PipelineRun } from '../run.ts';
 import {
@@ -70,18 +71,18 @@ function groupStage(
   for (const { accumulator } of fields) for (const root of accumulator.roots) roots.add(root);
   return {
     ...{ place, roots, isClosed: true, id, fields },
-    open: (run, next) => groupSink(id, fields, place, run, next),
+    open: (run, next) => groupSink(id, fields, place, scope.collation, run, next),
   };
 }
 
 function groupFields(
   output: Record<string, unknown>,
   place: string,
-  { now, variables }: StageScope,
+  scope: StageScope,
 ): GroupField[] {
   return Object.entries(output).map(([given, operand]) => {
     const at = placeBelow(place, given);
-    const accumulator = languageOf().compileAccumulator(operand, at, now, variables);
+    const accumulator = languageOf().compileAccumulator(operand, at, scope);
     const [[operator, value]] = Object.entries(operand as object) as [[string, unknown]];
     const counted = operator === '$count' ? 1 : operator === '$sum' ? value : undefined;
     const unit = Number.isSafeInteger(counted) ? (counted as number) : undefined;
@@ -99,9 +100,12 @@ function groupSink(
   { parts, ...whole }: StageExpression,
   fields: readonly GroupField[],
   place: string,
+  collation: string | undefined,
   run: PipelineRun,
   next: Sink,
 ): Sink {
+  const keyOf = languageOf().keysIn(collation);
+  const isPlain = collation === undefined;
   const expressions = parts ?? [whole];
   const names = parts?.map(({ name }) => name);
   /** Of each part of the `_id` a level; the last has slots. */
@@ -125,11 +129,12 @@ function groupSink(
 
   /** Finds the group of each document. */
   const find = ({ values, from }: Values, length: number): void => {
-    const { keyOf } = languageOf();
     for (let at = 0; at < length; at++) {
       const value = values[from + at];
       const key =
-        typeof value === 'string' && value.charCodeAt(0) !== 0 ? value : keyOf(value ?? null);
+        isPlain && typeof value === 'string' && value.charCodeAt(0) !== 0
+          ? value
+          : keyOf(value ?? null);
       const slot = root.get(key) as number | undefined;
       const found = slot === undefined ? open(root, key, value ?? null) : slot;
       (counts[found] as number)++;
@@ -148,7 +153,6 @@ function groupSink(
 
   /** The same for an `_id` of several parts, without an object for each document. */
   const findByParts = (all: readonly Values[], length: number): void => {
-    const { keyOf } = languageOf();
     const last = all.length - 1;
     for (let at = 0; at < length; at++) {
       let slots = root;
@@ -240,17 +244,18 @@ const bucket: CompileStage = (operand, place, scope) => {
   const given = fieldsOf(operand, place, ['groupBy', 'boundaries'], ['default', 'output']);
   const { groupBy, boundaries, output } = given;
   const { evaluate, roots } = compileValue(groupBy, `${place}.groupBy`, scope);
-  const bounds = boundsIn(boundaries, `${place}.boundaries`, (one, at) =>
+  const compare = orderIn(scope.collation);
+  const bounds = boundsIn(boundaries, `${place}.boundaries`, compare, (one, at) =>
     compileValue(one, at, scope).evaluate({}),
   );
   const hasRest = 'default' in given;
   const rest = compileValue(given.default, `${place}.default`, scope).evaluate({});
   const [first, last] = [bounds[0], bounds.at(-1)];
-  const isInside = compareScalars(rest, first) >= 0 && compareScalars(rest, last) < 0;
+  const isInside = compare(rest, first) >= 0 && compare(rest, last) < 0;
   if (hasRest && isInside) throw operandInvalid(`${place}.default`, 'outside the boundaries', rest);
   const bucketOf = (document: object): unknown => {
     const value = evaluate(document);
-    const at = bounds.findLastIndex((bound) => compareScalars(bound, value) <= 0);
+    const at = bounds.findLastIndex((bound) => compare(bound, value) <= 0);
     if (at >= 0 && at < bounds.length - 1) return bounds[at];
     if (hasRest) return rest;
     throw operandInvalid(place, 'given a default, as a value lies outside the boundaries', value);
@@ -258,7 +263,7 @@ const bucket: CompileStage = (operand, place, scope) => {
   const id: StageExpression = { evaluate: bucketOf, roots, path: undefined };
   return [
     groupStage(id, outputOf(output, place), `${place}.output`, scope),
-    sortStage(compileSort({ _id: 1 }), place, Number.POSITIVE_INFINITY),
+    sortStage(compileSort({ _id: 1 }, scope.collation), place, Number.POSITIVE_INFINITY),
   ];
 };
 
@@ -271,6 +276,7 @@ function outputOf(output: unknown, place: string): Record<string, unknown> {
 function boundsIn(
   boundaries: unknown,
   place: string,
+  compare: Compare,
   read: (bound: unknown, at: string) => unknown,
 ): readonly unknown[] {
   if (!Array.isArray(boundaries) || boundaries.length < 2)
@@ -279,7 +285,7 @@ function boundsIn(
   for (const [index, bound] of bounds.entries()) {
     if (index === 0) continue;
     const before = bounds[index - 1];
-    if (bracketOf(bound) !== bracketOf(before) || compareScalars(before, bound) >= 0)
+    if (bracketOf(bound) !== bracketOf(before) || compare(before, bound) >= 0)
       throw operandInvalid(
         `${place}[${index}]`,
         'of one kind with those before, and greater',
@@ -298,6 +304,7 @@ const bucketAuto: CompileStage = (operand, place, scope) => {
     ['output', 'granularity'],
   );
   const { evaluate, roots: read } = compileValue(groupBy, `${place}.groupBy`, scope);
+  const compare = orderIn(scope.collation);
   const most = countIn(buckets, `${place}.buckets`, 1);
   const fields = groupFields(outputOf(output, place), `${place}.output`, scope);
   const rounding =
@@ -312,8 +319,8 @@ const bucketAuto: CompileStage = (operand, place, scope) => {
           throw operandInvalid(`${place}.groupBy`, 'a number from 0, with a granularity', value);
         return { value, document };
       });
-      const sorted = yield* sortInSlices(run, placed, (a, b) => compareScalars(a.value, b.value));
-      return bucketsOf(sorted, most, fields, rounding);
+      const sorted = yield* sortInSlices(run, placed, (a, b) => compare(a.value, b.value));
+      return bucketsOf(sorted, most, fields, compare, rounding);
     }),
   ];
 };
@@ -327,6 +334,7 @@ function* bucketsOf(
   sorted: readonly Placed[],
   most: number,
   fields: readonly GroupField[],
+  compare: Compare,
   rounding: Rounding | undefined,
 ): Generator<object> {
   const { length } = sorted;
@@ -340,9 +348,7 @@ function* bucketsOf(
     const limit = rounding?.(last as number, true);
     while (
       to < length &&
-      (limit === undefined
-        ? compareScalars(valueAt(to), last) === 0
-        : (valueAt(to) as number) < limit)
+      (limit === undefined ? compare(valueAt(to), last) === 0 : (valueAt(to) as number) < limit)
     )
       to++;
     const max = limit ?? (to < length ? valueAt(to) : last);

@@ -24,9 +24,8 @@ const match: CompileStage = (operand, place, scope) => {
   return [rowStage(place, roots, false, (documents) => documents.filter(test))];
 };
 
-function expressionsOf({ now, variables, collation }: StageScope): CompileExpression {
-  return (expression, place) =>
-    languageOf().compileTest(expression, place, now, variables, collation);
+function expressionsOf(scope: StageScope): CompileExpression {
+  return (expression, place) => languageOf().compileTest(expression, place, scope);
 }
 
 /** `$limit`: the first documents. */
@@ -74,12 +73,12 @@ export function countIn(operand: unknown, place: string, least: 0 | 1): number {
 }
 
 /** What `distinct()` ends with: a document for each value at a path, of an array its items. */
-export const distinct: CompileStage = (operand, place) => {
+export const distinct: CompileStage = (operand, place, { collation }) => {
   const segments = checkPath(operand, 'operand_invalid', 'path');
   const open = (run: PipelineRun, next: Sink): Sink => {
     const made = new Map<unknown, { readonly value: unknown }>();
+    const keyOf = languageOf().keysIn(collation);
     const take = (documents: Documents) => {
-      const { keyOf } = languageOf();
       const before = made.size;
       for (const document of documents)
         for (const value of valuesAt(document, segments, 0)) {

@@ -2,6 +2,7 @@ import type { Coroutine } from '../../../async/coroutine.ts';
 import type { CompiledAccumulator } from '../../expressions/accumulators/compile-accumulator.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort, type SortOrder } from '../../sort/compile-sort.ts';
+import { orderIn } from '../../value/collation.ts';
 import { compareScalars } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import type { PipelineRun } from '../run.ts';
@@ -50,14 +51,16 @@ const setWindowFields: CompileStage = (operand, place, scope) => {
   // It passes whole documents on.
   const stage = keepingStage(place, new Set(), false, function* (documents, run) {
     const partitions = new Map<unknown, { readonly value: unknown; readonly rows: object[] }>();
+    const keyOf = languageOf().keysIn(scope.collation);
     for (const document of documents) {
       const value = partition.evaluate(document) ?? null;
-      const key = languageOf().keyOf(value);
+      const key = keyOf(value);
       const found = partitions.get(key);
       if (found) found.rows.push(document);
       else partitions.set(key, { value, rows: [document] });
     }
-    const sorted = [...partitions.values()].sort((a, b) => compareScalars(a.value, b.value));
+    const compare = orderIn(scope.collation);
+    const sorted = [...partitions.values()].sort((a, b) => compare(a.value, b.value));
     const made: object[][] = [];
     for (const { rows } of sorted) made.push(yield* computed(rows, order, outputs, run));
     return made.flat();
@@ -102,7 +105,7 @@ function compileOutput(
   if (!compile) {
     const accumulator = Object.hasOwn(COVARIANCES, name)
       ? covariance(operand, at, scope, COVARIANCES[name] as number)
-      : languageOf().compileAccumulator(operator, place, scope.now, scope.variables);
+      : languageOf().compileAccumulator(operator, place, scope);
     return overWindow(accumulator, bounds, place);
   }
   if (!order) throw operandInvalid(at, 'used with sortBy', operand);
@@ -204,7 +207,7 @@ const ORDERED: Readonly<Record<string, CompileOrdered>> = {
   },
   $integral: (operand, place, scope, order, bounds) => {
     const { evaluate, unit } = measured(operand, place, scope);
-    const sum = languageOf().compileAccumulator({ $sum: 1 }, place, scope.now);
+    const sum = languageOf().compileAccumulator({ $sum: 1 }, place, scope);
     return (partition) => {
       const axis = axisOf(partition.keys, unit !== undefined, place, order);
       const heights = partition.documents.map((one) => numberOf(evaluate(one), `${place}.input`));
@@ -287,7 +290,7 @@ function covariance(operand: unknown, place: string, scope: StageScope, spare: n
   const [x, y] = operand.map((one, at) => compileValue(one, `${place}[${at}]`, scope).evaluate);
   const state = (name: string) =>
     languageOf()
-      .compileAccumulator({ [name]: 1 }, place, scope.now)
+      .compileAccumulator({ [name]: 1 }, place, scope)
       .make();
   const make = () => {
     const [meanX, meanY, products] = [state('$avg'), state('$avg'), state('$sum')];
