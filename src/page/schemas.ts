@@ -93,7 +93,7 @@ export class DocumentSchema extends CollectionSchema {
       }
       yield* pause(sender);
     }
-    yield* sendSlices(sender, listed);
+    yield* sendSlices(sender, listed, changes);
     return listed.ids.length;
   }
 }

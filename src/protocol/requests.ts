@@ -205,6 +205,11 @@ export interface RequestedChanges {
 /** What a patch says of its changes. */
 export type RequestedPatch = RequestedChanges & Pick<Selection, 'collation'>;
 
+/** A replacement may be what the page has made of a patch, as where a schema checks it. */
+interface Patched {
+  readonly patch?: RequestedPatch | undefined;
+}
+
 /** A changed document, and the time of the change in Unix milliseconds. */
 interface ChangedReply {
   readonly record: RecordReply;
@@ -240,7 +245,7 @@ export interface Operations
    * A part of an `insertMany`, which takes effect with the last. All parts have the same `call`.
    */
   insertPart: {
-    ask: {
+    ask: Patched & {
       call: number;
       /** Number of documents in earlier parts. */
       from: number;
@@ -267,7 +272,7 @@ export interface Operations
     ask: { id?: string | undefined; body: Body; kept?: KeptManaged | undefined };
     reply: ManagedReply;
   };
-  update: { ask: { id: string; body: Body }; reply: ManagedReply | undefined };
+  update: { ask: Patched & { id: string; body: Body }; reply: ManagedReply | undefined };
   patch: {
     /** With the criteria that have found the document, where its position in an array counts. */
     ask: RequestedChanges & { id: string } & Pick<Selection, 'criteria' | 'collation'>;
@@ -289,7 +294,7 @@ export interface Operations
   };
   /** Replaces a document unless its record has another version by now; `false` then. */
   replaceIf: {
-    ask: { id: string; body: Body; version: number };
+    ask: Patched & { id: string; body: Body; version: number };
     reply: ManagedReply | false;
   };
   deleteMany: { ask: Partial<Selection> & { ids?: string[] | undefined }; reply: number };

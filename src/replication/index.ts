@@ -16,6 +16,7 @@ export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
 export { type HttpOptions, http } from './http.ts';
 export { fromJson, toJson } from './json-documents.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
+export type { MergeRules } from './merge-fields.ts';
 export type {
   LocalChange,
   PulledPage,

@@ -13,14 +13,20 @@ interface Merged {
 /** Managed fields: the later one wins, and that loses nothing. */
 const STAMPED = /^_(created|updated|archived|unarchived)_at$/;
 
-/** No field of that name. */
+/** No field of that name, no item. */
 const ABSENT = Symbol('absent');
 
 /**
+ * How arrays at paths merge: items that are objects, each named by a field. Inside of items, paths
+ * go on without a position: `steps.parts`.
+ */
+export type MergeRules = Readonly<Record<string, { readonly by: string }>>;
+
+/**
  * Merges a document by fields. Fields that one side has changed are taken from it. Where both have
- * changed the same field to different values, the remote one wins. Objects are merged inside;
- * arrays and other values are taken as a whole. A document that one side has deleted and the other
- * changed stays, as it was changed.
+ * changed the same field to different values, the remote one wins. Objects are merged inside, and
+ * arrays that a rule names; other values are taken as a whole. A document that one side has deleted
+ * and the other changed stays, as it was changed.
  *
  * @param base The state that both derive from; `undefined` where none is known.
  */
@@ -28,62 +34,148 @@ export function mergeChangedFields(
   base: object | undefined,
   local: object | undefined,
   remote: object | undefined,
+  rules: MergeRules = {},
 ): Merged {
   if (sameContent(local, remote)) return { result: remote, lost: [] };
   if (!local) return { result: base && sameContent(base, remote) ? undefined : remote, lost: [] };
   if (!remote) return { result: base && sameContent(base, local) ? undefined : local, lost: [] };
-  const lost: string[] = [];
-  const result = mergeObjects(base as Fields, local as Fields, remote as Fields, '', lost);
-  return { result, lost };
+  const merge = new FieldMerge(rules);
+  const result = merge.objects(base as Fields, local as Fields, remote as Fields, '');
+  return { result, lost: merge.lost };
 }
 
-function mergeObjects(
-  base: Fields | undefined,
-  local: Fields,
-  remote: Fields,
-  path: string,
-  lost: string[],
-): object {
-  const merged: [string, unknown][] = [];
-  for (const key of new Set([...Object.keys(remote), ...Object.keys(local)])) {
-    const place = path + key;
-    const [l, r, b] = [own(local, key), own(remote, key), base && own(base, key)];
-    const value = mergeField(b, l, r, place, lost);
-    if (value !== ABSENT) merged.push([key, value]);
+/** One merge, with what it has lost. Where `base` is `undefined`, no common state is known. */
+class FieldMerge {
+  readonly lost: string[] = [];
+  readonly #rules: MergeRules;
+
+  constructor(rules: MergeRules) {
+    this.#rules = rules;
   }
-  // Not by assignment: `__proto__` is a name like others here.
-  return Object.fromEntries(merged);
+
+  objects(base: Fields | undefined, local: Fields, remote: Fields, path: string): object {
+    const merged: [string, unknown][] = [];
+    for (const key of new Set([...Object.keys(remote), ...Object.keys(local)])) {
+      const [l, r, b] = [own(local, key), own(remote, key), base && own(base, key)];
+      const value = this.#value(b, l, r, path + key);
+      if (value !== ABSENT) merged.push([key, value]);
+    }
+    // Not by assignment: `__proto__` is a name like others here.
+    return Object.fromEntries(merged);
+  }
+
+  #value(base: unknown, local: unknown, remote: unknown, place: string): unknown {
+    const unchanged = oneSided(base, local, remote);
+    if (unchanged) return unchanged.value;
+    if (isPlainObject(local) && isPlainObject(remote)) {
+      const from = isPlainObject(base) ? (base as Fields) : undefined;
+      return this.objects(from, local as Fields, remote as Fields, `${place}.`);
+    }
+    if (STAMPED.test(place) && local instanceof Date && remote instanceof Date)
+      return local > remote ? local : remote;
+    const { by } = own(this.#rules, place) as Partial<MergeRules[string]>;
+    const items = by !== undefined && this.#items(base, local, remote, place, by);
+    if (items) return items;
+    this.lost.push(place);
+    return remote;
+  }
+
+  /** Merges arrays by the names of their items; `undefined` where some have none. */
+  #items(
+    base: unknown,
+    local: unknown,
+    remote: unknown,
+    place: string,
+    by: string,
+  ): readonly unknown[] | undefined {
+    const [l, r] = [itemsOf(local, by), itemsOf(remote, by)];
+    if (!l || !r) return undefined;
+    // Where there was no such array, both have made one.
+    const b = base === undefined ? undefined : (itemsOf(base, by) ?? new Map<unknown, Fields>());
+    const merged: unknown[] = [];
+    for (const name of this.#order(b, l, r, place)) {
+      const before = b && (b.get(name) ?? ABSENT);
+      const item = this.#item(before, l.get(name), r.get(name), place);
+      if (item !== ABSENT) merged.push(item);
+    }
+    return merged;
+  }
+
+  /** An item that one side has removed and the other changed stays. */
+  #item(base: unknown, local: unknown, remote: unknown, place: string): unknown {
+    if (local && remote) return this.#value(base, local, remote, place);
+    const unchanged = oneSided(base, local ?? ABSENT, remote ?? ABSENT);
+    if (unchanged) return unchanged.value;
+    this.lost.push(place);
+    return local ?? remote;
+  }
+
+  /** All names: in the order of the side that has moved items, of the remote one if both have. */
+  #order(base: Items | undefined, local: Items, remote: Items, place: string): unknown[] {
+    const common = (items: Items) =>
+      [...items.keys()].filter((name) => base?.has(name) && local.has(name) && remote.has(name));
+    const [b, l, r] = [common(base ?? remote), common(local), common(remote)];
+    const [isMoved, isMovedThere] = [!sameNames(b, l), !sameNames(b, r)];
+    if (isMoved && isMovedThere && !sameNames(l, r)) this.lost.push(place);
+    return isMoved && !isMovedThere ? joined(local, remote) : joined(remote, local);
+  }
+}
+
+type Items = ReadonlyMap<unknown, Fields>;
+type Names = readonly unknown[];
+
+/** The value where only one side has changed it, or both alike. */
+function oneSided(base: unknown, local: unknown, remote: unknown): { value: unknown } | undefined {
+  if (sameContent(local, remote)) return { value: remote };
+  if (base === undefined) {
+    // Each may have added what the other lacks.
+    if (local === ABSENT) return { value: remote };
+    return remote === ABSENT ? { value: local } : undefined;
+  }
+  if (sameContent(local, base)) return { value: remote };
+  return sameContent(remote, base) ? { value: local } : undefined;
 }
 
 function own(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : ABSENT;
 }
 
-/** @param base `undefined` where no state is known that both derive from. */
-function mergeField(
-  base: unknown,
-  local: unknown,
-  remote: unknown,
-  place: string,
-  lost: string[],
-): unknown {
-  if (sameContent(local, remote)) return remote;
-  if (base === undefined) {
-    // Each may have added what the other lacks.
-    if (local === ABSENT) return remote;
-    if (remote === ABSENT) return local;
-  } else {
-    if (sameContent(local, base)) return remote;
-    if (sameContent(remote, base)) return local;
+/** The items of an array by name, in its order; `undefined` unless each has one of its own. */
+function itemsOf(list: unknown, by: string): Items | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const items = new Map<unknown, Fields>();
+  for (const item of list) {
+    const name = isPlainObject(item) ? own(item as Fields, by) : undefined;
+    if (typeof name !== 'string' && typeof name !== 'number') return undefined;
+    items.set(name, item as Fields);
   }
-  if (isPlainObject(local) && isPlainObject(remote)) {
-    const from = isPlainObject(base) ? (base as Fields) : undefined;
-    return mergeObjects(from, local as Fields, remote as Fields, `${place}.`, lost);
+  return items.size === list.length ? items : undefined;
+}
+
+function sameNames(a: Names, b: Names): boolean {
+  return a.length === b.length && a.every((name, at) => name === b[at]);
+}
+
+/** The names of the first, with the others behind those that they follow in the second. */
+function joined(first: Items, second: Items): unknown[] {
+  const behind = new Map<unknown, unknown[]>([[ABSENT, []]]);
+  let place: unknown = ABSENT;
+  for (const name of second.keys()) {
+    if (first.has(name)) {
+      place = name;
+      behind.set(place, []);
+    } else behind.get(place)?.push(name);
   }
-  if (STAMPED.test(place) && local instanceof Date && remote instanceof Date)
-    return local > remote ? local : remote;
-  lost.push(place);
-  return remote;
+  let open = behind.get(ABSENT) as unknown[];
+  const names: unknown[] = [];
+  for (const name of first.keys()) {
+    if (second.has(name)) {
+      for (const one of open) names.push(one);
+      open = behind.get(name) as unknown[];
+    }
+    names.push(name);
+  }
+  return [...names, ...open];
 }
 
 /**

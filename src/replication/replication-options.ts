@@ -1,5 +1,7 @@
 import { checkOptions, flag, oneOf } from '../api/options/option-checks.ts';
+import { isPlainObject } from '../codec/kinds.ts';
 import { OptionError } from '../errors/errors.ts';
+import type { MergeRules } from './merge-fields.ts';
 import type { Remote } from './protocol/remote.ts';
 import type { Resolver } from './resolvers.ts';
 
@@ -11,6 +13,11 @@ export interface ReplicationOptions<T extends object = object> {
   readonly direction?: 'both' | 'pull' | 'push' | undefined;
   /** Decides conflicts. @default mergeFields */
   readonly resolve?: Resolver<T> | undefined;
+  /**
+   * Arrays of objects that merge item by item, by path, each with the field that names an item:
+   * `{ checklist: { by: 'id' } }`. Not with `resolve`, which may pass it to `mergeFields`.
+   */
+  readonly merge?: MergeRules | undefined;
   /** Whether to go on after the first round. @default true */
   readonly live?: boolean | undefined;
 }
@@ -20,6 +27,7 @@ export interface ReplicationSettings {
   readonly remote: Remote;
   readonly direction: 'both' | 'pull' | 'push';
   readonly resolve: Resolver | undefined;
+  readonly merge: MergeRules | undefined;
   readonly live: boolean;
 }
 
@@ -35,11 +43,28 @@ export function parseOptions(options: unknown): ReplicationSettings {
       },
       direction: oneOf(['both', 'pull', 'push'], 'both'),
       resolve: { allowed: 'a function', test: (value) => typeof value === 'function' },
+      merge: { allowed: "paths with the name of a field: { by: 'id' }", test: isRules },
       live: { ...flag, fallback: true },
     },
     'replicate(collection, options)',
   );
+  if (given.merge && given.resolve)
+    throw new OptionError(
+      'option_conflict',
+      'resolve decides alone, and merge would do nothing: call mergeFields(states, merge) in it.',
+      { place: 'merge' },
+    );
   return given as unknown as ReplicationSettings;
+}
+
+function isRules(value: unknown): boolean {
+  return (
+    isPlainObject(value) &&
+    Object.values(value).every(
+      (rule) =>
+        isPlainObject(rule) && typeof rule.by === 'string' && Object.keys(rule).length === 1,
+    )
+  );
 }
 
 function isRemote(value: unknown): boolean {

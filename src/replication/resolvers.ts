@@ -1,4 +1,4 @@
-import { mergeChangedFields as merge } from './merge-fields.ts';
+import { type MergeRules, mergeChangedFields as merge } from './merge-fields.ts';
 
 /** A document that was changed here and on the server. */
 export interface ConflictStates<T extends object = object> {
@@ -23,9 +23,16 @@ export type Resolver<T extends object = object> = (
   states: ConflictStates<T>,
 ) => T | undefined | Promise<T | undefined>;
 
-/** Merges by fields; where both have changed a field, the server's value wins. The default. */
-export function mergeFields<T extends object>({ base, local, remote }: ConflictStates<T>) {
-  return merge(base, local, remote).result as T | undefined;
+/**
+ * Merges by fields; where both have changed a field, the server's value wins. The default.
+ *
+ * @param rules As the option `merge` of `replicate()`.
+ */
+export function mergeFields<T extends object>(
+  { base, local, remote }: ConflictStates<T>,
+  rules?: MergeRules,
+): T | undefined {
+  return merge(base, local, remote, rules).result as T | undefined;
 }
 
 /** The server's state wins as a whole. */

@@ -71,3 +71,23 @@ test('what is pushed has passed the schema; a merge that it refuses is reported'
     place: 'document.count',
   });
 });
+
+test('operations on documents with a schema merge, where the schema leaves their result as it is', async () => {
+  const remote = new MemoryRemote();
+  const shops = [shop(remote), shop(remote)] as const;
+  const [one, other] = shops;
+  await one.orders.insert({ _id: 'a', item: 'lamp', count: 10 });
+  for (const { settled } of shops) await settled();
+  for (const { sync } of shops) sync.pause();
+  await one.orders.patch('a', { $inc: { count: 1 } });
+  await one.orders.patchMany({}, { $inc: { count: 1 } });
+  await one.orders.patchOne({ _id: 'a' }, { $inc: { count: 1 } });
+  await other.orders.patch('a', { $inc: { count: -5 } });
+  await expect(other.orders.patch('a', { $push: { item: 'x' } as never })).rejects.toThrow();
+  for (const { sync } of shops) sync.resume();
+  for (const { settled } of [...shops, ...shops]) await settled();
+  for (const { orders, sync } of shops) {
+    expect(await orders.get('a')).toMatchObject({ count: 8 });
+    expect(sync.conflicts()).toEqual([]);
+  }
+});

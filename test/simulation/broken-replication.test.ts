@@ -171,6 +171,17 @@ test(
 );
 
 test(
+  'operations that merge as values are found out',
+  async () => {
+    changeRequests(function* (request, execute) {
+      return request.op === 'replicaRebase' ? undefined : yield* execute(request);
+    });
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
   'a server whose readers pass a push that commits late is found out',
   async () => {
     const { heldBack } = ReplicationServer.prototype;

@@ -8,7 +8,7 @@ import {
   shown,
   type Written,
 } from './replication-log.ts';
-import { tokensIn, writerOf } from './replication-tokens.ts';
+import { isCount, tokensIn, writerOf } from './replication-tokens.ts';
 
 /** What is to be known of a server. */
 export interface CheckedServer {
@@ -16,6 +16,8 @@ export interface CheckedServer {
   readonly accepted: ReadonlySet<string>;
   /** Tokens that a restore has removed. */
   readonly lost: ReadonlySet<string>;
+  /** Whether it tells the keys of pushes: else operations may count twice. */
+  readonly tellsKeys: boolean;
   /** The documents that a late request may have changed. */
   readonly late: ReadonlySet<string>;
   /** All documents, by id. */
@@ -74,6 +76,7 @@ export class ReplicationChecker {
       ...this.#undeleted(),
       ...this.#twice(),
       ...this.#falseConflicts(),
+      ...this.#uncounted(),
       ...this.#echoes(),
     ];
   }
@@ -226,6 +229,7 @@ export class ReplicationChecker {
   }
 
   *#twice(): Generator<string> {
+    if (!this.#server.tellsKeys) return;
     for (const [id, document] of this.#documents) {
       const tokens = tokensIn(document);
       if (new Set(tokens).size < tokens.length)
@@ -248,6 +252,21 @@ export class ReplicationChecker {
       const isNext = shorter.every((token, index) => token === longer[index]);
       if (isNext && longer.some((token) => losses.includes(token)))
         yield `a conflict of ${id} is none: ${longer} derives from ${shorter}`;
+    }
+  }
+
+  /** Counts that a conflict has lost, of a document in which nobody has set the counter. */
+  *#uncounted(): Generator<string> {
+    if (!this.#server.tellsKeys) return;
+    for (const { conflict, isPlain } of this.#log.conflicts) {
+      const { id, local, remote, result } = conflict;
+      const isReplaced = this.#log.changes.some(({ overwrites }) =>
+        overwrites.some((one) => isOf(one, id, 'c')),
+      );
+      if (!isPlain || isReplaced || this.#server.late.has(id)) continue;
+      const there = new Set(tokensIn(result));
+      const lost = tokensIn([local, remote]).filter((one) => isCount(one) && !there.has(one));
+      if (lost.length > 0) yield `a conflict of ${id} has lost ${lost}`;
     }
   }
 }

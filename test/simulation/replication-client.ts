@@ -11,9 +11,9 @@ import {
   type ReplicationOptions,
 } from '../../src/replication/replication-options.ts';
 import type { Browser } from './browser.ts';
-import type { Change, Parts, ReplicationLog } from './replication-log.ts';
+import { type Change, type Parts, type ReplicationLog, shown } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
-import { tokenOf, tokensIn } from './replication-tokens.ts';
+import { countToken, stepOf, tokenOf, tokensIn } from './replication-tokens.ts';
 import { Tab } from './tab.ts';
 
 export interface Order {
@@ -21,6 +21,8 @@ export interface Order {
   y?: string;
   /** What was added to it, in order. */
   l?: string[];
+  /** A counter. */
+  c?: bigint;
 }
 
 /** A browser with its network. */
@@ -80,7 +82,7 @@ export class ReplicationClient {
       this.#environment(),
     );
     this.sync.on('conflict', (conflict) => {
-      trace(`  ${this.#name} conflict ${JSON.stringify(conflict)}`);
+      trace(`  ${this.#name} conflict ${shown(conflict)}`);
       log.decided(site.number, conflict);
     });
     this.sync.on('status', ({ state, pending, rejected, error }) =>
@@ -109,7 +111,7 @@ export class ReplicationClient {
   change(ids: readonly string[]): Promise<void> {
     const { random } = this.site.browser.world;
     const id = random.pick(ids);
-    const kind = random.below(14);
+    const kind = random.below(17);
     if (kind === 0) return this.insert([id]);
     if (kind === 1) return this.insert([1, 2, 3].map(() => this.#token().replace(/^t:|!$/g, 'm')));
     if (kind < 5) return this.#set(id, random.chance(0.5) ? 'x' : 'y');
@@ -119,6 +121,7 @@ export class ReplicationClient {
     if (kind === 10) return this.#archive(id, random.chance(0.7));
     if (kind === 11) return this.#upsert(id);
     if (kind === 12) return this.#makeAnew(id);
+    if (kind > 13) return this.#count(id);
     return this.#together(id, random.pick(ids));
   }
 
@@ -144,6 +147,14 @@ export class ReplicationClient {
     const token = this.#token();
     const run = async () => (await this.orders.patch(id, { $push: { l: token } })) !== undefined;
     return this.#change(`push ${id} ${token}`, { writes: [{ id, field: 'l', token }] }, run);
+  }
+
+  #count(id: string): Promise<void> {
+    const nth = this.#context.log.takeCount();
+    const token = countToken(nth);
+    const run = async () =>
+      (await this.orders.patch(id, { $inc: { c: stepOf(nth) } })) !== undefined;
+    return this.#change(`count ${id} ${nth}`, { writes: [{ id, field: 'c', token }] }, run);
   }
 
   #replace(id: string): Promise<void> {

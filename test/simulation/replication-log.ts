@@ -87,10 +87,16 @@ export class ReplicationLog {
   readonly #pushes: Push[] = [];
   readonly #pushed = new Set<string>();
   #time = 0;
+  #counts = 0;
 
   /** @param mergesFields Whether conflicts are resolved so. */
   constructor(mergesFields: boolean) {
     this.mergesFields = mergesFields;
+  }
+
+  /** The number of the next count. */
+  takeCount(): number {
+    return this.#counts++;
   }
 
   mark(): number {
@@ -207,6 +213,7 @@ export function shown(document: object | undefined): string {
 }
 
 function sorted(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

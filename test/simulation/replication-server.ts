@@ -85,6 +85,10 @@ export class ReplicationServer {
     this.#later = later;
   }
 
+  get tellsKeys(): boolean {
+    return this.#habits.keys === 'sent';
+  }
+
   get checkpoint(): string {
     return `${this.restores}.${this.#horizon}`;
   }

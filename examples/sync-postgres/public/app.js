@@ -20,17 +20,20 @@ tasks.live({}, { sort: { added: 1 } }).subscribe(({ data = [] }) => {
 get('add').addEventListener('submit', (event) => {
   event.preventDefault();
   const { text } = event.target.elements;
-  tasks.insert({ text: text.value, done: false, added: new Date() });
+  tasks.insert({ text: text.value, done: false, count: 1, added: new Date() });
   text.value = '';
 });
 
-function rowOf({ _id, text, done }) {
+function rowOf({ _id, text, done, count = 1 }) {
   const box = element('input', { type: 'checkbox', checked: done, ariaLabel: `${text} is done` });
   const field = element('input', { value: text, ariaLabel: 'Text' });
+  // Two devices that count at the same time, or offline, are both counted.
+  const more = element('button', { textContent: `× ${count}`, ariaLabel: `One more: ${count}` });
+  more.onclick = () => tasks.patch(_id, { $inc: { count: 1 } });
   const remove = element('button', { textContent: 'Delete', onclick: () => tasks.delete(_id) });
   box.onchange = () => tasks.patch(_id, { done: box.checked });
   field.onchange = () => tasks.patch(_id, { text: field.value });
-  return element('li', {}, box, field, remove);
+  return element('li', {}, box, field, more, remove);
 }
 
 // The replication: its status, a switch to try out conflicts, and how they were decided.

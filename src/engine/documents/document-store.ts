@@ -7,6 +7,7 @@ import type {
   ManagedReply,
   RecordReply,
   Request,
+  RequestedPatch,
   VersionedReply,
 } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
@@ -17,6 +18,7 @@ import { bodyAtHand } from '../records/scan.ts';
 import { idTaken, unusedId } from './ids.ts';
 import { InsertParts } from './insert-parts.ts';
 import { type DocumentUpdates, type InsertedDocument, updateCode } from './late-updates.ts';
+import type { NewVersion } from './new-rows.ts';
 
 /** What executes the requests of a collection, by its type. */
 export type CollectionStore = DocumentStore | InstanceType<typeof updateCode.KeyValueStore>;
@@ -69,9 +71,8 @@ export class DocumentStore {
       case 'patchOne':
         return this.#updating.patchOne(request);
       case 'archive':
-        return this.#archive(request, true);
       case 'unarchive':
-        return this.#archive(request, false);
+        return this.#archive(request);
       case 'delete':
         return this.#delete(request.id);
       case 'deleteMany':
@@ -121,15 +122,11 @@ export class DocumentStore {
       stamps: stamped(undefined, 'created', settings, now ?? clock.now()),
     };
     const record = new StoredRecord(key, records.takeRank(), flags, stamps, body);
-    this.#context.versions.put({ record, before: undefined, kind: 'insert' });
-    return stamps ? [key, flags, stamps] : [key, flags];
+    return this.#put({ record, before: undefined, kind: 'insert' });
   }
 
   #upsert(request: Request<'upsert'>): ManagedReply {
-    const { id } = request;
-    return (
-      (id === undefined ? undefined : this.#update({ ...request, id })) ?? this.insert(request)
-    );
+    return this.#update(request) ?? this.insert(request);
   }
 
   #update({
@@ -137,86 +134,75 @@ export class DocumentStore {
     body,
     now,
     kept,
-  }: Pick<Request<'update'>, 'id' | 'body' | 'now'> & Pick<Request<'upsert'>, 'kept'>):
+    patch,
+  }: Pick<Request<'update'>, 'body' | 'now' | 'patch'> & Pick<Request<'upsert'>, 'id' | 'kept'>):
     | ManagedReply
     | undefined {
-    const { records, settings, clock } = this.#context;
-    const before = records.get(id);
+    const { settings, clock } = this.#context;
+    const before = this.#find(id);
     if (!before) return undefined;
     const { flags, stamps } = kept ?? {
       flags: before.flags | UPDATED,
       stamps: stamped(before.stamps, 'updated', settings, now ?? clock.now()),
     };
-    return this.#replace(before, flags, stamps, body, 'update');
+    return this.#replace(before, flags, stamps, body, 'update', patch);
   }
 
   #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {
-    const { records } = this.#context;
-    if (versionNumber(records.get(update.id)) !== version) return false;
-    return this.#update(update) ?? false;
+    return versionNumber(this.#find(update.id)) === version && (this.#update(update) ?? false);
   }
 
-  *#archive(
-    request: Request<'archive' | 'unarchive'>,
-    archive: boolean,
-  ): Coroutine<number | false> {
+  *#archive({ op, id, ...given }: Request<'archive' | 'unarchive'>): Coroutine<number | false> {
     const { records, settings, clock } = this.#context;
-    const { id, now = clock.now() } = request;
-    const before = records.get(id);
-    if (!before || ((before.flags & ARCHIVED) !== 0) === archive) return false;
+    const { now = clock.now() } = given;
+    const before = this.#find(id);
+    if (!before || ((before.flags & ARCHIVED) !== 0) === (op === 'archive')) return false;
     const body = yield* records.bodies.of(before);
-    const flags = archive ? before.flags | ARCHIVED : before.flags & ~ARCHIVED;
-    const name = archive ? 'archived' : 'unarchived';
-    const stamps = stamped(before.stamps, name, settings, now);
-    this.#replace(before, flags, stamps, body, archive ? 'archive' : 'unarchive');
+    const stamps = stamped(before.stamps, `${op}d`, settings, now);
+    this.#replace(before, before.flags ^ ARCHIVED, stamps, body, op);
     return now;
   }
 
   #delete(id: string): boolean {
-    const { records, versions } = this.#context;
-    const record = records.get(id);
-    if (!record) return false;
-    versions.delete(record);
-    return true;
+    const record = this.#find(id);
+    if (record) this.#context.versions.delete(record);
+    return record !== undefined;
   }
 
   *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
-    const { records, versions } = this.#context;
     const doomed = ids ?? (yield* this.scans.idsOf(selection));
-    const deleted = doomed.flatMap((id) => records.get(id) ?? []);
-    versions.putAll([], deleted);
+    const deleted = doomed.flatMap((id) => this.#find(id) ?? []);
+    this.#context.versions.putAll([], deleted);
     return deleted.length;
   }
 
   *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {
     const [id] = yield* this.scans.idsOf({ ...request, limit: 1 });
-    const record = id === undefined ? undefined : this.#context.records.get(id);
+    const record = this.#find(id);
     if (!record) return undefined;
     const reply = yield* this.#load(record);
-    this.#delete(record.key);
+    this.#context.versions.delete(record);
     return reply;
   }
 
   #get(id: string): Result<RecordReply | undefined> {
-    const record = this.#context.records.get(id);
+    const record = this.#find(id);
     if (!record) return undefined;
     this.#context.recent?.note([record]);
-    const { key, flags, stamps, body } = record;
+    const { body } = record;
     if (body === undefined) return this.#load(record);
-    return [key, flags, stamps, this.#context.aborts.immediate ? bodyAtHand(record, body) : body];
+    return replyOf(record, this.#context.aborts.immediate ? bodyAtHand(record, body) : body);
   }
 
   *#getMany(ids: readonly string[]): Coroutine<(RecordReply | undefined)[]> {
     const { records, bodies } = yield* this.#getShared(ids);
-    return records.map(
-      (one, index) => one && [one.key, one.flags, one.stamps, bodies[index] as Body],
-    );
+    return records.map((one, index) => one && replyOf(one, bodies[index] as Body));
   }
 
   *#getShared(ids: readonly string[]): Coroutine<FoundVersions> {
     const { records } = this.#context;
     // As of one instant: the segments are read at once, before a compaction could replace them.
-    const found = ids.map((id) => records.get(id));
+    const found = ids.map((id) => this.#find(id));
     this.#context.recent?.note(found);
     const bodies = (yield* records.bodies.ofAll(found.filter((one) => one !== undefined))).values();
     return { records: found, bodies: found.map((one) => one && (bodies.next().value as Body)) };
@@ -224,7 +210,7 @@ export class DocumentStore {
 
   *#getVersion(request: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
     const { id, changes, upsert } = request;
-    const record = id === undefined ? undefined : this.#context.records.get(id);
+    const record = this.#find(id);
     const version = versionNumber(record);
     if (record) {
       const shown = changes ? yield* this.#updating.patched(record, request) : record;
@@ -235,13 +221,12 @@ export class DocumentStore {
     return { record: [made.id ?? '', 0, undefined, made.body], version };
   }
 
+  #find(id: string | undefined): StoredRecord | undefined {
+    return id === undefined ? undefined : this.#context.records.get(id);
+  }
+
   *#load(record: StoredRecord): Coroutine<RecordReply> {
-    return [
-      record.key,
-      record.flags,
-      record.stamps,
-      yield* this.#context.records.bodies.of(record),
-    ];
+    return replyOf(record, yield* this.#context.records.bodies.of(record));
   }
 
   #replace(
@@ -250,10 +235,19 @@ export class DocumentStore {
     stamps: StoredRecord['stamps'],
     body: Body,
     kind: Change['kind'],
+    patch?: RequestedPatch,
   ): ManagedReply {
-    const { key, rank } = before;
-    const record = new StoredRecord(key, rank, flags, stamps, body);
-    this.#context.versions.put({ record, before, kind });
+    const record = new StoredRecord(before.key, before.rank, flags, stamps, body);
+    return this.#put({ record, before, kind, patches: patch && [patch] });
+  }
+
+  #put(version: NewVersion): ManagedReply {
+    const { key, flags, stamps } = version.record;
+    this.#context.versions.put(version);
     return stamps ? [key, flags, stamps] : [key, flags];
   }
+}
+
+function replyOf({ key, flags, stamps }: StoredRecord, body: RecordReply[3]): RecordReply {
+  return [key, flags, stamps, body];
 }

@@ -60,7 +60,7 @@ export class InsertParts {
       const known = staged.keys.slice(from, from + bodies.length);
       if (known.length > 0) {
         // The last part is retried after a unique index was given up for it.
-        if (last && upsert) return this.#commitUpserts(call, staged);
+        if (last && upsert) return this.#commitUpserts(request, staged);
         if (last) this.#commit(call, staged);
         return columnsOf(known);
       }
@@ -76,7 +76,7 @@ export class InsertParts {
       staged.hashes?.push(hashKeys(keys));
       // The versions of an `upsertMany` are made with the last part.
       if (!upsert) versions.prepareRows(staged, from, indexKeys);
-      if (last && upsert) return this.#commitUpserts(call, staged);
+      if (last && upsert) return this.#commitUpserts(request, staged);
       if (last) this.#commit(call, staged);
       return columnsOf(keys);
     } catch (error) {
@@ -140,11 +140,12 @@ export class InsertParts {
    * Inserts the new ones and replaces the others. Of two with one id the later replaces the
    * earlier.
    */
-  #commitUpserts(call: number, staged: Staged): ReplyTo<'insertPart'> {
+  #commitUpserts({ call, patch }: Request<'insertPart'>, staged: Staged): ReplyTo<'insertPart'> {
     const { records, settings } = this.#context;
     const versions = new Map<string, NewVersion>();
     const { keys, bodies, now, stamps: created } = staged;
     const flags = new Uint8Array(keys.length);
+    const patches = patch && [patch];
     const stamps: (Stamps | undefined)[] = [];
     for (const [index, key] of keys.entries()) {
       const stored = records.get(key);
@@ -154,7 +155,7 @@ export class InsertParts {
       stamps[index] = latest ? stamped(latest.stamps, 'updated', settings, now) : created;
       const rank = latest ? latest.rank : records.takeRank();
       const record = new StoredRecord(key, rank, flags[index], stamps[index], bodies[index]);
-      versions.set(key, { record, before: stored, kind: stored ? 'update' : 'insert' });
+      versions.set(key, { record, before: stored, kind: stored ? 'update' : 'insert', patches });
     }
     this.#context.versions.putAll([...versions.values()]);
     this.#staged.delete(call);

@@ -208,7 +208,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const reply =
       id === undefined
         ? yield* request(sender, { op: 'insert', id: made, body })
-        : yield* request(sender, { op: 'update', id, body });
+        : yield* request(sender, { op: 'update', id, body, patch: ask });
     return reply && this.#build(reply[0], reply[1], reply[2], fields);
   }
 
@@ -251,7 +251,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
       const changed = yield* attempts.run(toDocument(this.#build, record));
       if (changed === undefined) return toDocument(this.#build, record) as Stored<T, S>;
       const { body, fields } = this.#encode(withoutId(changed), 'document');
-      const reply = yield* request(sender, { op: 'replaceIf', id, body, version });
+      const replacement = { id, body, version, patch: changes };
+      const reply = yield* request(sender, { op: 'replaceIf', ...replacement });
       if (reply) return this.#build(reply[0], reply[1], reply[2], fields);
     }
   }

@@ -3,6 +3,7 @@ import { type Body, peek } from '../../codec/body.ts';
 import { isList } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
 import { readsManaged } from '../../protocol/managed.ts';
+import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { type IndexKey, type KeyColumns, keyName, keyReader } from '../../query/index/index-key.ts';
 import type { EncodedDocument } from './documents.ts';
@@ -73,15 +74,19 @@ export function* encodeAndSend(
   return slices;
 }
 
-/** Replaces encoded documents, all or none. */
-export function* sendSlices(sender: Sender, { ids, bodies }: ListedDocuments): Coroutine<void> {
+/** Replaces encoded documents by what a patch has made of them, all or none. */
+export function* sendSlices(
+  sender: Sender,
+  { ids, bodies }: ListedDocuments,
+  patch: RequestedPatch,
+): Coroutine<void> {
   const call = Math.random();
   const replies: Slice['reply'][] = [];
   for (let from = 0; from < bodies.length; ) {
     const to = from + sliceLength(bodies, from);
     replies.push(
       post(sender, {
-        ...{ op: 'insertPart', call, from, last: to === bodies.length, upsert: true },
+        ...{ op: 'insertPart', call, from, last: to === bodies.length, upsert: true, patch },
         ...{ ids: ids.slice(from, to), bodies: bodies.slice(from, to) },
       }),
     );

@@ -227,7 +227,7 @@ export class CollectionSync {
 
   async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
     const channel = await this.opened;
-    const { direction, remote, resolve } = this.#settings;
+    const { direction, remote } = this.#settings;
     const { clock } = this.#environment;
     // Another engine may have taken over, or a backup been loaded.
     const { checkpoint, opening } = await this.#begin(channel);
@@ -237,7 +237,7 @@ export class CollectionSync {
       remote: new RemoteCalls(remote, signal, clock),
       clock,
       codec: this.codec,
-      conflicts: new ConflictResolution(this.codec, resolve, clock, signal),
+      conflicts: new ConflictResolution(this.codec, this.#settings, clock, signal),
       send: (request) => {
         signal.throwIfAborted();
         return channel.send({ ...request, opening }) as never;

@@ -9,8 +9,9 @@ import type {
   RecordState,
   RemoteRow,
 } from '../../protocol/replica-protocol.ts';
-import { mergeChangedFields, sameContent } from '../merge-fields.ts';
-import type { ConflictStates, Resolver } from '../resolvers.ts';
+import { type MergeRules, mergeChangedFields, sameContent } from '../merge-fields.ts';
+import type { ReplicationSettings } from '../replication-options.ts';
+import type { ConflictStates } from '../resolvers.ts';
 import type { ReplicatedDocument, StateCodec } from '../states.ts';
 
 /** A conflict and its resolution. */
@@ -40,17 +41,22 @@ export interface Ancestor {
 /** Merges local changes with states of the server. */
 export class ConflictResolution {
   readonly #codec: StateCodec;
-  readonly #resolver: Resolver | undefined;
+  readonly #settings: Pick<ReplicationSettings, 'resolve' | 'merge'>;
   readonly #clock: Clock;
   readonly #ended: AbortSignal;
 
   /**
-   * @param resolver Left out: merges by fields.
+   * @param settings Without a resolver, it merges by fields.
    * @param ended Ends the wait for a decision.
    */
-  constructor(codec: StateCodec, resolver: Resolver | undefined, clock: Clock, ended: AbortSignal) {
+  constructor(
+    codec: StateCodec,
+    settings: Pick<ReplicationSettings, 'resolve' | 'merge'>,
+    clock: Clock,
+    ended: AbortSignal,
+  ) {
     this.#codec = codec;
-    this.#resolver = resolver;
+    this.#settings = settings;
     this.#clock = clock;
     this.#ended = ended;
   }
@@ -93,9 +99,10 @@ export class ConflictResolution {
     if (isKnown && sameContent(base, remote)) return resolved(local);
     if (isKnown && !isGuess && sameContent(base, local)) return resolved(remote);
     const states = { id, base, local, remote };
-    if (!this.#resolver) {
-      const { result, lost } = mergeChangedFields(base, local, remote);
-      const isLost = isGuess && replaces(documentOf(found.base), local, result);
+    const { resolve, merge } = this.#settings;
+    if (!resolve) {
+      const { result, lost } = mergeChangedFields(base, local, remote, merge);
+      const isLost = isGuess && replaces(documentOf(found.base), local, result, merge);
       const isTold = isLost || lost.length > 0 || !local || !remote;
       return resolved(result, isTold ? this.#conflict(states, result) : undefined);
     }
@@ -111,7 +118,7 @@ export class ConflictResolution {
     const { id } = states;
     try {
       // A copy: what it changes there must not look like the states that are compared later.
-      const decision = Promise.resolve(this.#resolver?.(copy(states)));
+      const decision = Promise.resolve(this.#settings.resolve?.(copy(states)));
       // One that never comes must not outlast pause().
       const result = await orAborted(decision, this.#ended);
       if (result === undefined) return undefined;
@@ -139,7 +146,12 @@ export class ConflictResolution {
 }
 
 /** Whether a result lacks a local change: a wrong guess must not lose it without a word. */
-function replaces(base?: object, local?: object, result?: object): boolean {
-  const both = mergeChangedFields(base, local, result);
+function replaces(
+  base: object | undefined,
+  local: object | undefined,
+  result: object | undefined,
+  rules: MergeRules | undefined,
+): boolean {
+  const both = mergeChangedFields(base, local, result, rules);
   return both.lost.length > 0 || !sameContent(both.result, result);
 }

@@ -66,6 +66,17 @@ test('the example starts with one command, and two browsers see the changes of e
   await bothHave('oat milk');
 });
 
+test('what both count offline is counted', async () => {
+  for (const page of pages) await page.getByLabel('online').uncheck();
+  for (const page of pages) {
+    await page.getByLabel('One more: 1').click();
+    await page.getByLabel('One more: 2').click();
+  }
+  for (const page of pages) await page.getByLabel('online').check();
+  for (const page of pages)
+    await expect.poll(() => page.getByLabel('One more').innerText()).toBe('× 5');
+});
+
 test('a conflict is listed, and a click decides it otherwise', async () => {
   const [one, other] = pages as [Page, Page];
   await other.getByLabel('online').uncheck();

@@ -166,6 +166,7 @@ export class ReplicaStory {
       const documents = await this.#server.documents(this.#collection);
       const server = {
         ...{ accepted: new Set<string>(), lost: this.#lost, late: this.#context.late },
+        tellsKeys: true,
         documents: () => documents,
       };
       const contents: Contents[] = [];

@@ -12,7 +12,7 @@ async function openOrders(name: string, url: string): Promise<void> {
   const { http, replicate } = await window.loadReplication();
   window.db = window.connect({ name });
   window.orders = new window.db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
-  window.sync = replicate(window.orders, { remote: http({ url }) });
+  window.sync = replicate(window.orders, { remote: http({ url }), merge: { list: { by: 'id' } } });
   await window.orders.ready;
 }
 
@@ -53,10 +53,10 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await tab[how]?.();
   };
 
-  async function open(): Promise<AnyTab> {
+  async function open(device = name): Promise<AnyTab> {
     const tab = await browser.open();
     tabs.push(tab);
-    await tab.run(openOrders, name, `${server.url}/${name}`);
+    await tab.run(openOrders, device, `${server.url}/${name}`);
     return tab;
   }
 
@@ -127,6 +127,39 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
       expect(await figuresOf(follower)).toMatchObject({ pending: 0, rejected: 0 });
     },
   );
+
+  test('offline, two devices count, one of them in two tabs: each count is there', async () => {
+    await leader.run(async () => {
+      await window.orders.insert({ _id: 'a', left: 10, list: [{ id: 1 }, { id: 2 }] });
+    });
+    await settle(leader);
+    const other = await open(`${name} elsewhere`);
+    await settle(other);
+    await server.cut();
+    for (const tab of [leader, follower, other])
+      for (let count = 0; count < 3; count++)
+        await tab.run(async () => {
+          await window.orders.patch('a', { $inc: { left: -1 } });
+        });
+    await leader.run(async () => {
+      await window.orders.patch('a', { 'list.0.done': true });
+    });
+    await other.run(async () => {
+      await window.orders.patch('a', { 'list.1.done': true });
+    });
+    await server.listen();
+    for (const tab of [leader, other, leader, follower]) await settle(tab);
+    const list = [
+      { id: 1, done: true },
+      { id: 2, done: true },
+    ];
+    expect(await server.documents(name)).toMatchObject({ a: { left: 1, list } });
+    for (const tab of [leader, follower, other]) {
+      const found = () => tab.run(() => window.orders.get('a'));
+      await expect.poll(found).toMatchObject({ left: 1, list });
+      expect(await conflictsOf(tab)).toEqual([]);
+    }
+  });
 
   test('offline, both pages write: all of it is on the server once the network is back', async () => {
     const setOffline =
