@@ -35,9 +35,10 @@ interface CollectionParts {
   readonly expiry: (settings: ExpirySettings) => Coroutine<void>;
 }
 
-/** The code of the indexes that are declared. One whose code does not come is built later. */
-function loadKinds({ keeper }: CollectionContext): Promise<unknown> | undefined {
-  const missing = keeper.parts.filter((part) => !parts.has(part));
+/** The code of the first handle's indexes. One whose code does not come is built later. */
+function loadKinds({ settings }: CollectionContext): Promise<unknown> | undefined {
+  const wanted = settings.indexes.flatMap(({ special }) => special?.part ?? []);
+  const missing = wanted.filter((part) => !parts.has(part));
   return missing.length > 0
     ? Promise.allSettled(missing.map((part) => parts.load(part)))
     : undefined;

@@ -1,6 +1,6 @@
 import { run } from '../../async/coroutine.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
-import type { IndexDefinition, SpecialIndex } from '../../query/index/index-definition.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
 import type { CollectionEvents } from '../collection-events.ts';
 import type { RecordStore } from '../records/record-store.ts';
@@ -122,12 +122,6 @@ export class IndexKeeper {
   /** Whether a handle is open whose indexes are not violated. */
   get isUsed(): boolean {
     return this.#declared.size > 0;
-  }
-
-  /** The parts that its indexes need. */
-  get parts(): SpecialIndex['part'][] {
-    const all = this.#all.flatMap(({ definitions }) => definitions);
-    return all.flatMap(({ special }) => special?.part ?? []);
   }
 
   get #all(): IndexDeclaration[] {
