@@ -52,6 +52,9 @@ async function readPostings(
   return decodePostings(encoded);
 }
 
+/** By index: the postings of a collection that opens are read once. */
+const contexts = new WeakMap<StoredRecords, Map<string, Promise<OperationContext | undefined>>>();
+
 /**
  * What a search needs while its collection opens: a context with the postings of the checkpoint,
  * whose records are read as they are found.
@@ -62,14 +65,24 @@ export async function findStored(
   stored: StoredRecords,
   request: Request<'aggregate'>,
 ): Promise<OperationContext | undefined> {
+  const ask = request.pipeline as unknown as SearchAsk;
+  const hasCriteria = Object.keys(ask.criteria).length > 0;
+  if (ask.part !== 'search' || hasCriteria || ask.after || ask.text.includes('"')) return undefined;
+  const known = contexts.get(stored) ?? new Map<string, Promise<OperationContext | undefined>>();
+  contexts.set(stored, known);
+  const context = known.get(ask.index) ?? openStored(stored, ask.index);
+  known.set(ask.index, context);
+  return context;
+}
+
+async function openStored(
+  stored: StoredRecords,
+  name: string,
+): Promise<OperationContext | undefined> {
   const { context, state, live } = stored;
   const { storage, settings, records, keeper } = context;
-  const ask = request.pipeline as unknown as SearchAsk;
-  if (ask.part !== 'search') return undefined;
-  const hasCriteria = Object.keys(ask.criteria ?? {}).length > 0;
-  if (hasCriteria || ask.after || ask.text.includes('"')) return undefined;
   const { all } = new DocumentIndexes(settings, keeper.declaredFor(records.log.version));
-  const index = all.find(({ keyName }) => keyName === ask.index);
+  const index = all.find(({ keyName }) => keyName === name);
   const directory = index && state.checkpoint.indexes[index.column];
   if (!(index instanceof TextIndex) || !directory) return undefined;
   const { definition, column } = index;

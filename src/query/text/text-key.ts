@@ -9,21 +9,66 @@ export type TextKey = string;
 /** Times of a word in a text that count: more make no difference to a score. */
 const MOST_TIMES = 255;
 
-/** @param texts The words at each path. */
-export function textKey(texts: readonly (readonly string[])[]): TextKey {
-  return texts.map(lineOf).join('\n').trimEnd();
+/** Words that are remembered: a hundred thousand texts have about half as many. */
+const REMEMBERED = 50_000;
+
+/** Makes keys. Hot path of inserts: a map of words for each text takes three times as long. */
+export class TextKeys {
+  /** The number of each word. */
+  readonly #numbers = new Map<string, number>();
+  #words: string[] = [];
+  /** By number: how often the word is in the line that had it last, and the number of that. */
+  #times: number[] = [];
+  #lines: number[] = [];
+  #line = 0;
+
+  /** @param texts The words at each path. */
+  of(texts: readonly (readonly string[])[]): TextKey {
+    return texts
+      .map((words) => this.#lineOf(words))
+      .join('\n')
+      .trimEnd();
+  }
+
+  #lineOf(words: readonly string[]): string {
+    if (this.#words.length > REMEMBERED) this.#forget();
+    const line = ++this.#line;
+    const own: number[] = [];
+    for (const word of words) {
+      const number = this.#numbers.get(word) ?? this.#add(word);
+      if (this.#lines[number] === line) (this.#times[number] as number)++;
+      else {
+        this.#lines[number] = line;
+        this.#times[number] = 1;
+        own.push(number);
+      }
+    }
+    const tokens = own.map((number) => {
+      const times = Math.min(this.#times[number] as number, MOST_TIMES);
+      const word = this.#words[number] as string;
+      return times > 1 ? `${word}:${times}` : word;
+    });
+    return tokens.join(' ');
+  }
+
+  #add(word: string): number {
+    const own = unattached(word);
+    const number = this.#words.push(own) - 1;
+    this.#numbers.set(own, number);
+    return number;
+  }
+
+  #forget(): void {
+    this.#numbers.clear();
+    this.#words = [];
+    this.#times = [];
+    this.#lines = [];
+  }
 }
 
-function lineOf(words: readonly string[]): string {
-  if (words.length === 0) return '';
-  const times = new Map<string, number>();
-  for (const word of words) times.set(word, (times.get(word) ?? 0) + 1);
-  let line = '';
-  for (const [word, count] of times) {
-    if (line) line += ' ';
-    line += count > 1 ? `${word}:${Math.min(count, MOST_TIMES)}` : word;
-  }
-  return line;
+/** A copy that keeps no longer text in memory, which a long part of one does. */
+export function unattached(word: string): string {
+  return word.length < 13 ? word : ` ${word}`.slice(1);
 }
 
 /** A word of a line, and how many times it occurs. */

@@ -1,7 +1,7 @@
 import type { EntryList, Ranked } from '../index/leaf-list.ts';
 import { type JoinedPart, joinPostings, type Postings, PostingsBuilder } from './postings.ts';
 import type { StoredPostings } from './stored-postings.ts';
-import { readToken, type TextKey } from './text-key.ts';
+import { readToken, type TextKey, unattached } from './text-key.ts';
 
 /** Documents that wait before they become a run of their own: some milliseconds. */
 const MOST_WAITING = 512;
@@ -358,9 +358,4 @@ function* buildPostings(keys: readonly TextKey[], pathCount: number): Generator<
   }
   tokens.clear();
   return yield* builder.finish(lengths, false);
-}
-
-/** A copy that keeps no longer text in memory, which a long part of one does. */
-function unattached(word: string): string {
-  return word.length < 13 ? word : ` ${word}`.slice(1);
 }

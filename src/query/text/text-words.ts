@@ -1,5 +1,5 @@
 import { fold } from '../../codec/fold-text.ts';
-import { type TextAt, textKey, textsAt } from './text-key.ts';
+import { type TextAt, TextKeys, textsAt } from './text-key.ts';
 
 /** Words of a document that are indexed at most, and characters that are looked at. */
 const MOST_WORDS = 20_000;
@@ -127,18 +127,19 @@ export function textKeyReader(
   paths: readonly (readonly string[])[],
   words: TextWords,
 ): (document: object) => string {
+  const keys = new TextKeys();
   return (document) => {
     let left = MOST_WORDS;
-    const found = paths.map((keys) => {
+    const found = paths.map((path) => {
       const texts: TextAt[] = [];
-      textsAt(document, keys, texts);
+      textsAt(document, path, texts);
       return texts.flatMap(([text]) => {
         const some = left > 0 ? words.of(text, left) : [];
         left -= some.length;
         return some;
       });
     });
-    return textKey(found);
+    return keys.of(found);
   };
 }
 
