@@ -78,7 +78,7 @@ export function searchSuite(fixture: ClientFixture): void {
       const explained = await articles.explainSearch('heavy -atom', { criteria });
       expect(explained).toMatchObject({
         words: [
-          { word: 'heavy', use: 'word', variants: 1, entries: 3 },
+          { word: 'heavy', use: 'word', variants: 1, entries: 4 },
           { word: 'atom', use: 'excluded', variants: 1, entries: 1 },
         ],
         ...{ criteria: 'documents', candidates: 2, returned: 1, truncated: false },

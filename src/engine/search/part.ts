@@ -271,7 +271,9 @@ class TextSearch {
       for (const { word } of terms[0]?.variants ?? []) {
         const at = postings.find(word);
         if (at < 0 || words.has(word)) continue;
-        const count = members ? countAmong(postings, at, members) : postings.documentsWith(at);
+        const count = countAmong(postings, at, (row) =>
+          members ? members.has(row) : !postings.dead[row],
+        );
         if (count > 0) counts.set(word, (counts.get(word) ?? 0) + count);
       }
     }
@@ -282,13 +284,14 @@ class TextSearch {
   }
 }
 
-function countAmong(postings: Postings, at: number, members: ReadonlySet<number>): number {
+/** How many documents have the word of a place. */
+function countAmong(postings: Postings, at: number, isMember: (row: number) => boolean): number {
   const { rows, count } = postings.list(at);
   let found = 0;
   let last = -1;
   for (let entry = 0; entry < count; entry++) {
     const row = rows[entry] as number;
-    if (row !== last && members.has(row)) found++;
+    if (row !== last && isMember(row)) found++;
     last = row;
   }
   return found;

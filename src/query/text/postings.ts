@@ -16,20 +16,20 @@ export class Postings {
   readonly words: readonly string[];
   /** Where the bytes of each word end. */
   readonly ends: Uint32Array;
-  /** How many documents have each word, with those that have gone. */
+  /** How many documents have each word at each path, with those that have gone. */
   readonly documents: Uint32Array;
   readonly bytes: Uint8Array;
-  /** Words at each path of each row. */
+  /** Different words at each path of each row. */
   readonly lengths: Uint16Array;
   readonly pathCount: number;
   readonly size: number;
   /** Rows that have gone: 1. */
   readonly dead: Uint8Array;
   deadCount = 0;
-  /** Words at each path, of the rows that are there. */
+  /** The sum of the lengths at each path, of the rows that are there. */
   readonly totals: Float64Array;
-  /** Documents that are there by word, as of so many that have gone. */
-  readonly #counts = new Map<number, readonly [documents: number, gone: number]>();
+  /** Documents that are there by word and path, as of so many that have gone. */
+  readonly #counts = new Map<number, readonly [documents: Uint32Array, gone: number]>();
 
   constructor({ words, ends, documents, bytes, lengths, pathCount }: PostingsContent) {
     this.words = words;
@@ -74,20 +74,18 @@ export class Postings {
     return [from, seekBehind(this.words, beginning, from)];
   }
 
-  /** How many documents that are there have the word at a place. */
-  documentsWith(at: number): number {
-    if (this.deadCount === 0) return this.documents[at] as number;
+  /** How many documents that are there have the word of a place, at each path. */
+  documentsWith(at: number): Uint32Array {
+    const { pathCount, dead, deadCount } = this;
+    if (deadCount === 0) return this.documents.subarray(at * pathCount, (at + 1) * pathCount);
     const known = this.#counts.get(at);
-    if (known?.[1] === this.deadCount) return known[0];
-    const { rows, count } = this.list(at);
-    let documents = 0;
-    let last = -1;
-    for (let entry = 0; entry < count; entry++) {
-      const row = rows[entry] as number;
-      if (row !== last && !this.dead[row]) documents++;
-      last = row;
-    }
-    this.#counts.set(at, [documents, this.deadCount]);
+    if (known?.[1] === deadCount) return known[0];
+    const { rows, paths, count } = this.list(at);
+    const documents = new Uint32Array(pathCount);
+    for (let entry = 0; entry < count; entry++)
+      if (!dead[rows[entry] as number])
+        (documents[pathCount > 1 ? (paths[entry] as number) : 0] as number)++;
+    this.#counts.set(at, [documents, deadCount]);
     return documents;
   }
 
@@ -258,14 +256,14 @@ export class PostingsBuilder {
   /** The number of a new word. */
   begin(word: string): number {
     this.#chains.begin();
-    this.#documents.push(0);
+    for (let path = 0; path < this.#pathCount; path++) this.#documents.push(0);
     this.#rows.push(-1);
     return this.words.push(word) - 1;
   }
 
   add(word: number, row: number, path: number, times: number): void {
     const before = this.#rows[word] as number;
-    if (before !== row) (this.#documents[word] as number)++;
+    (this.#documents[word * this.#pathCount + path] as number)++;
     this.#rows[word] = row;
     let left = (((row - before) * this.#pathCount + path) << 1) | (times > 1 ? 1 : 0);
     for (; left > 127; left >>>= 7) this.#chains.add(word, (left & 127) | 128);
@@ -278,11 +276,14 @@ export class PostingsBuilder {
     const { words } = this;
     const order = isSorted ? Array.from(words.keys()) : yield* sortedNumbers(words);
     const ends = new Uint32Array(words.length);
-    const documents = new Uint32Array(words.length);
+    const documents = new Uint32Array(words.length * this.#pathCount);
     let total = 0;
     for (const [at, number] of order.entries()) {
       ends[at] = total += this.#chains.sizeOf(number);
-      documents[at] = this.#documents[number] as number;
+      for (let path = 0; path < this.#pathCount; path++)
+        documents[at * this.#pathCount + path] = this.#documents[
+          number * this.#pathCount + path
+        ] as number;
     }
     const bytes = new Uint8Array(total);
     for (const [at, number] of order.entries()) {

@@ -18,14 +18,18 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** Words have no such character, which sorts before all that they have. */
 const BETWEEN = '\n';
 
-/** Rows, paths, words, bytes of words and of entries. */
-const COUNTS = 5;
+/** Another one is read by no other version. */
+const FORMAT = 2;
+
+/** The format, rows, paths, words, bytes of words and of entries. */
+const COUNTS = 6;
 
 /** The largest items first, so that each begins at a multiple of its size. */
 export function encodePostings({ postings, ranks, slots }: StoredPostings): Uint8Array {
   const { words, ends, documents, bytes, lengths, pathCount, size } = postings;
   const text = encoder.encode(words.join(BETWEEN));
-  const counts = Float64Array.of(size, pathCount, words.length, text.length, bytes.length);
+  const sizes = [size, pathCount, words.length, text.length, bytes.length];
+  const counts = Float64Array.of(FORMAT, ...sizes);
   const columns = [counts, ranks, slots, ends, documents, lengths, text, bytes];
   const encoded = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
@@ -37,9 +41,10 @@ export function encodePostings({ postings, ranks, slots }: StoredPostings): Uint
 }
 
 /** @param encoded A buffer of its own, which is shared from then on. */
-export function decodePostings({ buffer }: Uint8Array<ArrayBuffer>): StoredPostings {
+export function decodePostings({ buffer }: Uint8Array<ArrayBuffer>): StoredPostings | undefined {
   const counts = new Float64Array(buffer, 0, COUNTS);
-  const [size = 0, pathCount = 1, wordCount = 0, textLength = 0, byteCount = 0] = counts;
+  const [format, size = 0, pathCount = 1, wordCount = 0, textLength = 0, byteCount = 0] = counts;
+  if (format !== FORMAT) return undefined;
   let at = counts.byteLength;
   const next = <T extends ArrayBufferView>(
     make: new (from: ArrayBuffer, at: number, length: number) => T,
@@ -52,7 +57,7 @@ export function decodePostings({ buffer }: Uint8Array<ArrayBuffer>): StoredPosti
   const ranks = next(Float64Array, size);
   const slots = next(Uint32Array, size);
   const ends = next(Uint32Array, wordCount);
-  const documents = next(Uint32Array, wordCount);
+  const documents = next(Uint32Array, wordCount * pathCount);
   const lengths = next(Uint16Array, size * pathCount);
   const text = decoder.decode(next(Uint8Array, textLength));
   const words = wordCount > 0 ? text.split(BETWEEN) : [];

@@ -8,9 +8,13 @@ import type { SearchTerm } from './text-words.ts';
 const MOST_VARIANTS = 10_000;
 const MOST_ENTRIES = 2_000_000;
 
-/** BM25: how soon more of a word counts no more, and how much a long text counts less. */
+/**
+ * BM25+, as MiniSearch has it: how soon more of a word counts no more, how much a long text counts
+ * less, and what a word counts at least.
+ */
 const K = 1.2;
-const B = 0.75;
+const B = 0.7;
+const LEAST = 0.5;
 
 /** How much a word counts where only its beginning, or something else, was typed. */
 const PREFIX = 0.375;
@@ -19,8 +23,8 @@ const FUZZY = 0.45;
 /** A word of the index that a typed one stands for. */
 interface Variant {
   readonly word: string;
-  readonly weight: number;
-  readonly idf: number;
+  /** What it counts at each path. */
+  readonly factors: Float64Array;
 }
 
 /** A typed word, with what it stands for. */
@@ -65,7 +69,7 @@ export function matchTexts<E extends Ranked>(
   { mode, fuzzy }: { readonly mode: 'all' | 'any'; readonly fuzzy: boolean },
 ): TextMatches<E> {
   const runs = texts.current();
-  const expansion = new Expansion(synonyms, runs);
+  const expansion = new Expansion(synonyms, runs, weights);
   const expanded = terms.flatMap(({ words, use, isPrefix }) => {
     // Of a phrase that is excluded, the documents tell.
     if (use === 'excluded' && words.length > 1) return [];
@@ -77,7 +81,7 @@ export function matchTexts<E extends Ranked>(
   const excluded = expanded.filter(({ use }) => use === 'excluded');
   const averages = averagesOf(runs);
   const scores = runs.map((run) => {
-    const scoring = new Scoring(run.postings, weights, averages);
+    const scoring = new Scoring(run.postings, averages);
     for (const term of required) scoring.require(term);
     if (optional.length > 0) scoring.requireAny(optional);
     for (const term of excluded) scoring.exclude(term);
@@ -111,9 +115,15 @@ class Expansion {
   readonly #runs: readonly Run<Ranked>[];
   readonly #count: number;
   readonly #synonyms: ReadonlyMap<string, readonly string[]>;
+  readonly #weights: readonly number[];
   #left = MOST_ENTRIES;
 
-  constructor(synonyms: SearchedTexts<Ranked>['synonyms'], runs: readonly Run<Ranked>[]) {
+  constructor(
+    synonyms: SearchedTexts<Ranked>['synonyms'],
+    runs: readonly Run<Ranked>[],
+    weights: readonly number[],
+  ) {
+    this.#weights = weights;
     this.#runs = runs;
     this.#count = runs.reduce((sum, { postings }) => sum + postings.alive, 0);
     this.#synonyms = synonyms;
@@ -132,27 +142,35 @@ class Expansion {
     const variants: Variant[] = [];
     let entries = 0;
     for (const [variant, weight] of this.#cut(weights)) {
-      const documents = this.documentsWith(variant);
-      if (documents === 0) continue;
-      if (documents > this.#left) {
+      const documents = this.#documentsWith(variant);
+      const own = documents.reduce((sum, count) => sum + count);
+      if (own === 0) continue;
+      if (own > this.#left) {
         this.truncated = true;
         break;
       }
-      this.#left -= documents;
-      entries += documents;
-      const idf = Math.log(1 + (this.#count - documents + 0.5) / (documents + 0.5));
-      variants.push({ word: variant, weight, idf });
+      this.#left -= own;
+      entries += own;
+      const factors = documents.map((count, path) => {
+        const idf = Math.log(1 + (this.#count - count + 0.5) / (count + 0.5));
+        return weight * (this.#weights[path] as number) * idf;
+      });
+      variants.push({ word: variant, factors });
     }
     return { word, use, variants, entries, isRequired };
   }
 
-  documentsWith(word: string): number {
-    let count = 0;
+  /** At each path. */
+  #documentsWith(word: string): Float64Array {
+    const documents = new Float64Array(this.#weights.length);
     for (const { postings } of this.#runs) {
       const at = postings.find(word);
-      if (at >= 0) count += postings.documentsWith(at);
+      if (at < 0) continue;
+      const own = postings.documentsWith(at);
+      for (let path = 0; path < own.length; path++)
+        (documents[path] as number) += own[path] as number;
     }
-    return count;
+    return documents;
   }
 
   /** The nearest first. */
@@ -194,7 +212,6 @@ const OUT = 0xffff;
 class Scoring {
   readonly scores: Float64Array;
   readonly #postings: Postings;
-  readonly #weights: readonly number[];
   /** One divided by the average length of each path. */
   readonly #shares: Float64Array;
   /** How many of the terms so far a row matches; only the rows that match all count. */
@@ -202,9 +219,8 @@ class Scoring {
   #candidates: number[] = [];
   #step = 0;
 
-  constructor(postings: Postings, weights: readonly number[], averages: Float64Array) {
+  constructor(postings: Postings, averages: Float64Array) {
     this.#postings = postings;
-    this.#weights = weights;
     this.#shares = averages.map((length) => 1 / length);
     this.scores = new Float64Array(postings.size);
     this.#seen = new Uint16Array(postings.size);
@@ -215,9 +231,13 @@ class Scoring {
     this.requireAny([term]);
   }
 
-  /** Keeps the rows that have a word of any of the terms. */
+  /** Keeps the rows that have a word of any of the terms; those with more of them count more. */
   requireAny(terms: readonly ExpandedTerm[]): void {
-    for (const { variants } of terms) for (const variant of variants) this.#add(variant);
+    const matched = terms.length > 1 ? new MatchedTerms(this.scores.length) : undefined;
+    for (const [term, { variants }] of terms.entries())
+      for (const variant of variants) this.#add(variant, matched?.of(term + 1));
+    if (matched)
+      for (const row of this.#candidates) (this.scores[row] as number) *= matched.count(row);
     this.#step++;
     const { dead } = this.#postings;
     const seen = this.#seen;
@@ -239,7 +259,7 @@ class Scoring {
     return place < 0 ? NONE : this.#postings.list(place);
   }
 
-  #add({ word, weight, idf }: Variant): void {
+  #add({ word, factors }: Variant, matched?: MatchedTerms): void {
     const { rows, paths, times, count } = this.#entriesOf(word);
     const seen = this.#seen;
     const step = this.#step;
@@ -252,12 +272,42 @@ class Scoring {
         if (isFirst) this.#candidates.push(row);
         seen[row] = step + 1;
       } else if (state !== step + 1) continue;
+      matched?.note(row);
       const path = pathCount > 1 ? (paths[at] as number) : 0;
       const often = times[at] as number;
       const length = (lengths[row * pathCount + path] as number) * (this.#shares[path] as number);
-      const frequency = (often * (K + 1)) / (often + K * (1 - B + B * length));
-      (this.scores[row] as number) += weight * idf * (this.#weights[path] as number) * frequency;
+      const frequency = LEAST + (often * (K + 1)) / (often + K * (1 - B + B * length));
+      (this.scores[row] as number) += (factors[path] as number) * frequency;
     }
+  }
+}
+
+/** Counts the terms that a row matches. */
+class MatchedTerms {
+  readonly #counts: Uint16Array;
+  /** The last one that it matches. */
+  readonly #last: Uint16Array;
+  #term = 0;
+
+  constructor(rows: number) {
+    this.#counts = new Uint16Array(rows);
+    this.#last = new Uint16Array(rows);
+  }
+
+  /** What is noted from now on matches this term. */
+  of(term: number): this {
+    this.#term = term;
+    return this;
+  }
+
+  note(row: number): void {
+    if (this.#last[row] === this.#term) return;
+    this.#last[row] = this.#term;
+    (this.#counts[row] as number)++;
+  }
+
+  count(row: number): number {
+    return this.#counts[row] as number;
   }
 }
 

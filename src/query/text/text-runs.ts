@@ -350,7 +350,7 @@ function* buildPostings(keys: readonly TextKey[], pathCount: number): Generator<
       for (const token of line.split(' ')) {
         const packed = tokens.get(token) ?? packedOf(token);
         const times = packed % 256;
-        length += times;
+        length++;
         builder.add(Math.floor(packed / 256), row, path, times);
       }
       lengths[row * pathCount + path] = length;
