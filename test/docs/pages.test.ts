@@ -76,8 +76,8 @@ describe('docs/errors.md lists exactly the codes of', () => {
   });
 });
 
-test('docs/guides/changing-data.md shows every update operator', () => {
-  const rows = readText('docs/guides/changing-data.md').matchAll(/^\| `\{ (\$\w+):/gm);
+test('docs/reference/update-operators.md shows every update operator', () => {
+  const rows = readText('docs/reference/update-operators.md').matchAll(/^\| `\{ (\$\w+):/gm);
   expect(new Set([...rows].map(([, operator]) => operator))).toEqual(new Set(operandChecks.keys()));
 });
 
