@@ -89,7 +89,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '71.9 kB',
+    limit: '72.2 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -114,7 +114,7 @@ export default [
   {
     name: 'thread, with the first call of Database',
     path: 'dist/thread.js',
-    limit: '70 kB',
+    limit: '70.5 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

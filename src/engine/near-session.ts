@@ -37,14 +37,14 @@ export class NearSession {
    * are quick.
    */
   context(handle: number): OperationContext {
-    this.#checkRecovered();
+    this.#checkRecovered(handle);
     const { collection, declaration } = this.#session.handles.at(handle);
     return nearContext(collection, declaration);
   }
 
   /** Executes one request now, or throws. */
   execute(request: Request, first?: FirstSequenceNumbers): BatchReply {
-    this.#checkRecovered();
+    this.#checkRecovered(request.handle, request);
     const { context } = this.#session;
     if (isRead(request))
       return { values: [this.#run(request, first)], failures: undefined, turn: 0 };
@@ -57,9 +57,10 @@ export class NearSession {
     }
   }
 
-  #checkRecovered(): void {
-    if (!this.#session.context.recovery.isOver)
-      throw notInMemory(undefined, 'the database is opening; await db.ready first');
+  #checkRecovered(handle: number, request?: Request): void {
+    const { overdue, isOver } = this.#session.context.recovery;
+    if (!isOver) throw notInMemory(undefined, 'the database is opening; await db.ready first');
+    if (overdue.areThere) this.#session.checkOverdue(request ?? ({ op: 'get', handle } as Request));
   }
 
   #run(asked: Request, first?: FirstSequenceNumbers): unknown {

@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '../async/clock.ts';
-import { asCairnError, loadFailed, mayPass } from '../errors/errors.ts';
+import { asCairnError, isPassing, loadFailed, mayPass } from '../errors/errors.ts';
 import { neededParts } from '../protocol/operations.ts';
 import type { PartName } from '../protocol/parts.ts';
 import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
@@ -14,7 +14,7 @@ import { EPOCH_SPAN } from '../storage/log/manifest.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
-import { ReplayOrder } from './replay-order.ts';
+import { type Overdue, OverdueChanges, ReplayOrder } from './replay-order.ts';
 
 /** A session that replays changes. */
 export interface RecoverySession {
@@ -22,7 +22,7 @@ export interface RecoverySession {
   openAll(opened: OpenedHandles): void;
   reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void>;
   settleAll(): void;
-  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void;
+  namesOf(request: Request): readonly string[];
   leave(): void;
 }
 
@@ -53,9 +53,16 @@ const CODE_MS = 5000;
 
 /** The replay of one client. */
 interface Contribution {
+  /** By index among the changes. */
+  readonly failures: Map<number, unknown>;
+  readonly missed: Overdue;
+  /** The session, or the record that it stands in for. */
+  readonly by: unknown;
   readonly session: RecoverySession;
   readonly changes: readonly AcknowledgedChange[];
   readonly applied: (failures: ReadonlyMap<number, unknown>) => void;
+  /** Why none of them can be applied for now. */
+  readonly why?: unknown;
 }
 
 /**
@@ -68,6 +75,7 @@ export class Recovery {
   /** Settles when requests may be answered; never rejects. */
   readonly over: Promise<void>;
   isOver = false;
+  readonly overdue = new OverdueChanges();
   readonly #context: RecoveryContext;
   readonly #contributions: Contribution[] = [];
   /** Clients whose replay the recovery still waits for. */
@@ -100,18 +108,25 @@ export class Recovery {
    * Applies the changes that a client knows to be acknowledged and not to be durable. To be called
    * once by each client, before any request.
    *
+   * @param why Why none of them can be applied for now.
    * @returns the errors, by index among the changes.
    */
   replay(
     session: RecoverySession,
     changes: readonly AcknowledgedChange[],
+    why?: unknown,
   ): Promise<ReadonlyMap<number, unknown>> {
     return new Promise((resolve) => {
-      this.#contributions.push({ session, changes, applied: resolve });
+      this.#contribute({ by: session, session, changes, why, applied: resolve });
       this.#missing?.delete(session.client);
       if (this.isOver) void this.#apply();
       else if (this.#missing?.size === 0) this.#complete();
     });
+  }
+
+  /** A client has ended. What it could not replay may be in a record. */
+  leave(session: RecoverySession): void {
+    if (this.overdue.has(session)) void this.recover().then(() => this.overdue.note(session));
   }
 
   /** Applies the records of pages that have ended, once the recovery is over. */
@@ -178,13 +193,16 @@ export class Recovery {
     }
   }
 
+  #contribute(contribution: Omit<Contribution, 'failures' | 'missed'>): void {
+    this.#contributions.push({ ...contribution, failures: new Map(), missed: new Map() });
+  }
+
   #add({ client, ending, opened, changes }: RecoveryRecord): void {
     const { standIn, events } = this.#context;
     const session = standIn(client);
     session.openAll(opened);
-    this.#contributions.push({
-      session,
-      changes,
+    this.#contribute({
+      ...{ by: `${client} ${ending}`, session, changes },
       applied: (failures) => {
         session.leave();
         const settings = new Map(opened);
@@ -211,8 +229,8 @@ export class Recovery {
   /** Applies all contributions so far, in the original order of their changes. */
   async #apply(): Promise<void> {
     const contributions = this.#contributions.splice(0);
-    const all = contributions.flatMap(({ session, changes }) =>
-      changes.map((change, index) => ({ session, change, index })),
+    const all = contributions.flatMap((contribution) =>
+      contribution.changes.map((change, index) => ({ contribution, change, index })),
     );
     // Stable: the changes of one turn are one client's, and in their order.
     all.sort((a, b) => a.change.turn - b.change.turn);
@@ -222,22 +240,27 @@ export class Recovery {
     // as well: it may have been made on top.
     const [first, missing] = await this.#loadParts(all.map(({ change }) => change.request));
     const order = new ReplayOrder();
-    const failures = new Map(contributions.map(({ session }) => [session, new Map()]));
+    const beside = new Set(contributions.map(({ by }) => by));
     await Promise.all(
-      all.map(async ({ session, change, index }, at) => {
+      all.map(async ({ contribution, change, index }, at) => {
+        const { session, why, failures, missed } = contribution;
+        const { request, turn } = change;
+        const names = session.namesOf(request);
         try {
-          if (at >= first) throw missing;
+          if (why || at >= first) throw why ?? missing;
+          this.overdue.check(names, turn, beside);
           await session.reapply(change, order);
         } catch (error) {
-          failures.get(session)?.set(index, error);
+          failures.set(index, error);
+          if (isPassing(error))
+            for (const name of names) if (!missed.has(name)) missed.set(name, [turn, error]);
         }
       }),
     );
-    for (const { session, changes, applied } of contributions) {
+    for (const { by, session, failures, missed, applied } of contributions) {
       session.settleAll();
-      const own = failures.get(session) as Map<number, unknown>;
-      session.fallBehind(changes, own);
-      applied(own);
+      this.overdue.note(by, missed);
+      applied(failures);
     }
   }
 

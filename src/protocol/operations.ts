@@ -106,6 +106,12 @@ export function isUrgent(batch: readonly Request[]): boolean {
   return batch.length > 0 && batch.every(mayPass);
 }
 
+/** Whether its answer, or what it makes, depends on what collections hold. */
+export function looksInto(request: Request): boolean {
+  if (request.op === 'rollback') return false;
+  return isRead(request) || isLong(request) || isChange(request) || request.op === 'live';
+}
+
 /** Whether it belongs to the call with this number. */
 export function isOfCall(request: Request, call: number): boolean {
   return 'call' in request && request.call === call;

@@ -1,6 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { NearSession } from '../../src/engine/near-session.ts';
 import { parts } from '../../src/engine/parts.ts';
-import type { Request } from '../../src/protocol/requests.ts';
+import { loadFailed } from '../../src/errors/errors.ts';
+import { DATABASE, type Request } from '../../src/protocol/requests.ts';
+import { EPOCH_SPAN } from '../../src/storage/log/manifest.ts';
 import { type FaultyDriver, faultyDriver, type StorageCall } from '../storage/faulty-driver.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
@@ -25,6 +29,11 @@ const setValue = (n: number): Request => ({
   ...{ op: 'kvSet', handle: VALUES, key: 'k', body: `${n}` },
 });
 const save: Request = { op: 'save', handle: NOTES };
+const count = { op: 'count', handle: NOTES } as Request;
+const commit: Request = {
+  ...{ op: 'commit', handle: DATABASE, transaction: 1, numbers: [] },
+  changes: [set('x', 2)],
+};
 
 /** Stores a document in an engine, which makes changes that are lost with it. */
 async function crashWith(...changes: Request[]): Promise<void> {
@@ -36,6 +45,15 @@ async function crashWith(...changes: Request[]): Promise<void> {
   for (const change of changes) await client.make(change);
   driver.crash();
   await clock.advance(5000);
+}
+
+/** An engine whose code of transactions did not come for a change that its client replays. */
+async function lackingCode(): Promise<Engine> {
+  await crashWith({ ...set('x', 2), transaction: 1 }, commit);
+  const engine = await takeOver(driver, clock, 'a');
+  vi.spyOn(parts, 'load').mockImplementationOnce(async () => loadFailed(new Error('offline')));
+  expect(codesOf(await client.join(engine))).toEqual([[0, 'load_failed']]);
+  return engine;
 }
 
 const codesOf = (failures: ReadonlyMap<number, unknown>) =>
@@ -83,19 +101,56 @@ test('no change of a replay overtakes one before it in its collection', async ()
 });
 
 test('a recovery waits five seconds for the code of commits, no longer', async () => {
-  const commit: Request = {
-    ...{ op: 'commit', handle: 0, transaction: 1, numbers: [] },
-    changes: [set('x', 2)],
-  };
   await crashWith({ ...set('x', 2), transaction: 1 }, commit);
   const engine = await takeOver(driver, clock, 'a');
   const loading = vi.spyOn(parts, 'load').mockReturnValueOnce(new Promise(() => undefined));
   const joined = client.join(engine);
   await expect.poll(() => loading.mock.calls.length).toBe(1);
-  const counting = ask(join(engine, 'b').session, { op: 'count', handle: NOTES } as Request);
+  const other = join(engine, 'b').session;
+  const counting = Promise.allSettled([ask(other, count)]);
   await clock.advance(5000);
-  expect(await counting).toBe(1);
+  expect(await counting).toMatchObject([{ reason: { code: 'load_failed' } }]);
   expect(codesOf(await joined)).toEqual([[0, 'load_failed']]);
   expect(await client.replayAgain()).toEqual(new Map());
+  expect(await ask(other, count)).toBe(1);
   expect(await stored()).toEqual(['{"n":2}']);
+});
+
+test('nobody sees or changes a collection that lacks an acknowledged change', async () => {
+  const engine = await lackingCode();
+  const other = join(engine, 'b');
+  const change: Request = { op: 'delete', handle: NOTES, id: 'x' };
+  for (const request of [count, change, { op: 'exportAll', handle: DATABASE, call: 1 } as Request])
+    await expect(ask(other.session, request)).rejects.toMatchObject({ code: 'load_failed' });
+  expect(await ask(other.session, { op: 'kvGet', handle: VALUES, key: 'k' })).toBeUndefined();
+  const near = new NearSession(other.session);
+  expect(() => near.context(NOTES)).toThrow(expect.objectContaining({ code: 'load_failed' }));
+  expect(() => near.execute(count)).toThrow(expect.objectContaining({ code: 'load_failed' }));
+  // It begins with the change, and needs no other request for that.
+  const live = { op: 'live', handle: NOTES, live: 1, spec: { kind: 'count', archived: false } };
+  await ask(other.session, { ...live, throttle: 0 } as Request);
+  const shown = () => other.events.filter(({ type }) => type === 'live');
+  expect(shown()).toEqual([]);
+  await client.replayAgain();
+  await expect.poll(shown).toHaveLength(1);
+  expect(await ask(other.session, count)).toBe(1);
+});
+
+test('a later change of another client waits for one that lacks its code', async () => {
+  const engine = await lackingCode();
+  const late = join(engine, 'b').session;
+  const update: Request = { op: 'update', handle: NOTES, id: 'x', body: '{"n":9}' };
+  const changes = [{ request: { ...update, now: 5 }, number: 1, turn: EPOCH_SPAN * 9 }];
+  expect(codesOf(await late.replay(changes))).toEqual([[0, 'load_failed']]);
+  expect(await client.replayAgain()).toEqual(new Map());
+  expect(await late.replay(changes)).toEqual(new Map());
+  expect(await stored()).toEqual(['{"n":9}']);
+});
+
+test('the changes of a client that has left without its code go with it', async () => {
+  const engine = await lackingCode();
+  const other = join(engine, 'b').session;
+  await expect(ask(other, count)).rejects.toMatchObject({ code: 'load_failed' });
+  client.leave();
+  await expect.poll(() => ask(other, count).catch(() => undefined)).toBe(1);
 });

@@ -41,6 +41,10 @@ export class ReplayingClient {
     return (this.#session as Session).replay(this.kept.all());
   }
 
+  leave(): void {
+    this.#session?.leave();
+  }
+
   /** The reply to a request, which counts as acknowledged. */
   async make(request: Request): Promise<any> {
     const first = this.#numbers.number([request]);

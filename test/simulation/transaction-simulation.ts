@@ -84,8 +84,6 @@ class TransactionSimulation {
   #host: TransactionClient | undefined;
   #incident: Incident | undefined;
   #transactions = 0;
-  /** Whether a page may have left changes in a record or journal. */
-  #hasLeft = false;
   #restsAt = Number.POSITIVE_INFINITY;
 
   constructor(seed: number, trace: (line: string) => void = () => undefined) {
@@ -97,12 +95,8 @@ class TransactionSimulation {
     this.#saving = random.pick(SAVING);
   }
 
-  /**
-   * Only where nothing is lost: a call that code was missing for is repeated by its caller, but
-   * what a page has left is there later than what others do meanwhile.
-   */
-  readonly mayLackCode = (): boolean =>
-    this.#misfortune === 'none' && !this.#hasLeft && this.world.now < this.#restsAt;
+  /** Only while something happens: then code comes, as a user comes online again. */
+  readonly mayLackCode = (): boolean => this.world.now < this.#restsAt;
 
   readonly after: typeof systemClock.after = (ms, call) => this.world.after(ms, undefined, call);
 
@@ -206,7 +200,6 @@ class TransactionSimulation {
     const { random } = this.world;
     const { tab } = client;
     const say = (what: string) => this.#trace(`${what} ${tab.id}`);
-    if ([2, 3, 5, 6].includes(kind)) this.#hasLeft = true;
     if (kind === 9) this.#browser.ahead += random.between(-1, 1) * 1e10;
     else if (tab.frozen || this.#mustStay(tab)) return;
     else if (kind === 1 && client.isClean) {

@@ -1,7 +1,7 @@
 import { isPromise } from '../../codec/kinds.ts';
-import { asCairnError, isPassing } from '../../errors/errors.ts';
+import { asCairnError } from '../../errors/errors.ts';
 import type { EngineEvent } from '../../protocol/event-protocol.ts';
-import { changedHandles, isChange, isRead } from '../../protocol/operations.ts';
+import { changedHandles, isChange, isRead, looksInto } from '../../protocol/operations.ts';
 import {
   type AcknowledgedChange,
   type BatchReply,
@@ -17,13 +17,13 @@ import type { DatabaseExecutor } from '../database-executor.ts';
 import type { EngineEventHub, EventReceiver } from '../engine-events.ts';
 import type { Executor } from '../executor.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
+import type { LiveReader } from '../live/live-reader.ts';
 import { SessionLives } from '../live/session-lives.ts';
 import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { BatchNumbers, Recovery, RecoverySession } from '../recovery.ts';
 import type { ReplayOrder } from '../replay-order.ts';
-import { isChanging } from '../request-turns.ts';
 import { numberChange, SessionHandles } from './session-handles.ts';
 import { StagedRequests } from './staged-requests.ts';
 import { UnfinishedCalls } from './unfinished-calls.ts';
@@ -62,8 +62,6 @@ export class Session implements EventReceiver, RecoverySession {
   readonly transactions: StagedRequests;
   readonly unfinished = new UnfinishedCalls();
   watching = false;
-  /** By collection, why changes are to be replayed again: no other must overtake them. */
-  readonly #behind = new Map<string, unknown>();
   readonly #lives: SessionLives;
   readonly #answers = new AnswerOrder();
   /** Batches that wait for the recovery; no later batch may overtake them. */
@@ -109,12 +107,34 @@ export class Session implements EventReceiver, RecoverySession {
     });
   }
 
-  /** As {@link resumeSession}. */
-  resume(opened: OpenedHandles, changes: readonly AcknowledgedChange[], known?: string) {
+  /**
+   * Opens the client's handles, and applies its changes, unless they were made to a database that
+   * was deleted since.
+   *
+   * @param known The id of the database that the client knows.
+   * @throws {StorageError} `database_destroyed`
+   */
+  async resume(
+    opened: OpenedHandles,
+    changes: readonly AcknowledgedChange[],
+    known?: string,
+  ): Promise<Replayed> {
+    const { databaseId, events, recovery } = this.context;
     // It was found before any client listened.
-    for (const error of this.context.events.damage)
+    for (const error of events.damage)
       this.emit({ type: 'error', detail: { collection: undefined, error } });
-    return resumeSession(this, this.context.databaseId, opened, changes, known);
+    let why: unknown;
+    const id =
+      known &&
+      (await databaseId().catch((error: unknown) => {
+        why = error;
+        return known;
+      }));
+    if (id !== known) throw databaseDestroyed();
+    this.openAll(opened);
+    // The client replays again while storage fails.
+    const failures = await recovery.replay(this, changes, why);
+    return { failures, database: await databaseId().catch(() => undefined) };
   }
 
   /**
@@ -167,23 +187,33 @@ export class Session implements EventReceiver, RecoverySession {
     this.#replayed.clear();
   }
 
-  /** Must be called after a replay. @param failures By index among the changes. */
-  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void {
-    this.#behind.clear();
-    for (const [index, error] of failures) {
-      if (!isPassing(error)) continue;
-      for (const { settings } of this.collectionsOf((changes[index] as AcknowledgedChange).request))
-        this.#behind.set(settings.name, error);
+  /** @throws why the request has to wait for acknowledged changes. */
+  checkOverdue(request: Request): void {
+    if (!looksInto(request)) return;
+    const isOfAll = request.handle === DATABASE && request.op !== 'commit';
+    this.context.recovery.overdue.check(isOfAll ? undefined : this.namesOf(request));
+  }
+
+  /** Whether it waits for missing changes: nobody asks again for a live query. */
+  #isHeld(request: Request): boolean {
+    try {
+      this.checkOverdue(request);
+      return false;
+    } catch (error) {
+      if (request.op !== 'live') throw error;
+      const reader = this.#lives.readerFor(request);
+      this.context.recovery.overdue.after(() => this.#beginLate(request, reader));
+      return true;
     }
   }
 
-  /** @throws why a request has to wait for the next replay. */
-  #checkOrder(request: Request): void {
-    if (!isChange(request) && !isChanging(request) && request.op !== 'save') return;
-    const isOfAll = request.handle === DATABASE && request.op !== 'commit';
-    for (const [name, error] of this.#behind)
-      if (isOfAll || this.collectionsOf(request).some(({ settings }) => settings.name === name))
-        throw error;
+  async #beginLate(request: Request, reader: LiveReader | undefined): Promise<void> {
+    try {
+      const { collection, declaration } = this.handles.of(request);
+      await collection.execute(this.handles.withPartners(request), reader, undefined, declaration);
+    } catch (error) {
+      reader?.fail(error);
+    }
   }
 
   tellReleased(watermarks: readonly Watermark[]): void {
@@ -203,6 +233,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** Ends the session; the engine goes on for the others. */
   leave(): void {
+    this.context.recovery.leave(this);
     this.transactions.endAll();
     this.handles.closeAll();
     this.#lives.endAll();
@@ -213,7 +244,8 @@ export class Session implements EventReceiver, RecoverySession {
     batch: readonly Request[],
     first?: FirstSequenceNumbers,
   ): BatchReply | Promise<BatchReply> {
-    const { batchNumbers, collections, database } = this.context;
+    const { batchNumbers, collections, database, recovery } = this.context;
+    const { overdue } = recovery;
     const turn = batchNumbers.allocate();
     // Most batches are one read, which needs none of these.
     const numbers = first && first.length > 0 ? new Map(first) : undefined;
@@ -228,7 +260,7 @@ export class Session implements EventReceiver, RecoverySession {
     for (let index = 0; index < batch.length; index++) {
       try {
         const request = this.handles.withPartners(batch[index] as Request);
-        if (this.#behind.size > 0) this.#checkOrder(request);
+        if (overdue.areThere && this.#isHeld(request)) continue;
         const handle = request.handle === DATABASE ? undefined : this.handles.of(request);
         const isStaged = request.transaction !== undefined;
         const executor = isStaged ? this.transactions : (handle?.collection ?? database);
@@ -270,6 +302,14 @@ export class Session implements EventReceiver, RecoverySession {
 
   #changedBy(batch: readonly Request[]): ReadonlySet<Executor> {
     return new Set(batch.filter(isChange).flatMap((request) => this.collectionsOf(request)));
+  }
+
+  /** The names of the collections that a request changes or looks into. */
+  namesOf(request: Request): readonly string[] {
+    const handles = [...changedHandles(request), ...(request.related?.partners ?? [])];
+    return handles.flatMap((one) =>
+      typeof one === 'string' ? one : (this.handles.get(one)?.settings.name ?? []),
+    );
   }
 
   /** The collections that a request is about. */
@@ -315,44 +355,4 @@ class AnswerOrder {
     }
     return answered;
   }
-}
-
-/** The session of a client that joins an engine. */
-interface Resumed {
-  openAll(opened: OpenedHandles): void;
-  replay(changes: readonly AcknowledgedChange[]): Promise<ReadonlyMap<number, unknown>>;
-  fallBehind(changes: readonly AcknowledgedChange[], failures: ReadonlyMap<number, unknown>): void;
-}
-
-/**
- * Opens the client's handles, and applies its changes, unless they were made to a database that was
- * deleted since.
- *
- * @param known The id of the database that the client knows.
- * @throws {StorageError} `database_destroyed`
- */
-async function resumeSession(
-  session: Resumed,
-  databaseId: () => Promise<string>,
-  opened: OpenedHandles,
-  changes: readonly AcknowledgedChange[],
-  known: string | undefined,
-): Promise<Replayed> {
-  let refusal: unknown;
-  if (known !== undefined) {
-    const id = await databaseId().catch((error: unknown) => {
-      refusal = error;
-      return known;
-    });
-    if (id !== known) throw databaseDestroyed();
-  }
-  session.openAll(opened);
-  // The client replays again while storage fails.
-  if (refusal) {
-    const refused = new Map(changes.map((_, index) => [index, refusal]));
-    session.fallBehind(changes, refused);
-    return { failures: refused, database: known };
-  }
-  const failures = await session.replay(changes);
-  return { failures, database: await databaseId().catch(() => undefined) };
 }
