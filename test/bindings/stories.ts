@@ -10,6 +10,7 @@ export type Hooks = Record<
   | 'useLiveDocument'
   | 'useLiveCount'
   | 'useLiveAggregate'
+  | 'useLiveSearch'
   | 'useLiveValue'
   | 'useLivePages'
   | 'useDraft'
@@ -363,6 +364,41 @@ export function runStories({ title, rendersTwice, track, mount }: Framework): vo
       await until(component, ({ data }) => data?.[1]?.total === 4);
       component.set({ above: 5 });
       await until(component, ({ data, is_stale }) => !is_stale && data?.length === 1);
+    });
+
+    test('hits follow what is typed, and changes; the hits before stay meanwhile', async () => {
+      const name = 'articles';
+      const made = new db.Collection<Order>({
+        ...{ name, type: 'DOCUMENT_BASED' },
+        indexes: [{ text: 'item' }],
+      });
+      await made.insertMany([
+        { item: 'heavy water', price: 1 },
+        { item: 'heavy metal', price: 2 },
+      ]);
+      const component = render(
+        ({ useLiveSearch }, of, props) =>
+          useLiveSearch(
+            of(() => made),
+            of(() => props().typed),
+            of(() => ({ highlight: true })),
+          ),
+        { typed: undefined },
+      );
+      expect(last(component).status).toBe('off');
+      component.set({ typed: 'heavy' });
+      await until(component, ({ data }) => data?.length === 2);
+      component.set({ typed: 'heavy wat' });
+      expect(last(component).data).toHaveLength(2);
+      await until(component, ({ data, is_stale }) => !is_stale && data?.length === 1);
+      expect(last(component).data[0].matches).toEqual({
+        item: [
+          [0, 5],
+          [6, 11],
+        ],
+      });
+      await made.insert({ item: 'water, not heavy', price: 3 });
+      await until(component, ({ data }) => data?.length === 2);
     });
 
     test('a list grows by pages without flicker', async () => {

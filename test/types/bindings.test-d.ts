@@ -108,6 +108,13 @@ describe('React', () => {
     ]);
     expectTypeOf(grouped.data?.[0]?._id).toEqualTypeOf<string | undefined>();
     expectTypeOf(grouped.data?.[0]?.ages).toEqualTypeOf<number | undefined>();
+    const hits = react.useLiveSearch(people, 'ada', { select: ['age'], highlight: true });
+    expectTypeOf(hits.data?.[0]?.document.age).toEqualTypeOf<number | undefined>();
+    // @ts-expect-error not selected
+    hits.data?.[0]?.document.name;
+    react.useLiveSearch(people, undefined);
+    // @ts-expect-error not a text
+    react.useLiveSearch(people, 1);
     expectTypeOf(react.useLiveCount(people).data).toEqualTypeOf<number | undefined>();
     expectTypeOf(react.useLiveValue(values, 'a').data).toEqualTypeOf<number | undefined>();
     const { draft, set, save } = react.useDraft(people, 'a');

@@ -2,6 +2,7 @@ import type { LiveAggregateOptions } from '../../api/aggregate-types.ts';
 import type { Found, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type { LiveSearchOptions, SearchHit } from '../../api/search-types.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Criteria } from '../../query/criteria/criteria-types.ts';
 
@@ -165,6 +166,13 @@ export type CountOptions<T extends object, S extends Stamp = never> = LiveCountO
 
 /** Options of `useLiveAggregate`. */
 export type AggregateQueryOptions<D> = LiveAggregateOptions & HookOptions<readonly D[]>;
+
+/** Options of `useLiveSearch`: those of `liveSearch`, and `initial` and `key`. */
+export type SearchQueryOptions<
+  T extends object,
+  S extends Stamp = never,
+  L extends SelectOption<T, S> = undefined,
+> = LiveSearchOptions<T, S, L> & HookOptions<readonly SearchHit<Found<T, S, L>>[]>;
 
 /**
  * Options of `useLivePages`: those of `useLiveQuery` without `skip` and `limit`, and the size of a

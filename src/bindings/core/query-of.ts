@@ -5,7 +5,7 @@ import { type LiveResult, PENDING, type Running } from './hook-result.ts';
 
 /** What makes a live query. */
 export interface QueryCall {
-  readonly method: 'live' | 'liveAggregate' | 'liveCount' | 'liveDocument';
+  readonly method: 'live' | 'liveAggregate' | 'liveCount' | 'liveDocument' | 'liveSearch';
   readonly args: readonly unknown[];
   /** What its functions close over. */
   readonly names?: unknown;

@@ -2,6 +2,7 @@ import type { AggregateResult, PipelineStage } from '../../api/aggregate-types.t
 import type { Found, Params, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type { SearchHit } from '../../api/search-types.ts';
 import type { Patch } from '../../api/update-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
@@ -20,6 +21,7 @@ import {
   type PagesOptions,
   PENDING,
   type QueryOptions,
+  type SearchQueryOptions,
   type ShownCollection,
   type Source,
 } from './hook-result.ts';
@@ -67,6 +69,15 @@ export function aggregateSource<
   options?: AggregateQueryOptions<Totals<T, S, P>>,
 ): QuerySource<readonly Totals<T, S, P>[]> {
   return listSource('useLiveAggregate', collection, 'liveAggregate', pipeline, options);
+}
+
+export function searchSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+  collection: Maybe<ShownCollection<T, S>>,
+  text: Maybe<string>,
+  options?: SearchQueryOptions<T, S, L>,
+): QuerySource<readonly SearchHit<Found<T, S, L>>[]> {
+  const given = isNone(text) ? undefined : collection;
+  return listSource('useLiveSearch', given, 'liveSearch', text, options);
 }
 
 export function documentSource<

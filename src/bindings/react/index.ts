@@ -9,6 +9,7 @@ export type {
   LiveResult,
   PagesOptions,
   QueryOptions,
+  SearchQueryOptions,
 } from '../core/hook-result.ts';
 export {
   useDatabaseStatus,
@@ -18,6 +19,7 @@ export {
   useLiveDocument,
   useLivePages,
   useLiveQuery,
+  useLiveSearch,
   useLiveSuspenseQuery,
   useLiveValue,
 } from './react-hooks.ts';

@@ -3,6 +3,7 @@ import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type { SearchHit } from '../../api/search-types.ts';
 import { OptionError } from '../../errors/errors.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
@@ -19,6 +20,7 @@ import {
   noteShown,
   type PagesOptions,
   type QueryOptions,
+  type SearchQueryOptions,
   type Shown,
   type ShownCollection,
   type Source,
@@ -31,6 +33,7 @@ import {
   draftSource,
   pagesSource,
   querySource,
+  searchSource,
   statusSource,
   type Totals,
   valueSource,
@@ -162,6 +165,26 @@ export function useLiveAggregate<
   options?: AggregateQueryOptions<Totals<T, S, P>>,
 ): LiveResult<readonly Totals<T, S, P>[]> {
   return useSource(aggregateSource(collection, pipeline, options));
+}
+
+/**
+ * The hits of a text index, best first, as somebody types. Without a text it is off.
+ *
+ * @example
+ * ```tsx
+ * const { data } = useLiveSearch(articles, typed, { highlight: true });
+ * ```
+ */
+export function useLiveSearch<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Maybe<ShownCollection<T, S>>,
+  text: Maybe<string>,
+  options?: SearchQueryOptions<T, S, L>,
+): LiveResult<readonly SearchHit<Found<T, S, L>>[]> {
+  return useSource(searchSource(collection, text, options));
 }
 
 /**

@@ -6,6 +6,7 @@ export type {
   LiveResult,
   PagesOptions,
   QueryOptions,
+  SearchQueryOptions,
 } from '../core/hook-result.ts';
 export type { Current } from './svelte-hooks.ts';
 export {
@@ -16,5 +17,6 @@ export {
   useLiveDocument,
   useLivePages,
   useLiveQuery,
+  useLiveSearch,
   useLiveValue,
 } from './svelte-hooks.ts';

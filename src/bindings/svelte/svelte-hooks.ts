@@ -5,6 +5,7 @@ import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type { SearchHit } from '../../api/search-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
@@ -21,6 +22,7 @@ import {
   noteShown,
   type PagesOptions,
   type QueryOptions,
+  type SearchQueryOptions,
   type Shown,
   type ShownCollection,
   type Source,
@@ -33,6 +35,7 @@ import {
   draftSource,
   pagesSource,
   querySource,
+  searchSource,
   statusSource,
   type Totals,
   valueSource,
@@ -137,6 +140,26 @@ export function useLiveAggregate<
   options?: Given<AggregateQueryOptions<Totals<T, S, P>> | undefined>,
 ): Current<LiveResult<readonly Totals<T, S, P>[]>> {
   return useSource(() => aggregateSource(read(collection), read(pipeline), read(options)));
+}
+
+/**
+ * The hits of a text index, best first, as somebody types. Without a text it is off.
+ *
+ * @example
+ * ```ts
+ * const { data } = useLiveSearch(articles, () => typed, { highlight: true });
+ * ```
+ */
+export function useLiveSearch<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: Given<Maybe<ShownCollection<T, S>>>,
+  text: Given<Maybe<string>>,
+  options?: Given<SearchQueryOptions<T, S, L> | undefined>,
+): Current<LiveResult<readonly SearchHit<Found<T, S, L>>[]>> {
+  return useSource(() => searchSource(read(collection), read(text), read(options)));
 }
 
 /**

@@ -6,6 +6,7 @@ export type {
   LiveResult,
   PagesOptions,
   QueryOptions,
+  SearchQueryOptions,
 } from '../core/hook-result.ts';
 export type { Refs } from './vue-hooks.ts';
 export {
@@ -16,5 +17,6 @@ export {
   useLiveDocument,
   useLivePages,
   useLiveQuery,
+  useLiveSearch,
   useLiveValue,
 } from './vue-hooks.ts';

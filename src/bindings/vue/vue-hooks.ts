@@ -15,6 +15,7 @@ import type { PipelineStage } from '../../api/aggregate-types.ts';
 import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
+import type { SearchHit } from '../../api/search-types.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
@@ -32,6 +33,7 @@ import {
   noteShown,
   type PagesOptions,
   type QueryOptions,
+  type SearchQueryOptions,
   type Shown,
   type ShownCollection,
   type Source,
@@ -44,6 +46,7 @@ import {
   draftSource,
   pagesSource,
   querySource,
+  searchSource,
   statusSource,
   type Totals,
   valueSource,
@@ -148,6 +151,26 @@ export function useLiveAggregate<
   return useSource(() =>
     aggregateSource(rawValue(collection), toValue(pipeline), toValue(options)),
   );
+}
+
+/**
+ * The hits of a text index, best first, as somebody types. Without a text it is off.
+ *
+ * @example
+ * ```ts
+ * const { data } = useLiveSearch(articles, typed, { highlight: true });
+ * ```
+ */
+export function useLiveSearch<
+  T extends object,
+  S extends Stamp,
+  const L extends SelectOption<T, S> = undefined,
+>(
+  collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
+  text: MaybeRefOrGetter<Maybe<string>>,
+  options?: MaybeRefOrGetter<SearchQueryOptions<T, S, L> | undefined>,
+): Refs<LiveResult<readonly SearchHit<Found<T, S, L>>[]>> {
+  return useSource(() => searchSource(rawValue(collection), toValue(text), toValue(options)));
 }
 
 /**
