@@ -113,13 +113,21 @@ const aboutStorage: readonly Suite[] = [
   storageSuite,
 ];
 
-/** What needs parts that load beside a worker, and deep stacks: relations and pipelines. */
-const aboutJoins: readonly Suite[] = [relationsSuite, aggregateSuite, liveAggregateSuite];
+/**
+ * What needs parts that load beside a worker, and deep stacks, or the words of the platform:
+ * relations, pipelines, searches.
+ */
+const aboutJoins: readonly Suite[] = [
+  relationsSuite,
+  aggregateSuite,
+  liveAggregateSuite,
+  searchSuite,
+  nearestSuite,
+];
 
 /** What the engine does alike everywhere. */
 const aboutEngine: readonly Suite[] = [
   patchSuite,
-  nearestSuite,
   operatorsSuite,
   patchManySuite,
   patchOneSuite,
@@ -135,7 +143,6 @@ const aboutEngine: readonly Suite[] = [
   managedFieldsSuite,
   indexesSuite,
   uniqueIndexesSuite,
-  searchSuite,
   sortingSuite,
   pagingSuite,
   iterationSuite,

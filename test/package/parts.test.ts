@@ -93,13 +93,15 @@ test.each([
   ['an expression', 'part-expressions.js', 'compare', { n: 1, parts: ['expressions'] }],
   ['a relation', 'part-relations.js', 'include', { n: 1 }],
   ['an aggregate', 'part-aggregation.js', 'add', { rows: [{ _id: null, total: 5 }], live: 1 }],
+  ['a search', 'part-search.js', 'search', { hits: ['t'], live: 1 }],
+  ['nearest', 'part-vectors.js', 'nearest', { hits: ['t'], exact: true }],
 ] as const)(
   '%s whose part does not load rejects, changes nothing, and succeeds later',
   async (_, file, call, result) => {
     const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
     await withPage({ instead }, async (page) => {
       const perform: () => Promise<object> = {
-        ...{ backUp, transfer, increase, compare, include, add },
+        ...{ backUp, transfer, increase, compare, include, add, search, nearest },
       }[call];
       await page.evaluate(insert, undefined);
       await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
@@ -206,6 +208,35 @@ async function add() {
     const rows = await orders.aggregate([{ $group: { _id: null, total: { $max: '$n' } } }]);
     const { data } = await orders.liveAggregate([{ $group: { _id: '$n' } }]).ready;
     return { rows, live: data[0]._id };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+/** Of a collection whose index is declared before its part can load. */
+async function search() {
+  const { db } = globalThis as any;
+  const index = { text: ['text'] };
+  const texts = new db.Collection({ name: 'texts', type: 'DOCUMENT_BASED', indexes: [index] });
+  await texts.upsert({ _id: 't', text: 'heavy water' });
+  try {
+    const hits = await texts.search('wat');
+    const { data } = await texts.liveSearch('heavy').ready;
+    return { hits: hits.map(({ document }: any) => document._id), live: data.length };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+async function nearest() {
+  const { db } = globalThis as any;
+  const index = { vector: 'at', dimensions: 2 };
+  const points = new db.Collection({ name: 'points', type: 'DOCUMENT_BASED', indexes: [index] });
+  try {
+    await points.upsert({ _id: 't', at: [1, 2] });
+    const hits = await points.nearest([1, 2]);
+    const { approximate } = await points.explainNearest([1, 2]);
+    return { hits: hits.map(({ document }: any) => document._id), exact: !approximate };
   } catch (error) {
     throw new Error((error as { code: string }).code);
   }

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { DocumentCollection, IndexOption } from '../../src/index.ts';
+import { type Browser, simulateBrowser } from './browser.ts';
+import { Tab } from './tab.ts';
+import { World } from './world.ts';
+
+const SEEDS = 12;
+
+/** More than are read in one slice of a build. */
+const MANY = 1200;
+
+interface Note {
+  text: string;
+  at?: number[];
+}
+
+type Notes = DocumentCollection<Note>;
+
+const INDEXES: IndexOption[] = [
+  { text: ['text'] },
+  { vector: 'at', dimensions: 2, metric: 'euclidean' },
+];
+
+const WORDS = ['heavy', 'water', 'atom', 'hydrogen'];
+
+function open(id: number, browser: Browser, indexes: readonly IndexOption[] = INDEXES) {
+  const tab = new Tab(id, browser);
+  const notes = new tab.db.Collection<Note>({
+    ...{ name: 'notes', type: 'DOCUMENT_BASED', indexes: [...indexes] },
+    ...{ save_timeout: 100, caching: id % 2 === 0 },
+  });
+  notes.ready.catch(() => undefined);
+  return { tab, notes };
+}
+
+/** The answer of a call. Indexes are built in turns of the event loop, which take no time here. */
+async function hear<T>(world: World, asked: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = () => {
+    isDone = true;
+  };
+  asked.then(done, done);
+  for (let turn = 0; turn < 1000 && !isDone; turn++)
+    await world.runUntil(world.now + 20, () => isDone);
+  expect(isDone).toBe(true);
+  return asked;
+}
+
+/** Compares all searches with a look at all documents. */
+async function check(world: World, notes: Notes, label: unknown): Promise<void> {
+  const all = await hear(world, notes.filter({}));
+  for (const word of WORDS) {
+    const hits = await hear(world, notes.search(word, { limit: 1000 }));
+    const right = all.filter(({ text }) => text.split(' ').includes(word));
+    const ids = (found: readonly { readonly _id: string }[]) => found.map(({ _id }) => _id).sort();
+    expect([label, word, ids(hits.map(({ document }) => document))]).toEqual([
+      ...[label, word, ids(right.slice(0, 1000))],
+    ]);
+  }
+  const { length } = await hear(world, notes.nearest([0, 0], { k: 1000 }));
+  expect([label, length]).toEqual([label, Math.min(1000, all.filter(({ at }) => at).length)]);
+}
+
+test('every leader finds the words of what was acknowledged', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const { random } = world;
+    const textOf = () => [0, 1, 2].map(() => random.pick(WORDS)).join(' ');
+    let leader = open(0, browser);
+    await hear(world, leader.tab.db.ready);
+    for (let round = 1; round <= 5; round++) {
+      const follower = open(round, browser);
+      const { notes } = follower;
+      for (let n = 0; n < 6; n++)
+        await hear(world, notes.insert({ _id: `${round} ${n}`, text: textOf(), at: [n, round] }));
+      await hear(world, notes.patch(`${round} 0`, { text: textOf() }));
+      await hear(world, notes.delete(`${round} 1`));
+      if (round > 1) await hear(world, notes.patch(`${round - 1} 3`, { text: textOf() }));
+      if (random.chance(0.5)) await check(world, notes, [seed, round, 'before']);
+      if (random.chance(0.5)) await hear(world, leader.notes.save());
+      // A rest, in which a checkpoint is written, or a part of it.
+      if (random.chance(0.5)) await world.runUntil(world.now + 2000 + random.between(0, 50));
+      if (random.chance(0.5)) leader.tab.kill();
+      else leader.tab.close();
+      await check(world, notes, [seed, round, 'after']);
+      leader = follower;
+    }
+  }
+});
+
+test('a leader that ends in the middle of a build leaves it to the next one', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const { random } = world;
+    const textOf = () => [0, 1].map(() => random.pick(WORDS)).join(' ');
+    const old = open(0, browser, []);
+    await hear(world, old.tab.db.ready);
+    const all = Array.from({ length: MANY }, (_, n) => ({ text: textOf(), at: [n, seed] }));
+    await hear(world, old.notes.insertMany(all));
+    await hear(world, old.notes.save());
+    // The engine of the first tab builds what the others declare, and ends meanwhile.
+    const next = open(1, browser);
+    const waiting = next.notes.search('water', { limit: 1000 });
+    waiting.catch(() => undefined);
+    const changed = next.notes.insert({ text: 'water', at: [0, 0] });
+    await world.runUntil(world.now + random.between(0, 40));
+    if (random.chance(0.5)) old.tab.kill();
+    else old.tab.close();
+    await hear(world, changed);
+    await hear(world, waiting);
+    expect(await hear(world, next.notes.count())).toBe(MANY + 1);
+    await check(world, next.notes, seed);
+  }
+});
