@@ -51,10 +51,9 @@ export function rebase(
       ...applyOperations(base, left, compile),
       ...applyOperations(remote, left, compile),
     ];
-    for (const [, path] of left) {
-      const segments = path.split('.');
-      const value = getAt(to, segments);
-      if (!isResult(value, getAt(base, segments))) failed.push(['', path, undefined]);
+    for (const operation of left) {
+      const segments = operation[1].split('.');
+      if (!isResult(operation, getAt(to, segments), getAt(base, segments))) failed.push(operation);
     }
     if (failed.length === 0) {
       // Sums of one order may differ from those of another in the last digit.
@@ -69,9 +68,13 @@ export function rebase(
   }
 }
 
-function isResult(found: unknown, expected: unknown): boolean {
+/** Whether an operation explains what its field is. */
+function isResult([operator]: Operation, found: unknown, expected: unknown): boolean {
   if (sameValue(found, expected)) return true;
   const [a, b] = [found as number, expected as number];
-  const isNumber = typeof a === 'number' && typeof b === 'number';
-  return isNumber && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+  // Fractions that were added or multiplied in another order; all else is exact.
+  const isSum = operator === '$inc' || operator === '$mul';
+  if (!isSum || typeof a !== 'number' || typeof b !== 'number') return false;
+  if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) return false;
+  return Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
 }
