@@ -1,4 +1,3 @@
-import { type IDBPDatabase, type IDBPTransaction, unwrap, wrap } from 'idb';
 import {
   type Durability,
   STORE_NAMES,
@@ -13,6 +12,7 @@ import {
 } from './driver.ts';
 import { EPOCH_KEY, resolveFence } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
+import { resultOfRequest } from './indexeddb-requests.ts';
 
 /** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
 const PUT_AHEAD = 1024 * 1024;
@@ -57,27 +57,31 @@ class IndexedDbStorage implements Storage {
       // In WebKit an empty transaction that a worker began as its page closed stayed open: later
       // writes waited for ever.
       if (keys.length === 0) return [];
-      const transaction = this.#begin(database, store);
+      const transaction = database.transaction(store);
+      const done = this.#connection.begun(transaction);
+      const records = transaction.objectStore(store);
       const values = await Promise.all(
-        keys.map((key) => transaction.store.get(key as IDBValidKey)),
+        keys.map((key) => resultOfRequest(records.get(key as IDBValidKey))),
       );
-      await transaction.done;
+      await done;
       return values;
     });
   }
 
   list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
-    const range = IDBKeyRange.bound(after ?? prefix, endOf(prefix), after !== undefined, true);
+    const range = IDBKeyRange.bound(after ?? prefix, lastOf(prefix), after !== undefined, true);
     // Before the transaction is done, a turn earlier.
     return this.#connection.run('reading', (database) =>
-      this.#begin(database, store).store.getAll(range, limit),
+      resultOfRequest(this.#begin(database, store).getAll(range, limit)),
     );
   }
 
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    const range = IDBKeyRange.bound(prefix, endOf(prefix));
+    const range = IDBKeyRange.bound(prefix, lastOf(prefix));
     return this.#connection.run('reading', async (database) => {
-      return (await this.#begin(database, store).store.getAllKeys(range)) as StorageKey[];
+      return (await resultOfRequest(
+        this.#begin(database, store).getAllKeys(range),
+      )) as StorageKey[];
     });
   }
 
@@ -103,10 +107,10 @@ class IndexedDbStorage implements Storage {
   ): Promise<void> {
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
-    let transaction: IDBPTransaction<unknown, StoreName[], 'readwrite'> | undefined;
+    let transaction: IDBTransaction | undefined;
     const writing = this.#connection.run('writing', (database) => {
       transaction = database.transaction(stores, 'readwrite', { durability });
-      return writeBatch(this.#connection.begun(transaction), drawn);
+      return writeBatch(transaction, this.#connection.begun(transaction), drawn);
     });
     return writing.catch((error) => {
       // One that took too long must not go on: the caller undoes what was drawn until now.
@@ -115,8 +119,10 @@ class IndexedDbStorage implements Storage {
     });
   }
 
-  #begin(database: IDBPDatabase, store: StoreName) {
-    return this.#connection.begun(database.transaction(store));
+  #begin(database: IDBDatabase, store: StoreName): IDBObjectStore {
+    const transaction = database.transaction(store);
+    this.#connection.begun(transaction);
+    return transaction.objectStore(store);
   }
 }
 
@@ -149,7 +155,7 @@ class ScriptGuard {
 
   /** @returns awaits the request, now or later. */
   waiter(request: IDBRequest): () => Promise<unknown> {
-    const settled = wrap(request);
+    const settled = resultOfRequest(request);
     settled.catch(() => undefined);
     return () => {
       if (request.readyState === 'pending') this.#awaited = request;
@@ -163,17 +169,16 @@ class ScriptGuard {
   }
 }
 
-/** Applies a batch in one transaction; resolves when it is committed. */
+/**
+ * Applies a batch in one transaction. A request that fails aborts it, which is reported.
+ *
+ * @param done Resolves when it is committed.
+ */
 async function writeBatch(
-  wrapped: IDBPTransaction<unknown, StoreName[], 'readwrite'>,
+  transaction: IDBTransaction,
+  done: Promise<void>,
   operations: Iterable<PendingOperation>,
 ): Promise<void> {
-  const done = wrapped.done;
-  // The reason is thrown below; `done` must not count as unhandled until then.
-  done.catch(() => undefined);
-  // Unwrapped: idb makes a promise for each request. A request that fails aborts the transaction,
-  // which is reported.
-  const transaction = unwrap(wrapped);
   const guard = new ScriptGuard(transaction);
   try {
     let behind: (() => Promise<unknown>) | undefined;
@@ -194,7 +199,7 @@ async function writeBatch(
           request = store.delete(IDBKeyRange.bound(operation.from, operation.to));
           break;
         case 'deletePrefix':
-          request = store.delete(IDBKeyRange.bound(operation.prefix, endOf(operation.prefix)));
+          request = store.delete(IDBKeyRange.bound(operation.prefix, lastOf(operation.prefix)));
           break;
         default:
           await fence(store, operation, guard);
@@ -288,7 +293,7 @@ async function fence(
 }
 
 /** The upper bound of all keys with a prefix: an array sorts after every number and string. */
-function endOf(prefix: StorageKey): IDBValidKey {
+function lastOf(prefix: StorageKey): IDBValidKey {
   return [...prefix, []];
 }
 
