@@ -262,6 +262,9 @@ class TextSearch {
     const among = typed.length > 0 ? matchTexts(this.index, before, rules) : undefined;
     const { terms } = matchTexts(this.index, [last], rules);
     const counts = new Map<string, number>();
+    const { records } = this.#context;
+    const { hides } = records;
+    const hidden = new Set(hides && records.list().flatMap((one) => (hides(one) ? one.rank : [])));
     const runs =
       among?.scores ?? this.index.runs.current().map((run) => ({ run, rows: undefined }));
     const words = new Set([...typed]);
@@ -271,9 +274,9 @@ class TextSearch {
       for (const { word } of terms[0]?.variants ?? []) {
         const at = postings.find(word);
         if (at < 0 || words.has(word)) continue;
-        const count = countAmong(postings, at, (row) =>
-          members ? members.has(row) : !postings.dead[row],
-        );
+        const isThere = (row: number) => members?.has(row) ?? !postings.dead[row];
+        const isShown = (row: number) => isThere(row) && !hidden.has(run.ranks[row] as number);
+        const count = countAmong(postings, at, isShown);
         if (count > 0) counts.set(word, (counts.get(word) ?? 0) + count);
       }
     }
