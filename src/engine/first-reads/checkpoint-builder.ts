@@ -83,6 +83,8 @@ export function* buildCheckpoint(
   for (const slot of keptIn(indexes)) {
     // One that was dropped meanwhile has lost records.
     if (slot.phase !== 'ready' || !indexes.all.includes(slot)) continue;
+    // Indexes that differ in what counts when they are asked have one column.
+    if (directories[slot.column]) continue;
     const part = Object.keys(directories).length + 1;
     if (slot.toBytes) {
       const bytes = yield* slot.toBytes(slotOf);

@@ -99,7 +99,12 @@ async function openStored(
     live.has(segments[Math.floor((found.slots[row] as number) / ROWS)] as number) &&
     !changed.has(found.ranks[row] as number);
   index.open(found, isThere, stored);
-  for (const record of newer.records) index.add(record, record.indexKeys?.[0] as IndexKey);
+  for (const record of newer.records) {
+    const key = record.indexKeys?.[0] as IndexKey;
+    // The index was declared after this was saved.
+    if (key === undefined) return undefined;
+    index.add(record, key);
+  }
   index.phase = 'ready';
   const own = { all: [index] } as unknown as DocumentIndexes;
   return { ...(await stored.contextOf([])), indexes: own } as OperationContext;

@@ -53,9 +53,10 @@ export class Run<E extends Ranked> {
     this.#own.set(row, record);
   }
 
-  kill(row: number): void {
+  /** @param record Its version: a search that has begun may still take it. */
+  kill(row: number, record?: E): void {
     this.postings.kill(row);
-    this.#own.delete(row);
+    if (record) this.#own.set(row, record);
   }
 
   /** The row of a rank, if it is there and has not gone. */
@@ -88,8 +89,8 @@ interface Loaded<E> {
   readonly entries: EntryList<E>;
   readonly ranks: Float64Array;
   readonly keys: readonly TextKey[];
-  /** Ranks of those that have gone meanwhile. */
-  readonly gone: Set<number>;
+  /** By rank, those that have gone meanwhile. */
+  readonly gone: Map<number, E>;
   /** Newer versions with the same words. */
   readonly newer: Map<number, E>;
 }
@@ -132,7 +133,7 @@ export class TextRuns<E extends Ranked> {
     this.#waiting.clear();
     this.#work = undefined;
     this.#base = entries;
-    this.#loaded = { entries, ranks, keys, gone: new Set(), newer: new Map() };
+    this.#loaded = { entries, ranks, keys, gone: new Map(), newer: new Map() };
   }
 
   /** Adds a run. */
@@ -145,11 +146,12 @@ export class TextRuns<E extends Ranked> {
     if (this.#waiting.size >= MOST_WAITING && !this.#loaded) this.#settle();
   }
 
-  remove({ rank }: E): void {
+  remove(record: E): void {
+    const { rank } = record;
     if (this.#waiting.delete(rank)) return;
     const place = this.#find(rank);
-    if (place) place.run.kill(place.row);
-    else this.#loaded?.gone.add(rank);
+    if (place) place.run.kill(place.row, record);
+    else this.#loaded?.gone.set(rank, record);
   }
 
   /** Takes a newer version with the same words. */
@@ -263,9 +265,9 @@ export class TextRuns<E extends Ranked> {
       const row = run.rowOf(rank);
       if (row !== undefined) run.replace(row, record);
     }
-    for (const rank of gone) {
+    for (const [rank, record] of gone) {
       const row = run.rowOf(rank);
-      if (row !== undefined) run.kill(row);
+      if (row !== undefined) run.kill(row, record);
     }
     this.#runs.unshift(run);
   }

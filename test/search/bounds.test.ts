@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { Database, memoryDriver } from '../../src/index.ts';
+import { matchTexts } from '../../src/query/text/text-matches.ts';
+import { TextRuns } from '../../src/query/text/text-runs.ts';
+
+function open(text: string | readonly string[]) {
+  const db = new Database({ name: `bounds ${Math.random()}`, storage: memoryDriver() });
+  const notes = new db.Collection<{ text: unknown }>({
+    ...{ name: 'notes', type: 'DOCUMENT_BASED' },
+    indexes: [{ text: typeof text === 'string' ? text : [...text] }],
+  });
+  const ids = async (typed: string) =>
+    (await notes.search(typed)).map(({ document }) => document._id).sort();
+  return { db, notes, ids };
+}
+
+test('one letter looks at two million entries of a million documents, and says so', () => {
+  const keys = Array.from({ length: 1_000_000 }, (_, n) => `a${n % 400} a${n % 401} b${n % 9}`);
+  const runs = new TextRuns<{ rank: number }>(1);
+  const entries = keys.map((_, rank) => ({ rank }));
+  runs.load(entries, Float64Array.from(keys.keys()), keys);
+  for (const _slice of runs.building()) expect(_slice).toBeUndefined();
+  const settings = { runs, weights: [1], synonyms: new Map() };
+  const rules = { mode: 'all', fuzzy: false } as const;
+  const find = (words: string[]) => {
+    const [term] = matchTexts(settings, [{ words, use: 'word', isPrefix: true }], rules).terms;
+    return term?.entries ?? 0;
+  };
+  expect(find(['a'])).toBe(2_000_000);
+  expect(find(['a3'])).toBeLessThan(2_000_000);
+  // More words that begin so than entries that are looked at.
+  runs.add({ rank: 1_000_000 }, 'a9999');
+  const [term] = matchTexts(settings, [{ words: ['a'], use: 'word', isPrefix: true }], rules).terms;
+  expect(term?.entries).toBeLessThanOrEqual(2_000_000);
+  const { truncated } = matchTexts(
+    settings,
+    [{ words: ['a'], use: 'word', isPrefix: true }],
+    rules,
+  );
+  expect(truncated).toBe(true);
+});
+
+test('hits of a search that left words out say so', async () => {
+  const { db, notes } = open('text');
+  const many = Array.from({ length: 11 }, (_, part) =>
+    Array.from({ length: 1000 }, (_, n) => `w${part * 1000 + n}`).join(' '),
+  );
+  await notes.insertMany(many.map((text) => ({ text })));
+  const [hit] = await notes.search('w');
+  expect(hit?.truncated).toBe(true);
+  expect(await notes.explainSearch('w')).toMatchObject({ truncated: true });
+  const [near] = await notes.search('w10999');
+  expect(near).not.toHaveProperty('truncated');
+  await db.close();
+});
+
+test('of a text of 50 MB the beginning counts', async () => {
+  const { db, notes, ids } = open('text');
+  const text = `first ${'filler '.repeat(7_500_000)} last`;
+  await notes.insert({ _id: 'ascii', text });
+  await notes.insert({ _id: 'wide', text: `${text} é` });
+  expect(await ids('first')).toEqual(['ascii', 'wide']);
+  expect(await ids('last')).toEqual([]);
+  const [hit] = await notes.search('first', { highlight: true });
+  expect(hit?.matches).toEqual({ text: [[0, 5]] });
+  await db.close();
+});
+
+test('numbers, objects and what else is no text are not in the index', async () => {
+  const { db, notes, ids } = open('text');
+  await notes.insert({ _id: 'number', text: 1932 });
+  await notes.insert({ _id: 'object', text: { text: 'heavy', deep: { text: 'heavy' } } });
+  await notes.insert({ _id: 'date', text: new Date(0) });
+  await notes.insert({ _id: 'bytes', text: new Uint8Array([104, 101]) });
+  await notes.insert({ _id: 'map', text: new Map([['text', 'heavy']]) });
+  await notes.insert({ _id: 'null', text: null });
+  await notes.insert({ _id: 'mixed', text: [7, 'heavy', { text: 'water' }, ['metal', [null]]] });
+  for (const typed of ['1932', '1970', '104', 'water', 'text'])
+    expect(await ids(typed)).toEqual([]);
+  for (const typed of ['heavy', 'metal']) expect(await ids(typed)).toEqual(['mixed']);
+  await notes.patch('number', { text: 'heavy' });
+  await notes.patch('mixed', { text: 7 });
+  expect(await ids('heavy')).toEqual(['number']);
+  await db.close();
+});
+
+test('paths through what is no object find nothing', async () => {
+  const { db, notes, ids } = open(['text.length', 'text.constructor.name']);
+  await notes.insert({ _id: 'a', text: 'heavy' });
+  await notes.insert({ _id: 'b', text: { constructor: { name: 'own' } } });
+  expect(await ids('object')).toEqual([]);
+  expect(await ids('own')).toEqual(['b']);
+  await db.close();
+});

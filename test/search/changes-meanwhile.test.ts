@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { IndexOption } from '../../src/index.ts';
+import { BestFirst, matchTexts } from '../../src/query/text/text-matches.ts';
+import { TextRuns } from '../../src/query/text/text-runs.ts';
+import { type Checkpoint, directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
+import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { openClient } from '../engine/engine-client.ts';
+import { settled } from '../engine/fake-clock.ts';
+
+interface Note {
+  text: string;
+  more?: string;
+}
+
+test('a search that has begun takes the versions that were there', () => {
+  const runs = new TextRuns<{ rank: number; name: string }>(1);
+  const loaded = [0, 1].map((rank) => ({ rank, name: `loaded ${rank}` }));
+  runs.load(loaded, Float64Array.of(0, 1), ['water', 'water']);
+  for (const rank of [2, 3]) runs.add({ rank, name: `added ${rank}` }, 'water');
+  for (const _slice of runs.building());
+  const settings = { runs, weights: [1], synonyms: new Map() };
+  const terms = [{ words: ['water'], use: 'word', isPrefix: false }] as const;
+  const search = () => {
+    const { scores } = matchTexts(settings, terms, { mode: 'all', fuzzy: false });
+    return new BestFirst(scores, undefined);
+  };
+  const best = search();
+  const gone = loaded[0] as { rank: number; name: string };
+  runs.remove(gone);
+  runs.remove({ rank: 2, name: 'added 2' });
+  runs.add({ rank: 2, name: 'newer 2' }, 'water');
+  const names = [0, 1, 2, 3].map(() => {
+    const { run, row } = best.take() as NonNullable<ReturnType<typeof best.take>>;
+    return run.recordAt(row).name;
+  });
+  expect(names.sort()).toEqual(['added 2', 'added 3', 'loaded 0', 'loaded 1']);
+  expect(search().length).toBe(3);
+});
+
+test('indexes with other weights share a column, also in the checkpoint', async () => {
+  const driver = memoryDriver();
+  const options = { name: 'notes', type: 'DOCUMENT_BASED', caching: false } as const;
+  const open = () => {
+    const { client, clock } = openClient(driver, undefined, 1);
+    const declare = (weight: number, other: IndexOption) =>
+      new client.Collection<Note>({
+        ...options,
+        indexes: [{ text: { text: 1, more: weight } }, other],
+      });
+    const one = declare(1, 'text');
+    const other = declare(5, 'more');
+    return { client, clock, one, other };
+  };
+  const first = open();
+  await first.one.insert({ _id: 'a', text: 'heavy heavy heavy', more: 'water' });
+  await first.one.insert({ _id: 'b', text: 'water', more: 'heavy' });
+  await first.one.save();
+  await first.clock.advance(2000);
+  for (let turn = 0; turn < 100; turn++) await settled();
+  await first.client.close();
+  const key = directoryKey('notes');
+  const storage = await driver.open('test', { damaged: () => undefined });
+  const [{ indexes }] = (await storage.getMany('bodies', [key])) as [Checkpoint];
+  const parts = Object.values(indexes).map(({ part }) => part);
+  expect(new Set(parts).size).toBe(3);
+  const again = open();
+  const ids = async (notes: typeof again.one) =>
+    (await notes.search('heavy')).map(({ document }) => document._id);
+  expect(await Promise.all([ids(again.one), ids(again.other)])).toEqual([
+    ['a', 'b'],
+    ['b', 'a'],
+  ]);
+  expect(await again.one.filter({ more: 'heavy' })).toMatchObject([{ _id: 'b' }]);
+  await again.client.close();
+});
