@@ -49,15 +49,15 @@ async function fill(driver: ReturnType<typeof memoryDriver>, isSealed: boolean):
   const db = new Database({ name: 'mountains', storage });
   const documents = new db.Collection({
     ...{ name: NAME, type: 'DOCUMENT_BASED' as const },
-    indexes: [FIELD, { fields: `${FIELD}2`, unique: true }],
+    indexes: [FIELD, { fields: `${FIELD}2`, unique: true }, { text: FIELD }],
   });
-  // Enough for a segment of its own, with its documents beside it.
+  // Enough for segments with documents beside them, and for a checkpoint, which has words.
   await documents.insertMany(
     Array.from({ length: 3000 }, (_, n) => ({
       _id: `${ID} ${n}`,
       [FIELD]: `${VALUE} ${n}`,
       [`${FIELD}2`]: n,
-      bytes: new TextEncoder().encode(VALUE),
+      bytes: new TextEncoder().encode(VALUE.padEnd(1000)),
       map: new Map([[VALUE, new Set([VALUE])]]),
     })),
   );
@@ -80,7 +80,9 @@ test('no word of an encrypted database is in storage, in keys or values', async 
     all.map(({ store, key, value }) => `${store} ${bytesOf(key)} ${bytesOf(value)}`).join('\n'),
   ) as [string, string];
   expect(raw.length).toBeGreaterThanOrEqual(stored.length);
-  for (const word of WORDS) {
+  for (const all of [stored, raw])
+    expect(all.filter(({ store }) => store === 'bodies').length).toBeGreaterThan(30);
+  for (const word of [...WORDS, VALUE.toLowerCase()]) {
     // The search finds what is there.
     expect(encodings(word).some((encoded) => clear.includes(encoded))).toBe(true);
     for (const encoded of encodings(word)) expect(hidden.includes(encoded)).toBe(false);
