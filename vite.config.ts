@@ -32,7 +32,7 @@ export default defineConfig({
     serviceWorker(),
   ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  optimizeDeps: { include: ['comlink', 'nanoid'] },
+  optimizeDeps: { include: ['nanoid'] },
   server: { fs: { allow: [path('.')] } },
   build: {
     outDir: path('demo/dist'),
