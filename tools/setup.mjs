@@ -17,7 +17,7 @@ export function installPackages() {
   }
   if (existsSync(INSTALLED) && statSync(INSTALLED).mtimeMs >= statSync(LOCK).mtimeMs) return;
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const { status } = spawnSync(npm, ['ci'], { cwd: ROOT, stdio: 'inherit' });
+  const { status } = spawnSync(npm, ['ci', '--include=dev'], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) throw new Error('`npm ci` failed: see its output above.');
 }
 

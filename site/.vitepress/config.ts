@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import llms from 'vitepress-plugin-llms';
 import { anchorOf } from './anchors.ts';
+import { engineInPage } from './engine-in-page.ts';
 import { placeIndexes } from './index-pages.ts';
 import { API, sidebar } from './sidebar.ts';
 import { withoutEmptyHeaders } from './table-headers.ts';
@@ -61,6 +62,7 @@ export default defineConfig({
     publicDir: inSite('public'),
     build: { chunkSizeWarningLimit: 1500 },
     plugins: [
+      engineInPage(),
       llms({
         title: 'Cairn (npm package cairndb)',
         description,

@@ -24,6 +24,18 @@ test.each([...pages])('every link in %s leads somewhere', (page, text) => {
   expect(dead).toEqual([]);
 });
 
+test('front matter is YAML of one line for each key', () => {
+  const broken = [...pages].flatMap(([page, text]) => {
+    const [, front = ''] = /^---\n(.*?)\n---$/ms.exec(text) ?? [];
+    const isNested = page === 'docs/index.md' || page.startsWith('skills/');
+    const lines = text.startsWith('---\n') && !isNested ? front.split('\n') : [];
+    return lines
+      .filter((line) => !/^\w+: (?!.*(?:: | #))\S.*$/.test(line))
+      .map((one) => [page, one]);
+  });
+  expect(broken).toEqual([]);
+});
+
 const SOURCE_PATH = /`((?:[\w-]+\/)+[\w.-]+\.(?:ts|tsx|mjs))`/g;
 
 const sources = ['src', 'worker', 'test', 'bench', 'tools', 'demo'].flatMap((folder) =>

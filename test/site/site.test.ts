@@ -133,6 +133,31 @@ describe('in Chromium', () => {
     },
   );
 
+  test('code of the home page runs on a database in its memory, and results stay live', async () => {
+    await page.goto(origin);
+    const demo = page.getByRole('region', { name: 'Try it here' });
+    const rows = demo.locator('tbody tr');
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await demo.getByRole('button', { name: 'Totals' }).click();
+      await expect.poll(() => rows.count()).toBe(3);
+      await demo.screenshot({ path: `${SCREENSHOTS}try-${width}.png` });
+    }
+    const edited = 'orders.live({ price: { $gt: 200 } })';
+    await demo.getByLabel('Code').fill(edited);
+    await demo.getByRole('button', { name: 'Run' }).click();
+    await expect.poll(() => rows.allInnerTexts()).toEqual(['Oak desk\toffice\t240']);
+    await demo
+      .getByLabel('Code')
+      .fill("orders.insert({ item: 'Stool', room: 'hall', price: 300 })");
+    await demo.getByRole('button', { name: 'Run' }).click();
+    await expect.poll(() => demo.getByRole('status').innerText()).toContain('Stool');
+    await demo.getByLabel('Code').fill('orders.filter({ price: { $above: 1 } })');
+    await demo.getByRole('button', { name: 'Run' }).click();
+    await expect.poll(() => demo.getByRole('status').innerText()).toContain('$above');
+    expect(await violations()).toEqual([]);
+  });
+
   test('the search finds a method', async () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${origin}/guides/queries`, { waitUntil: 'networkidle' });

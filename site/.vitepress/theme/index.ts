@@ -1,6 +1,7 @@
 import { type Theme, useData } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { defineComponent, h, onMounted, watchEffect } from 'vue';
+import { LiveDemo } from './live-demo.ts';
 import { OpenOnline } from './open-online.ts';
 import Sample from './sample.md';
 import '../../../demo/design/fonts.css';
@@ -29,6 +30,7 @@ export default {
   extends: DefaultTheme,
   Layout,
   enhanceApp: ({ app }) => {
+    app.component('LiveDemo', LiveDemo);
     app.component('OpenOnline', OpenOnline);
   },
 } satisfies Theme;
