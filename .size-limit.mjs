@@ -89,7 +89,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '70 kB',
+    limit: '72.2 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -107,7 +107,7 @@ export default [
   {
     name: 'page, with the first call',
     path: 'dist/page.js',
-    limit: '43 kB',
+    limit: '45 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

@@ -32,7 +32,7 @@ export default defineConfig({
     serviceWorker(),
   ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  optimizeDeps: { include: ['nanoid'] },
+  optimizeDeps: { include: ['comlink', 'idb', 'nanoid'] },
   server: { fs: { allow: [path('.')] } },
   build: {
     outDir: path('demo/dist'),

@@ -1,9 +1,9 @@
+import { openDB } from 'idb';
 import { Backoff, systemClock } from '../async/clock.ts';
 import { StorageError } from '../errors/errors.ts';
 import type { StorageKey, StoreName } from '../storage/drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../storage/drivers/encryption-key.ts';
 import { databaseName } from '../storage/drivers/indexeddb-connection.ts';
-import { openExisting, resultOfRequest } from '../storage/drivers/indexeddb-requests.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyWrong } from '../storage/encryption/encryption-errors.ts';
 import type { DerivedKey } from '../storage/encryption/encryption-module.ts';
@@ -128,14 +128,15 @@ export async function isInIndexedDb(name: string): Promise<boolean> {
 
 async function read(name: string, store: StoreName, key: StorageKey): Promise<unknown> {
   try {
-    const database = await openExisting(databaseName(name));
+    const database = await openDB(databaseName(name), undefined, {
+      // Only the engine creates the database: this would leave it without object stores.
+      upgrade: (_database, _old, _new, transaction) => {
+        transaction.done.catch(() => undefined);
+        transaction.abort();
+      },
+    });
     try {
-      return await resultOfRequest(
-        database
-          .transaction(store)
-          .objectStore(store)
-          .get([...key]),
-      );
+      return await database.get(store, [...key]);
     } finally {
       database.close();
     }

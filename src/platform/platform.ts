@@ -1,10 +1,10 @@
+import type { Endpoint } from 'comlink';
 import type { Clock } from '../async/clock.ts';
 import type { DatabaseSettings } from '../protocol/database-settings.ts';
 import type { UnloadJournals, UnloadWriter } from '../protocol/recovery-records.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
 import type { openOpfs } from '../storage/opfs/open-opfs.ts';
-import type { Endpoint } from './remote-calls.ts';
 
 /** Brings ports from one tab to another. */
 export interface Switchboard {

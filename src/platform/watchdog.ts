@@ -15,7 +15,7 @@ export interface Watched {
 
 /**
  * Pings a worker while a call waits for its reply: a worker that runs out of memory dies without
- * any event, and the caller waits for it for ever.
+ * any event, and comlink waits for it for ever.
  */
 export class Watchdog {
   readonly #watched: Watched;

@@ -23,19 +23,19 @@ export interface TabEvent {
   readonly number: number;
 }
 
-/** The methods that a leader answers to a follower. */
+/** The methods that a leader exposes to a follower through comlink. */
 export interface TabApi extends SessionApi {
   /** Brings a port for the channel to an address. Older leaders cannot. */
   bringPort(address: string): void;
 }
 
-/** What a worker sends: events of the session, a notice for the page, or a reply to a call. */
+/** What a worker sends: events of the session, a notice for the page, or a reply of comlink. */
 export type WorkerMessage =
   | { readonly [EVENT]: readonly WireEvent[] }
   | Notice
   | { readonly id: string };
 
-/** What a worker answers. */
+/** What a worker exposes through comlink. */
 export interface WorkerApi extends SessionApi {
   /** Opens the storage and starts the engine. */
   open(settings: DatabaseSettings, lead: LeadershipTerm): Promise<WireOpened>;
@@ -63,8 +63,8 @@ export interface SessionProgress {
 }
 
 /**
- * The methods that a session answers. Failures are values: of what is thrown, a name and a message
- * arrive.
+ * The methods that a session exposes through comlink. Failures are values: comlink would strip
+ * their fields.
  */
 export interface SessionApi {
   replay(

@@ -1,7 +1,7 @@
+import type { Endpoint } from 'comlink';
 import type { FilePart } from '../../backup/file/file-contents.ts';
 import { readFile } from '../../backup/file/read-file.ts';
 import { writeFile } from '../../backup/file/section-writer.ts';
-import type { Endpoint } from '../../platform/remote-calls.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
 import { toWire } from '../../protocol/wire-error.ts';
 import type { FileReply, FileRequest } from '../../protocol/wire-protocol.ts';

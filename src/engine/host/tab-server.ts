@@ -1,9 +1,9 @@
+import { expose } from 'comlink';
 import { type Announcement, Announcements, PROTOCOL } from '../../platform/announcements.ts';
 import { lockName } from '../../platform/lock-names.ts';
 import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, EnginePlatform } from '../../platform/platform.ts';
 import { whenGone } from '../../platform/presence.ts';
-import { answerCalls } from '../../platform/remote-calls.ts';
 import { READY } from '../../protocol/ready.ts';
 import type { TabApi, TabEvent } from '../../protocol/wire-protocol.ts';
 import { EVENT, type WireEvent } from '../../protocol/wire-protocol.ts';
@@ -172,7 +172,7 @@ export class TabServer {
       for (const other of this.#followers)
         if (other !== follower && other.client === client) other.leave();
       session = remoteSession(this.#engine, client, tell, true);
-      answerCalls(
+      expose(
         {
           ...session,
           leave: follower.leave,

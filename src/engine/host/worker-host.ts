@@ -1,7 +1,7 @@
+import { type Endpoint, expose } from 'comlink';
 import { nextTurn } from '../../async/next-turn.ts';
 import { enginePlatform } from '../../platform/engine-platform.ts';
 import type { EnginePlatform } from '../../platform/platform.ts';
-import { answerCalls, type Endpoint } from '../../platform/remote-calls.ts';
 import { PART_FILES } from '../../protocol/parts.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
 import type { RecoveryKey } from '../../protocol/recovery-records.ts';
@@ -22,7 +22,7 @@ const platform: EnginePlatform = Object.create(enginePlatform, {
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {
-  answerCalls(workerApi(endpoint), endpoint);
+  expose(workerApi(endpoint), endpoint);
   endpoint.addEventListener('message', (event) => {
     if ((event as MessageEvent).data === HELLO) endpoint.postMessage(READY);
   });
@@ -69,7 +69,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
       const session = remoteSession(engine(), client, (events) =>
         from.postMessage({ [EVENT]: events } satisfies WorkerMessage),
       );
-      if (port) answerCalls(session, port);
+      if (port) expose(session, port);
       else Object.assign(api, session);
       return statusToWire(engine().status);
     },

@@ -3,7 +3,6 @@ import { StorageError, WorkerError } from '../../errors/errors.ts';
 import type { Announcements, Leader } from '../../platform/announcements.ts';
 import { PairChannel } from '../../platform/pair-channel.ts';
 import type { Broadcast, Switchboard } from '../../platform/platform.ts';
-import { remoteMethods } from '../../platform/remote-calls.ts';
 import type { ClientEncryption, Prove } from '../../protocol/client-encryption.ts';
 import { READY } from '../../protocol/ready.ts';
 import { EVENT, eventFromWire, type TabApi, type TabEvent } from '../../protocol/wire-protocol.ts';
@@ -14,7 +13,7 @@ import {
   PROOF,
 } from '../../storage/drivers/encryption-key.ts';
 import type { LeaderEngine } from './leadership.ts';
-import { remoteRoute, SESSION_METHODS } from './remote-route.ts';
+import { remoteMethods, remoteRoute, SESSION_METHODS } from './remote-route.ts';
 import type { Route, RouteEvents } from './route.ts';
 
 /**

@@ -1,8 +1,8 @@
+import { type IDBPDatabase, openDB, unwrap } from 'idb';
 import { holdStore } from '../../platform/page-store.ts';
 import type { RecoveryKey, RecoveryRecord, UnloadWriter } from '../../protocol/recovery-records.ts';
 import type { AcknowledgedChange } from '../../protocol/requests.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
-import { openExisting } from '../../storage/drivers/indexeddb-requests.ts';
 import { unloadJournals } from './unload-journal.ts';
 
 /** A recovery record as it is written. */
@@ -53,7 +53,7 @@ export class PageUnloadWriter implements UnloadWriter {
   readonly #database: string;
   readonly #sealing: RecordSealing | undefined;
   #opening: Promise<void> | undefined;
-  #connection: IDBDatabase | undefined;
+  #connection: IDBPDatabase | undefined;
   /**
    * Counts attempts to open it: the connection of an earlier one is not kept, and must not stay
    * open.
@@ -173,7 +173,7 @@ export class PageUnloadWriter implements UnloadWriter {
   #change(change: (records: IDBObjectStore) => void): boolean {
     if (!this.#connection) return false;
     try {
-      const transaction = this.#connection.transaction('recovery', 'readwrite');
+      const transaction = unwrap(this.#connection).transaction('recovery', 'readwrite');
       change(transaction.objectStore('recovery'));
       transaction.commit();
       return true;
@@ -190,7 +190,12 @@ export class PageUnloadWriter implements UnloadWriter {
     };
     holdStore();
     try {
-      const connection = await openExisting(databaseName(this.#database), {
+      const connection = await openDB(databaseName(this.#database), undefined, {
+        // Only the engine creates the database: this would leave it without object stores.
+        upgrade: (_database, _old, _new, transaction) => {
+          transaction.done.catch(() => undefined);
+          transaction.abort();
+        },
         blocking: forget,
         terminated: forget,
       });

@@ -1,8 +1,8 @@
+import { deleteDB } from 'idb';
 import { StorageError } from '../../errors/errors.ts';
 import type { StorageDriver } from './driver.ts';
 import { databaseName } from './indexeddb-connection.ts';
 import { indexedDbDriver } from './indexeddb-driver.ts';
-import { resultOfRequest } from './indexeddb-requests.ts';
 import { storageErrorOf } from './storage-failure.ts';
 
 /** The driver of a page; an engine deletes nothing, and its worker does without this code. */
@@ -30,17 +30,15 @@ const DELETE_DEADLINE_MS = 20_000;
 async function deleteIndexedDb(name: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
-      const request = indexedDB.deleteDatabase(databaseName(name));
       const late = () => reject(busy(name));
       let timer = setTimeout(late, DELETE_DEADLINE_MS);
       const blocked = () => {
         clearTimeout(timer);
         timer = setTimeout(late, BLOCKED_MS);
       };
-      request.onblocked = blocked;
-      resultOfRequest(request)
-        .finally(() => clearTimeout(timer))
-        .then(() => resolve(), reject);
+      // In a page without an origin of its own it throws synchronously.
+      const deleting = (async () => deleteDB(databaseName(name), { blocked }))();
+      deleting.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   } catch (error) {
     throw storageErrorOf(error, 'deleting');

@@ -1,8 +1,8 @@
+import { type IDBPDatabase, type OpenDBCallbacks, openDB } from 'idb';
 import { Backoff, CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
 import { StorageError } from '../../errors/errors.ts';
 import { DATABASE_ID, databaseClosed, databaseDestroyed, putDatabaseId } from './database-id.ts';
 import { STORE_NAMES, type StorageEvents } from './driver.ts';
-import { endOf, openDatabase } from './indexeddb-requests.ts';
 import { storageErrorOf } from './storage-failure.ts';
 
 /** Version of the object stores. A higher one in storage is refused with `format_newer`. */
@@ -29,7 +29,7 @@ export function databaseName(name: string): string {
 export class IndexedDbConnection {
   readonly #name: string;
   readonly #events: StorageEvents;
-  #database: Promise<IDBDatabase> | undefined;
+  #database: Promise<IDBPDatabase> | undefined;
   #closed = false;
   /** Whether it was open before: then the database exists, unless somebody has deleted it. */
   #wasOpen = false;
@@ -42,7 +42,7 @@ export class IndexedDbConnection {
   }
 
   /** The connection, opened if there is none. */
-  connect(): Promise<IDBDatabase> {
+  connect(): Promise<IDBPDatabase> {
     if (!this.#database) {
       const connection = this.#open(() => this.#disconnect(connection));
       connection.catch(() => this.#disconnect(connection));
@@ -52,23 +52,24 @@ export class IndexedDbConnection {
   }
 
   /** @param unusable Called when the connection must not be used any longer. */
-  async #open(unusable: () => void): Promise<IDBDatabase> {
+  async #open(unusable: () => void): Promise<IDBPDatabase> {
     let late = false;
-    const upgrade = (transaction: IDBTransaction, event: IDBVersionChangeEvent) => {
-      if (this.#wasOpen) {
-        this.#noteDeletion();
-        transaction.abort();
-        return;
-      }
-      for (const store of STORE_NAMES) transaction.db.createObjectStore(store);
-      const { value } = putDatabaseId();
-      transaction.objectStore('leadership').put(value, DATABASE_ID as IDBValidKey);
-      this.#reportLoss(event);
-    };
-    const opening = openDatabase(this.#name, LAYOUT_VERSION, upgrade, {
+    const options: OpenDBCallbacks<unknown> = {
+      upgrade: (database, _old, _new, transaction, event) => {
+        if (this.#wasOpen) {
+          this.#noteDeletion();
+          transaction.done.catch(() => undefined);
+          transaction.abort();
+          return;
+        }
+        for (const store of STORE_NAMES) database.createObjectStore(store);
+        const { value } = putDatabaseId();
+        void transaction.objectStore('leadership').put(value, DATABASE_ID as IDBValidKey);
+        this.#reportLoss(event);
+      },
       // Another tab deletes the database or opens a newer layout: an open connection would block it
       // for ever.
-      blocking: (next) => {
+      blocking: (_version, next) => {
         unusable();
         if (next === null) this.#noteDeletion();
       },
@@ -76,7 +77,9 @@ export class IndexedDbConnection {
         unusable();
         void this.#openAgain();
       },
-    });
+    };
+    // In a page without an origin of its own openDB throws its SecurityError synchronously.
+    const opening = (async () => openDB(this.#name, LAYOUT_VERSION, options))();
     opening.then(
       (database) => late && database.close(),
       () => undefined,
@@ -120,7 +123,7 @@ export class IndexedDbConnection {
   }
 
   /** Closes a connection; a newer one stays. */
-  #disconnect(connection: Promise<IDBDatabase>): void {
+  #disconnect(connection: Promise<IDBPDatabase>): void {
     if (this.#database === connection) this.#database = undefined;
     connection.then(
       (open) => open.close(),
@@ -128,17 +131,13 @@ export class IndexedDbConnection {
     );
   }
 
-  /**
-   * Must be called with each transaction: a connection closes after those that run.
-   *
-   * @returns settles when it has ended.
-   */
-  begun(transaction: IDBTransaction): Promise<void> {
-    const done = endOf(transaction);
+  /** Must be called with each transaction: a connection closes after those that run. */
+  begun<T extends { readonly done: Promise<void> }>(transaction: T): T {
+    const { done } = transaction;
     const ended = () => void this.#running.delete(done);
     this.#running.add(done);
     done.then(ended, ended);
-    return done;
+    return transaction;
   }
 
   /**
@@ -146,7 +145,7 @@ export class IndexedDbConnection {
    *
    * @param doing What fails, in errors.
    */
-  async run<T>(doing: string, run: (database: IDBDatabase) => Promise<T>): Promise<T> {
+  async run<T>(doing: string, run: (database: IDBPDatabase) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       if (this.#closed) throw databaseClosed();
       if (this.#destroyed) throw databaseDestroyed();

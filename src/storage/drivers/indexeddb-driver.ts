@@ -1,3 +1,4 @@
+import { type IDBPDatabase, type IDBPTransaction, unwrap, wrap } from 'idb';
 import {
   type Durability,
   STORE_NAMES,
@@ -12,7 +13,6 @@ import {
 } from './driver.ts';
 import { EPOCH_KEY, resolveFence } from './epoch.ts';
 import { IndexedDbConnection } from './indexeddb-connection.ts';
-import { resultOfRequest } from './indexeddb-requests.ts';
 
 /** Bytes put in one turn: a large batch must not block the thread while it is serialised. */
 const PUT_AHEAD = 1024 * 1024;
@@ -57,31 +57,27 @@ class IndexedDbStorage implements Storage {
       // In WebKit an empty transaction that a worker began as its page closed stayed open: later
       // writes waited for ever.
       if (keys.length === 0) return [];
-      const transaction = database.transaction(store);
-      const done = this.#connection.begun(transaction);
-      const records = transaction.objectStore(store);
+      const transaction = this.#begin(database, store);
       const values = await Promise.all(
-        keys.map((key) => resultOfRequest(records.get(key as IDBValidKey))),
+        keys.map((key) => transaction.store.get(key as IDBValidKey)),
       );
-      await done;
+      await transaction.done;
       return values;
     });
   }
 
   list(store: StoreName, { prefix, after, limit }: StorageRange): Promise<unknown[]> {
-    const range = IDBKeyRange.bound(after ?? prefix, lastOf(prefix), after !== undefined, true);
+    const range = IDBKeyRange.bound(after ?? prefix, endOf(prefix), after !== undefined, true);
     // Before the transaction is done, a turn earlier.
     return this.#connection.run('reading', (database) =>
-      resultOfRequest(this.#begin(database, store).getAll(range, limit)),
+      this.#begin(database, store).store.getAll(range, limit),
     );
   }
 
   keys(store: StoreName, prefix: StorageKey): Promise<StorageKey[]> {
-    const range = IDBKeyRange.bound(prefix, lastOf(prefix));
+    const range = IDBKeyRange.bound(prefix, endOf(prefix));
     return this.#connection.run('reading', async (database) => {
-      return (await resultOfRequest(
-        this.#begin(database, store).getAllKeys(range),
-      )) as StorageKey[];
+      return (await this.#begin(database, store).store.getAllKeys(range)) as StorageKey[];
     });
   }
 
@@ -107,10 +103,10 @@ class IndexedDbStorage implements Storage {
   ): Promise<void> {
     // A retry starts over with the operations drawn so far.
     const drawn = replayable(operations);
-    let transaction: IDBTransaction | undefined;
+    let transaction: IDBPTransaction<unknown, StoreName[], 'readwrite'> | undefined;
     const writing = this.#connection.run('writing', (database) => {
       transaction = database.transaction(stores, 'readwrite', { durability });
-      return writeBatch(transaction, this.#connection.begun(transaction), drawn);
+      return writeBatch(this.#connection.begun(transaction), drawn);
     });
     return writing.catch((error) => {
       // One that took too long must not go on: the caller undoes what was drawn until now.
@@ -119,10 +115,8 @@ class IndexedDbStorage implements Storage {
     });
   }
 
-  #begin(database: IDBDatabase, store: StoreName): IDBObjectStore {
-    const transaction = database.transaction(store);
-    this.#connection.begun(transaction);
-    return transaction.objectStore(store);
+  #begin(database: IDBPDatabase, store: StoreName) {
+    return this.#connection.begun(database.transaction(store));
   }
 }
 
@@ -155,7 +149,7 @@ class ScriptGuard {
 
   /** @returns awaits the request, now or later. */
   waiter(request: IDBRequest): () => Promise<unknown> {
-    const settled = resultOfRequest(request);
+    const settled = wrap(request);
     settled.catch(() => undefined);
     return () => {
       if (request.readyState === 'pending') this.#awaited = request;
@@ -169,16 +163,17 @@ class ScriptGuard {
   }
 }
 
-/**
- * Applies a batch in one transaction. A request that fails aborts it, which is reported.
- *
- * @param done Resolves when it is committed.
- */
+/** Applies a batch in one transaction; resolves when it is committed. */
 async function writeBatch(
-  transaction: IDBTransaction,
-  done: Promise<void>,
+  wrapped: IDBPTransaction<unknown, StoreName[], 'readwrite'>,
   operations: Iterable<PendingOperation>,
 ): Promise<void> {
+  const done = wrapped.done;
+  // The reason is thrown below; `done` must not count as unhandled until then.
+  done.catch(() => undefined);
+  // Unwrapped: idb makes a promise for each request. A request that fails aborts the transaction,
+  // which is reported.
+  const transaction = unwrap(wrapped);
   const guard = new ScriptGuard(transaction);
   try {
     let behind: (() => Promise<unknown>) | undefined;
@@ -199,7 +194,7 @@ async function writeBatch(
           request = store.delete(IDBKeyRange.bound(operation.from, operation.to));
           break;
         case 'deletePrefix':
-          request = store.delete(IDBKeyRange.bound(operation.prefix, lastOf(operation.prefix)));
+          request = store.delete(IDBKeyRange.bound(operation.prefix, endOf(operation.prefix)));
           break;
         default:
           await fence(store, operation, guard);
@@ -293,7 +288,7 @@ async function fence(
 }
 
 /** The upper bound of all keys with a prefix: an array sorts after every number and string. */
-function lastOf(prefix: StorageKey): IDBValidKey {
+function endOf(prefix: StorageKey): IDBValidKey {
   return [...prefix, []];
 }
 

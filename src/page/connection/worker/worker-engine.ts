@@ -1,6 +1,6 @@
+import { type Endpoint, transfer } from 'comlink';
 import { WorkerError } from '../../../errors/errors.ts';
 import type { Platform } from '../../../platform/platform.ts';
-import { type Endpoint, remoteMethods } from '../../../platform/remote-calls.ts';
 import { Watchdog } from '../../../platform/watchdog.ts';
 import type { DatabaseSettings, PendingTerm } from '../../../protocol/database-settings.ts';
 import { fromWire } from '../../../protocol/wire-error.ts';
@@ -14,7 +14,7 @@ import {
   type WorkerMessage,
 } from '../../../protocol/wire-protocol.ts';
 import { type LeaderEngine, type LeaderEngineEvents, openPatiently } from '../leadership.ts';
-import { remoteRoute, SESSION_METHODS } from '../remote-route.ts';
+import { remoteMethods, remoteRoute, SESSION_METHODS } from '../remote-route.ts';
 import type { StartedWorker } from './worker-start.ts';
 
 /** When to give a worker up, or to let it pause. */
@@ -138,12 +138,15 @@ export async function workerEngine(
           endpoint.removeEventListener('message', hear);
           session.leave().catch(() => undefined);
           if (!pair) return;
-          // Chromium evicts a page from the back/forward cache for replies.
+          // First: Chromium evicts a page from the back/forward cache for the replies.
           pair.port1.close();
           session.release();
         },
       });
-      const status = await watched(api.join(client, pair?.port2));
+      const port = pair?.port2;
+      const status = await watched(
+        port ? api.join(client, transfer(port, [port])) : api.join(client),
+      );
       events.event({ type: 'status', detail: statusFromWire(status) });
       return route;
     },
