@@ -1,4 +1,5 @@
 import { Mutex } from '../async/mutex.ts';
+import { encode } from '../codec/body.ts';
 import { copy } from '../codec/capture.ts';
 import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts';
 import { CairnError } from '../errors/errors.ts';
@@ -377,11 +378,19 @@ function readOperations(wire: unknown, id: string): readonly Operation[] {
 }
 
 /**
+ * Values in a document times those in its operations that a server applies: some take the product
+ * of both, as `$pull` does, and one request must not keep the others waiting.
+ */
+const MOST_WORK = 5_000_000;
+
+const valuesIn = (json: string): number => json.split(',').length;
+
+/**
  * The document that operations make of what a server has, for a row that was made on another
  * state.
  *
- * @returns `undefined` where they cannot be applied, or may have been already: the device merges
- *   the document then.
+ * @returns `undefined` where they cannot be applied, may have been already, or cost too much: the
+ *   device merges the document then.
  */
 export function mergedDocument(
   { id, base, key, document }: StoreRow,
@@ -393,6 +402,8 @@ export function mergedDocument(
   const isOnce =
     since > 0 && !keys.slice(0, since).some((one) => replicaOf(one) === replicaOf(key));
   if (!isOnce || !present || !document) return undefined;
+  const count = valuesIn(JSON.stringify(encode({ operations }, 'operations')));
+  if ((valuesIn(JSON.stringify(present)) + count) * count > MOST_WORK) return undefined;
   // A copy: what JSON holds as it is would be changed in the store.
   const fields = copy(decodeDocument(present, id)) as Record<string, unknown>;
   if (applyOperations(fields, operations, compileChecked).length > 0) return undefined;

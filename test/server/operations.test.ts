@@ -168,3 +168,20 @@ test('a document that grows beyond what clients take is a conflict', async () =>
   for (let time = 0; time < 5; time++) await push(items, { key: `other${time}.1` });
   expect(JSON.stringify(await stored()).length).toBeLessThan(15_000_000);
 });
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+const sorts = Array.from({ length: 100 }, () => [
+  ...['$push', 'list'],
+  { $plain: { $each: numbers(500), $sort: 1 } },
+]);
+
+test.each<[string, unknown[][], number]>([
+  ['a sort after each of many', sorts, 10],
+  ['long criteria for each item', [['$pull', 'list', { $plain: { $nin: numbers(3000) } }]], 20_000],
+  ['many on a large document', numbers(100).map((at) => ['$push', 'list', at]), 40_000],
+])('%s is left to the device, and keeps no other request waiting', async (_, operations, items) => {
+  const { push, stored } = await moved(true, { list: numbers(items) });
+  expect(await push(operations)).toMatchObject({ conflict: { id: 'o' } });
+  expect(((await stored()) as any).list).toHaveLength(items);
+  expect(await push([['$inc', 'n', 2]], { key: 'other.1' })).toMatchObject({ document: { n: 3 } });
+});
