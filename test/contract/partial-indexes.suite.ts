@@ -53,6 +53,19 @@ export function partialIndexesSuite(fixture: ClientFixture): void {
       expect(await tasks.count({ title: 't7' })).toBe(0);
       expect(await tasks.count({ title: 't7' }, { archived: 'only' })).toBe(1);
     });
+
+    test('is not read in the place of a scan, as nearly all documents are in it', async () => {
+      const tasks = fixture.documents<Task>({ indexes: ACTIVE });
+      await tasks.insertMany(Array.from({ length: 300 }, (_, n) => ({ title: `t${n}`, n })));
+      const scan = { plan: { kind: 'scan' } };
+      expect(await tasks.explain({ n: 7 })).toMatchObject(scan);
+      expect(await tasks.explain({ n: 7 }, { sort: { n: 1 } })).toMatchObject(scan);
+      expect(await tasks.explain({}, { limit: 20 })).toMatchObject(scan);
+      const sorted = await tasks.explain({}, { sort: { title: 1 }, limit: 20 });
+      expect(sorted).toMatchObject({ plan: { kind: 'index', ordered: true }, keys_examined: 20 });
+      for (const { _id, n } of await tasks.filter({})) if (n && n > 20) await tasks.archive(_id);
+      expect(await tasks.explain({ n: 7 })).toMatchObject({ plan: { kind: 'index' } });
+    });
   });
 
   describe('an index with criteria', () => {

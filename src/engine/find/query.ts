@@ -65,7 +65,8 @@ export class DocumentQuery implements ReadQuery {
       order,
       indexes: context.indexes.byName,
       limit: this.#most,
-      decoded: this.compiled.byFields ? context.records.decodedSize : undefined,
+      documents: context.records.total,
+      isDecoded: this.compiled.byFields && context.records.isDecoded,
     };
     this.plan = planQuery(this.#planned);
   }

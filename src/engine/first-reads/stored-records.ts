@@ -110,7 +110,8 @@ export class StoredRecords {
     if (request.op === 'getMany') return byIds(request.ids);
     const selection = request as Partial<Selection>;
     const { criteria, collation, archived } = compileSelection(this.context, selection);
-    const plan = planQuery({ criteria, collation, archived, indexes: this.#indexes });
+    const documents = Number.POSITIVE_INFINITY; // few keys are read in any case
+    const plan = planQuery({ criteria, collation, archived, indexes: this.#indexes, documents });
     return plan.kind === 'scan' ? undefined : plan;
   }
 

@@ -40,10 +40,10 @@ export type Records = Pick<
   RecordStore,
   | 'bodies'
   | 'decoded'
-  | 'decodedSize'
   | 'flags'
   | 'get'
   | 'hides'
+  | 'isDecoded'
   | 'keys'
   | 'list'
   | 'log'
@@ -51,6 +51,7 @@ export type Records = Pick<
   | 'pin'
   | 'size'
   | 'takeRank'
+  | 'total'
   | 'vacate'
 >;
 
@@ -223,9 +224,14 @@ export class RecordStore {
     return this.#decoded;
   }
 
-  /** How many records there are, if nearly all are kept decoded. */
-  get decodedSize(): number | undefined {
-    return this.bodies.resident && this.#hasDecoded ? this.table.size : undefined;
+  /** Whether nearly all records are kept decoded. */
+  get isDecoded(): boolean {
+    return this.bodies.resident && this.#hasDecoded;
+  }
+
+  /** How many records there are, hidden ones too. */
+  get total(): number {
+    return this.table.size;
   }
 
   /** The highest rank so far. */

@@ -147,10 +147,14 @@ type Asked = Pick<Documents, 'criteria' | 'archived'> & Partial<Documents>;
 
 /** How criteria would be answered. */
 export function planOfCriteria(
-  { indexes }: OperationContext,
+  { indexes, records }: OperationContext,
   { criteria, archived, collation }: Asked,
 ): Plan {
-  return planQuery({ criteria, archived, collation, indexes: indexes.byName });
+  return planQuery({
+    ...{ criteria, archived, collation },
+    indexes: indexes.byName,
+    documents: records.total,
+  });
 }
 
 /** About how many documents have to be looked at. */

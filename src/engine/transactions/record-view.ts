@@ -83,8 +83,12 @@ export class RecordView implements Records {
     return this.list().reduce((flags, record) => flags | record.flags, 0);
   }
 
-  get decodedSize(): number | undefined {
-    return this.overlay ? undefined : this.#records.decodedSize;
+  get isDecoded(): boolean {
+    return !this.overlay && this.#records.isDecoded;
+  }
+
+  get total(): number {
+    return this.#records.total;
   }
 
   /** What is staged, by key. */

@@ -39,8 +39,10 @@ export interface PlannedQuery {
   readonly archived?: boolean | 'only' | undefined;
   /** How many documents the caller wants, those to skip included; left out for all. */
   readonly limit?: number | undefined;
-  /** How many documents there are, if all are decoded in memory: a scan is cheap then. */
-  readonly decoded?: number | undefined;
+  /** How many documents there are. */
+  readonly documents: number;
+  /** Whether nearly all are decoded in memory: a scan is cheap then. */
+  readonly isDecoded?: boolean | undefined;
 }
 
 /**
@@ -48,6 +50,9 @@ export interface PlannedQuery {
  * candidate that has to be fetched, tested and sorted (100,000 documents, Chromium).
  */
 const SCANNED = 0.3;
+
+/** The part of all documents that an index may hold and be read whole in the place of a scan. */
+const FEW = 0.25;
 
 /** Ranges in one plan; with more, the criteria test the remaining fields. */
 const MOST_RANGES = 10_000;
@@ -71,6 +76,7 @@ interface Context {
   readonly given: () => readonly Term[];
   readonly order: readonly SortField[];
   readonly limit: number;
+  readonly documents: number;
 }
 
 /**
@@ -81,7 +87,7 @@ interface Context {
  * costs less, the plan is a scan. docs/decisions/013-indexes-and-plans.md has the rules.
  */
 export function planQuery(query: PlannedQuery): Plan {
-  const { order, collation, limit = ALL, decoded = ALL } = query;
+  const { order, collation, documents, limit = ALL } = query;
   const compare = orderIn(collation);
   const conjunction = conjunctionOf(query.criteria as Record<string, unknown>, compare);
   const { terms, choices, rest } = conjunction;
@@ -89,9 +95,13 @@ export function planQuery(query: PlannedQuery): Plan {
     ({ definition }) => definition.collation === collation,
   );
   const given = () => givenBy(query, compare);
-  const context = { indexes, collation, compare, given, limit, order: order?.fields ?? [] };
+  const context = {
+    ...{ indexes, collation, compare, given, limit, documents },
+    order: order?.fields ?? [],
+  };
   const best = choose(conjunction, context);
-  if (best && best.cost <= decoded * SCANNED * (order ? 2 : 1)) return best.plan;
+  const scanned = query.isDecoded ? documents * SCANNED * (order ? 2 : 1) : ALL;
+  if (best && best.cost <= scanned) return best.plan;
   return { kind: 'scan', exact: terms.length + choices.length === 0 && !rest, ordered: !order };
 }
 
@@ -207,7 +217,7 @@ function indexChoice(
   terms: readonly (readonly Term[])[],
   { terms: all, choices, rest }: Conjunction,
   index: PlannedIndex,
-  { order, limit, compare }: Context,
+  { order, limit, compare, documents }: Context,
 ): Choice[] {
   const { name, fields, multi, where } = index.definition;
   const used: Term[] = [];
@@ -233,7 +243,8 @@ function indexChoice(
   const direction = sortable ? directionOf(fields, fixed, order) : undefined;
   const ordered = direction !== undefined;
   // Sorting all matches is cheaper than fetching every document in index order.
-  if (used.length === 0 && !where && !(ordered && (exact || limit < index.size))) return [];
+  const hasFew = where !== undefined && index.size <= documents * FEW;
+  if (used.length === 0 && !hasFew && !(ordered && (exact || limit < index.size))) return [];
   const plan: IndexPlan = {
     kind: 'index',
     index: name,

@@ -89,6 +89,7 @@ export class IndexedWorld {
     return planQuery({
       ...{ criteria, order, collation, archived },
       indexes: this.indexes,
+      documents: this.entries.size,
       limit: wanted,
     });
   }
