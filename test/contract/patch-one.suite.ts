@@ -104,6 +104,10 @@ export function patchOneSuite(fixture: ClientFixture): void {
           { code: 'option_invalid' },
         ],
         [
+          () => all.patchOne({ n: 7 }, { n: 1 }, { archived: 'only', upsert: true }),
+          { code: 'option_invalid', place: 'upsert' },
+        ],
+        [
           () => all.patchOne({}, { n: 1 }, { array_filters: {} as never }),
           { code: 'option_invalid', place: 'array_filters' },
         ],
@@ -228,6 +232,8 @@ export function patchOneSuite(fixture: ClientFixture): void {
       [{ _id: { $all: ['a', 'b'] } }, 'paths_conflict', '_id'],
       [{ '_id.x': 1 }, 'id_invalid', '_id.x'],
       [{ 'x..y': 1 }, 'key_invalid', 'x..y'],
+      [{ _archived: true, x: 1 }, 'update_invalid', 'criteria._archived'],
+      [{ _created_timestamp: 5 }, 'update_invalid', 'criteria._created_timestamp'],
     ])('makes nothing of %o', async (criteria, code, place) => {
       const all = fixture.documents<any>();
       const refused = all.patchOne(criteria, { $set: { a: 1 } }, { upsert: true });
@@ -312,6 +318,42 @@ export function patchOneSuite(fixture: ClientFixture): void {
       const other = all.patchMany({ n: 1 }, { 'steps.$.done': true });
       expect(await rejection(other)).toMatchObject({ code: 'update_invalid', place: 'steps.$' });
       expect((await all.get('x'))?.steps).toEqual(steps);
+    });
+  });
+
+  describe('wrong changes', () => {
+    const schema = {
+      '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+    } as const;
+    const step = [{ step: 1 }];
+    test.each<[code: string, changes: object, array_filters?: object[]]>([
+      ['update_invalid', { $foo: { n: 1 } }],
+      ['update_invalid', { $inc: { n: 'x' } }],
+      ['update_invalid', { $set: { 'steps.$[step].n': 1 } }],
+      ['update_invalid', { $set: { n: 1 } }, step],
+      ['update_invalid', { n: 1 }, step],
+      ['update_invalid', { 'steps.$[step].n': 1 }, [...step, ...step]],
+      ['operator_unknown', { 'steps.$[step].n': 1 }, [{ step: { $foo: 1 } }]],
+      ['operator_unknown', { $pull: { steps: { $foo: 1 } } }],
+      ['paths_conflict', { $set: { n: 1 }, $inc: { n: 1 } }],
+    ])('are %s, also where nothing is found: %o', async (code, changes, array_filters) => {
+      const options = { array_filters };
+      for (const given of [{}, { schema }]) {
+        const all = fixture.documents<any>(given as object);
+        await all.upsert({ _id: 'x', n: 1, steps: [] });
+        for (const _id of ['x', 'none']) {
+          const calls = [
+            () => all.patch(_id, changes, options),
+            () => all.patchOne({ _id }, changes, options),
+            () => all.patchOne((one) => one._id === _id, changes, options),
+            () => all.patchMany({ _id }, changes, options),
+            () => all.patchMany((one) => one._id === _id, changes, options),
+            () => fixture.db.transaction((tx) => tx(all).patchOne({ _id }, changes, options)),
+          ];
+          for (const call of calls) expect(await rejection(call())).toMatchObject({ code });
+        }
+        expect(own(await all.filter({}))).toEqual([{ n: 1, steps: [] }]);
+      }
     });
   });
 

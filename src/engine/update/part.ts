@@ -63,7 +63,10 @@ class Patches implements DocumentUpdates {
       const changed = yield* this.patch(request, found);
       return changed && { ...changed, isInserted: false };
     }
-    if (!request.upsert) return undefined;
+    if (!request.upsert) {
+      this.#compile(request); // refuses what no document would take
+      return undefined;
+    }
     const made = this.inserted(request, this.#checkExpiry);
     const now = request.now ?? this.#context.clock.now();
     const [key, flags, stamps] = this.#store.insert({ ...made, now });

@@ -1,13 +1,14 @@
+import { type Check, flag } from '../../api/options/option-checks.ts';
 import { encodeCaptured } from '../../codec/body.ts';
 import { type Captured, capture } from '../../codec/capture.ts';
-import { isPlainObject } from '../../codec/kinds.ts';
-import { ValueError } from '../../errors/errors.ts';
+import { isList, isPlainObject } from '../../codec/kinds.ts';
+import { OptionError, ValueError } from '../../errors/errors.ts';
 import type { PartName } from '../../protocol/parts.ts';
 import type { RequestedChanges } from '../../protocol/requests.ts';
 import { isPositional } from '../../query/path/key-path.ts';
 import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path/update-paths.ts';
 import { isManaged } from '../../storage/segments/stored-record.ts';
-import { type CriteriaTraits, checkCriteria } from '../find/find-query.ts';
+import { type CriteriaTraits, checkCriteria, type FindQuery } from '../find/find-query.ts';
 
 /** The changes of a patch in a request. */
 export interface EncodedChanges extends RequestedChanges {
@@ -20,18 +21,19 @@ export interface EncodedChanges extends RequestedChanges {
  * which the engine checks. docs/decisions/021-update-operators.md lists the differences from
  * MongoDB.
  *
- * @param filters The option `array_filters`.
+ * @param given Options that `changeChecks` has accepted.
  * @throws {ValueError} `document_invalid`, `update_invalid`; {KeyError} `key_invalid`,
  *   `paths_conflict`; {CriteriaError}. Each names the place, such as `changes.address.city`.
  */
-export function encodeChanges(changes: unknown, filters?: readonly unknown[]): EncodedChanges {
+export function encodeChanges(changes: unknown, given: GivenOptions): EncodedChanges {
   if (!isPlainObject(changes)) {
     const place = 'changes';
     throw new ValueError('document_invalid', 'changes must be a plain object.', { place });
   }
+  const filters = given.array_filters as readonly unknown[] | undefined;
   // Of a copy: a getter may give another value each time.
   const captured = captureChanges(changes);
-  const copy = checkChanges(captured.copy as Changes);
+  const copy = checkChanges(captured.copy as Changes, filters?.length);
   const copies = filters?.map(copyFilter);
   const pulled = checkCriteria(copy.$pull, 'changes.$pull');
   const { mayHang, needs } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
@@ -43,11 +45,13 @@ export function encodeChanges(changes: unknown, filters?: readonly unknown[]): E
   };
 }
 
+type GivenOptions = Readonly<Record<string, unknown>>;
+
 type Changes = Readonly<Record<string, unknown>>;
 
 const isOperator = (key: string | undefined) => key?.startsWith('$') === true;
 
-function checkChanges(changes: Changes): Changes {
+function checkChanges(changes: Changes, filters?: number): Changes {
   const keys = Object.keys(changes);
   const isOperators = isOperator(keys[0]);
   const other = keys.find((key) => isOperator(key) !== isOperators);
@@ -55,7 +59,7 @@ function checkChanges(changes: Changes): Changes {
     const [here, first] = isOperators ? ['a field', 'operators'] : ['an operator', 'fields'];
     throw updateInvalid(`changes.${other}`, `is ${here} beside ${first}; give one or the other`);
   }
-  return isOperators ? changes : checkFields(changes);
+  return isOperators ? changes : checkFields(changes, filters);
 }
 
 const OPERATORS =
@@ -65,7 +69,7 @@ const OPERATORS =
  * Managed fields are left out, so that a found document can be passed back. Operators as a field's
  * new value are a mistake: they would be stored. Under `$set` they are values.
  */
-function checkFields(fields: Changes): Changes {
+function checkFields(fields: Changes, filters?: number): Changes {
   for (const [field, value] of Object.entries(fields)) {
     const names = isPlainObject(value) ? Object.keys(value) : [];
     const [name] = names;
@@ -80,7 +84,8 @@ function checkFields(fields: Changes): Changes {
   const own = split.filter(({ path }) => !isManaged(path));
   checkConflicts(own);
   const checked = Object.fromEntries(own.map(({ path }) => [path, fields[path]]));
-  return own.some(({ segments }) => segments.some(isPositional)) ? { $set: checked } : checked;
+  const isPlain = !filters && !own.some(({ segments }) => segments.some(isPositional));
+  return isPlain ? checked : { $set: checked };
 }
 
 /** @throws {ValueError} `update_invalid`; {CriteriaError} */
@@ -106,4 +111,23 @@ function captureChanges(changes: object): Captured {
     copy: { ...(one.copy as object), ...(other.copy as object) },
     json: one.json && other.json,
   };
+}
+
+/** The options of calls that change what they find. */
+export const changeChecks: Readonly<Record<string, Check>> = {
+  array_filters: { allowed: 'an array of criteria for items', test: isList },
+};
+
+/** The options of `patchOne`. */
+export const upsertChecks = { ...changeChecks, upsert: flag };
+
+/** @throws {OptionError} where the same upsert would not find what it has inserted. */
+export function checkUpsert({ test, selection }: FindQuery): void {
+  let message: string | undefined;
+  if (test)
+    message =
+      'upsert needs criteria, whose equal values the new document begins with, and no function.';
+  else if (selection.archived === 'only')
+    message = "upsert inserts an active document, which archived: 'only' does not find.";
+  if (message) throw new OptionError('option_invalid', message, { place: 'upsert' });
 }

@@ -1,10 +1,10 @@
 import type { Stamp, Stored } from '../../api/document-types.ts';
 import type { NearestExplanation } from '../../api/nearest-types.ts';
-import { type Check, checkOptions, flag } from '../../api/options/option-checks.ts';
+import { checkOptions } from '../../api/options/option-checks.ts';
 import type { SearchExplanation, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
-import { loadFailed, OptionError, ValueError } from '../../errors/errors.ts';
+import { loadFailed, ValueError } from '../../errors/errors.ts';
 import {
   documentBuilder,
   type ExpiryCheck,
@@ -37,7 +37,13 @@ import {
   type Sender,
 } from '../sending/sender.ts';
 import type { SharedDocuments } from '../sending/shared-documents.ts';
-import { type EncodedChanges, encodeChanges } from './check-update.ts';
+import {
+  changeChecks,
+  checkUpsert,
+  type EncodedChanges,
+  encodeChanges,
+  upsertChecks,
+} from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
 import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
 import type { HybridQuery } from './nearest-calls.ts';
@@ -118,7 +124,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<Stored<T, S> | undefined> {
     checkId(id);
     const given = options === undefined ? {} : checkOptions(options, changeChecks, 'options');
-    const encoded = encodeChanges(changes, filtersIn(given));
+    const encoded = encodeChanges(changes, given);
     if (this.schema) {
       // Between its two requests no later call must take effect.
       return yield* exclusively(sender, (alone) => {
@@ -137,7 +143,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     options?: unknown,
   ): Coroutine<number> {
     const query = parseMatchQuery(params, options, false, changeChecks);
-    const encoded = encodeChanges(changes, filtersIn(query.given));
+    const encoded = encodeChanges(changes, query.given);
     const { schema } = this;
     if (schema)
       return yield* this.#atomically(sender, (atomic) =>
@@ -162,8 +168,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<Stored<T, S> | undefined> {
     const query = parseMatchQuery(params, options, true, upsertChecks);
     const { upsert } = query.given as { readonly upsert: boolean };
-    if (upsert && query.test) throw upsertUnclear();
-    const encoded = encodeChanges(changes, filtersIn(query.given));
+    if (upsert) checkUpsert(query);
+    const encoded = encodeChanges(changes, query.given);
     const ask = { ...query.selection, ...encoded, upsert, ...flagsOf(query, encoded) };
     return query.test || this.schema
       ? yield* this.#atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
@@ -179,6 +185,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const ids = yield* this.#idsOf(sender, query);
     const { criteria, collation } = query.selection;
     const ask = { ...encoded, criteria, collation };
+    if (ids.length === 0) return yield* changeNone(sender, ask);
     return yield* schema.patchAll(sender, ids, ask, this.#build as never, this.#encode);
   }
 
@@ -188,8 +195,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     ask: PatchFirst,
   ): Coroutine<Stored<T, S> | undefined> {
     const [id] = yield* this.#idsOf(sender, query);
-    if (id === undefined && !ask.upsert) return undefined;
-    return yield* this.#patchFirst(sender, { ...ask, id });
+    if (id !== undefined || ask.upsert) return yield* this.#patchFirst(sender, { ...ask, id });
+    yield* changeNone(sender, ask);
+    return undefined;
   }
 
   *#patchFirst(sender: Sender, ask: PatchFirst): Coroutine<Stored<T, S> | undefined> {
@@ -246,7 +254,10 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const { sender } = attempts;
     for (;;) {
       const found = yield* request(sender, { op: 'getVersion', id, ...changes });
-      if (!found) return undefined;
+      if (!found) {
+        if (changes) yield* changeNone(sender, changes);
+        return undefined;
+      }
       const { record, version } = found;
       const changed = yield* attempts.run(toDocument(this.#build, record));
       if (changed === undefined) return toDocument(this.#build, record) as Stored<T, S>;
@@ -455,16 +466,6 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
 type PatchFirst = Omit<HandleRequest<'patchOne'>, 'op'>;
 
-const changeChecks: Readonly<Record<string, Check>> = {
-  array_filters: { allowed: 'an array of criteria for items', test: isList },
-};
-
-const upsertChecks = { ...changeChecks, upsert: flag };
-
-function filtersIn(given: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
-  return given.array_filters as readonly unknown[] | undefined;
-}
-
 /** How to send changes of what a query finds. */
 function flagsOf(
   { selection }: FindQuery,
@@ -477,10 +478,9 @@ function flagsOf(
   };
 }
 
-function upsertUnclear(): OptionError {
-  const message =
-    'upsert needs criteria, whose equal values the new document begins with, and no function.';
-  return new OptionError('option_invalid', message, { place: 'upsert' });
+/** The engine refuses wrong changes, also where there is no document to change. */
+function* changeNone(sender: Sender, changes: PatchFirst): Coroutine<number> {
+  return (yield* request(sender, { ...changes, op: 'patchMany', ids: [] })).count;
 }
 
 function withoutId(document: unknown): unknown {

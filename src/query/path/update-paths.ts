@@ -11,7 +11,7 @@ export interface SplitPath {
  * @throws {KeyError} `paths_conflict` when one path of an update is equal to another, or inside it:
  *   their order would decide.
  */
-export function checkConflicts(paths: readonly SplitPath[]): void {
+export function checkConflicts(paths: readonly SplitPath[], of = 'changes'): void {
   if (paths.length < 2) return;
   // In the order of segments a path stands directly before a path inside it, or before another one
   // inside it.
@@ -19,14 +19,14 @@ export function checkConflicts(paths: readonly SplitPath[]): void {
   for (const [index, { path, segments }] of sorted.entries()) {
     const outer = sorted[index - 1];
     if (!outer?.segments.every((segment, at) => segment === segments[at])) continue;
-    if (outer.path === path) throw conflict(path, `"${shortened(path)}" twice`);
+    if (outer.path === path) throw conflict(path, of, `"${shortened(path)}" twice`);
     const inside = `"${shortened(outer.path)}" and "${shortened(path)}", which is inside it`;
-    throw conflict(path, inside);
+    throw conflict(path, of, inside);
   }
 }
 
-function conflict(path: string, which: string): KeyError {
-  const message = `The changes name ${which}; nothing was changed. Give one of them.`;
+function conflict(path: string, of: string, which: string): KeyError {
+  const message = `The ${of} name ${which}; nothing was changed. Give one of them.`;
   return new KeyError('paths_conflict', message, { place: path });
 }
 

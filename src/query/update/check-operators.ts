@@ -92,9 +92,10 @@ function sorted(name: string): string {
 }
 
 /** @throws {ValueError} `update_invalid` */
+const MANAGED = 'names a managed field, which only Cairn changes';
+
 function addUnmanaged(path: SplitPath, place: string, checking: Checking): void {
-  if (isManaged(path.path))
-    throw updateInvalid(place, `changes the managed field "${path.path}", which only Cairn does`);
+  if (isManaged(path.path)) throw updateInvalid(place, MANAGED);
   checking.paths.push(path);
 }
 
@@ -195,12 +196,12 @@ interface Inserted {
  * The document that criteria describe, as MongoDB infers it for an upsert: equal values, also
  * within `$and`, an `$or` of one, an `$in` of one, and `$all`.
  *
- * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`
+ * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`, `update_invalid`
  */
 export function describedBy(criteria: object): Inserted {
   const equalities = [...equalitiesOf(criteria)];
   const paths = equalities.map(([path]) => splitUpdatePath(path, path));
-  checkConflicts(paths);
+  checkConflicts(paths, 'criteria');
   const fields = {};
   let id: string | undefined;
   for (const [index, { path, segments }] of paths.entries()) {
@@ -211,6 +212,8 @@ export function describedBy(criteria: object): Inserted {
         place: path,
       });
     else if (!isManaged(path)) setAt(fields, segments, value, path);
+    // What an insert leaves false; the same upsert would not find its document otherwise.
+    else if (value !== false) throw updateInvalid(`criteria.${path}`, MANAGED);
   }
   return { id, fields };
 }

@@ -129,7 +129,7 @@ export function compile(
     readonly array_filters?: readonly object[];
   } = {},
 ): CompiledPatch {
-  const { changes: body, filters } = encodeChanges(changes, array_filters);
+  const { changes: body, filters } = encodeChanges(changes, { array_filters });
   return compilePatch(peek(body) as object, false, { filters, ...source });
 }
 
