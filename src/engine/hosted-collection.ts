@@ -44,8 +44,8 @@ import {
   type HandleDeclaration,
   lacksCode,
   needParts,
-  RequestTurns,
-} from './request-turns.ts';
+  RequestQueue,
+} from './request-queue.ts';
 import { SaveSchedule } from './save-schedule.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
 
@@ -65,7 +65,7 @@ export class HostedCollection implements Executor {
   #sweep: ExpirySweep | undefined;
   #backups: BackupRequests | undefined;
   readonly #first: FirstReads;
-  readonly #turns: RequestTurns;
+  readonly #requests: RequestQueue;
   readonly #lifecycle: CollectionLifecycle;
   #replication: ReplicaRequests | undefined;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
@@ -116,7 +116,7 @@ export class HostedCollection implements Executor {
     this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
     this.#first = new FirstReads(this.context);
-    this.#turns = new RequestTurns(this.context, this.queue, this.#first);
+    this.#requests = new RequestQueue(this.context, this.queue, this.#first);
     this.#lifecycle = new CollectionLifecycle(this.context, {
       queue: this.queue,
       lives: this.lives,
@@ -150,7 +150,7 @@ export class HostedCollection implements Executor {
     }
     const asking = { declaration, key, isStaged: transaction !== undefined };
     const perform = () => this.perform(request, reader, key, transaction);
-    const take = () => this.#turns.take(request, asking, perform);
+    const take = () => this.#requests.take(request, asking, perform);
     const result = isFed(request) ? this.#expectParts(request, take) : take();
     if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && !this.availability.failed)
@@ -269,7 +269,7 @@ export class HostedCollection implements Executor {
     this.touch();
     for (;;) {
       try {
-        const reply = await this.#turns.take(request, asking, perform);
+        const reply = await this.#requests.take(request, asking, perform);
         if (this.findsNothing(request, reply)) throw changeLost(this.settings.name, request.id);
         return;
       } catch (cause) {

@@ -15,7 +15,7 @@ import { openCollection } from './loading.ts';
 import { parts } from './parts.ts';
 import { CacheRetention } from './records/cache-retention.ts';
 import type { ReplicaRequests } from './replication/replica-requests.ts';
-import { needParts } from './request-turns.ts';
+import { needParts } from './request-queue.ts';
 
 /** How long automatic backups wait where their code did not load, or storage failed. */
 const TEND_AGAIN_MS = 10 * 60 * 1000;

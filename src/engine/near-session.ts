@@ -13,7 +13,7 @@ import type { OperationContext } from './collection-context.ts';
 import type { IndexDeclaration } from './documents/index-keeper.ts';
 import type { HostedCollection } from './hosted-collection.ts';
 import { parts } from './parts.ts';
-import { checkVersion } from './request-turns.ts';
+import { checkVersion } from './request-queue.ts';
 import type { Session } from './sessions/session.ts';
 import { numberChange } from './sessions/session-handles.ts';
 import { commit } from './transactions/commit.ts';

@@ -90,8 +90,8 @@ export interface ListPart {
   readonly more: boolean;
 }
 
-/** News of a live query: a part of its list, a count, or its error. */
-export type LiveNews =
+/** An update of a live query: a part of its list, a count, or its error. */
+export type LiveUpdate =
   | ListPart
   | { readonly count: number }
   /** Only of a mayHang query: something changed, which a mayHang `liveNext` evaluates. */
@@ -100,10 +100,10 @@ export type LiveNews =
   | { readonly restarted: true }
   | { readonly error: Error; readonly count?: undefined };
 
-/** News with the client's number of the live query. */
+/** An update with the client's number of the live query. */
 export interface LiveDetail {
   readonly live: number;
-  readonly news: LiveNews;
+  readonly news: LiveUpdate;
 }
 
 /**
@@ -114,7 +114,7 @@ export interface LiveDetail {
  * just the reply to the request that started it.
  */
 export interface LiveOperations {
-  /** Starts a live query; results come as news. */
+  /** Starts a live query; results come as updates. */
   live: {
     ask: {
       live: number;
@@ -125,7 +125,7 @@ export interface LiveOperations {
     reply: undefined;
   };
   /**
-   * Acknowledges the last news; until then the engine computes no result. Ignored for an unknown
+   * Acknowledges the last update; until then the engine computes no result. Ignored for an unknown
    * number, as after a failover.
    */
   liveNext: { ask: { live: number }; reply: undefined };

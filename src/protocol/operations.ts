@@ -99,7 +99,7 @@ export function isChange(request: Request): boolean {
 
 /**
  * Whether it passes waiting requests: a running call waits for it, or the reply to a change, which
- * follows the news.
+ * follows the update.
  */
 export function isUrgent(batch: readonly Request[]): boolean {
   const mayPass = ({ op, urgent, mayHang }: Request) => urgent || (op === 'liveNext' && !mayHang);

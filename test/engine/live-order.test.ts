@@ -45,7 +45,7 @@ test('the first matches are right, or marked as incomplete', () => {
             all.delete(name);
             if (sort === undefined) continue;
             const record = new StoredRecord(name, ++order, 0, undefined, '{}');
-            all.set(name, { record, sort, told: undefined });
+            all.set(name, { record, sort, delivered: undefined });
           }
           const keys = new Set([...before.keys(), ...all.keys()]);
           const changed = [...keys].filter((key) => before.get(key) !== all.get(key));

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { ListPart, LiveNews, LiveSpec } from '../../src/protocol/live-protocol.ts';
+import type { ListPart, LiveSpec, LiveUpdate } from '../../src/protocol/live-protocol.ts';
 import { settled } from './fake-clock.ts';
 import { LiveSession } from './live-session.ts';
 
 const all: LiveSpec = { kind: 'list', archived: false };
-const partOf = (news: readonly [number, LiveNews] | undefined) => news?.[1] as ListPart;
+const partOf = (news: readonly [number, LiveUpdate] | undefined) => news?.[1] as ListPart;
 
 for (const caching of [true, false]) {
   const open = () => LiveSession.open({ caching });

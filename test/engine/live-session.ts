@@ -1,7 +1,7 @@
 import { Engine } from '../../src/engine/engine.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import type { Session } from '../../src/engine/sessions/session.ts';
-import type { LiveNews, LiveSpec } from '../../src/protocol/live-protocol.ts';
+import type { LiveSpec, LiveUpdate } from '../../src/protocol/live-protocol.ts';
 import type { Request } from '../../src/protocol/requests.ts';
 import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
@@ -39,7 +39,7 @@ type WithoutHandle<R> = R extends unknown ? Omit<R, 'handle'> : never;
 export class LiveSession {
   readonly clock: FakeClock;
   /** The events of live queries, by the number of the query. */
-  readonly news: [live: number, news: LiveNews][] = [];
+  readonly news: [live: number, news: LiveUpdate][] = [];
   readonly engine: Engine;
   readonly session: Session;
   readonly collection: HostedCollection;

@@ -4,7 +4,7 @@ import type { Body } from '../../codec/body.ts';
 import type { AggregateAsk, ListPart } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { ListNews, type Match } from '../live/list-result.ts';
+import { ListUpdates, type Match } from '../live/list-result.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { MaintainedResult } from '../live/live-result.ts';
@@ -37,7 +37,7 @@ class RunAgain implements MaintainedResult {
   readonly sources: readonly RecordStore[];
   readonly #context: CollectionContext;
   readonly #ask: PipelineAsk;
-  readonly #news = new ListNews(({ told }) => told as Body);
+  readonly #updates = new ListUpdates(({ delivered }) => delivered as Body);
   readonly #unwatch: (() => void)[];
   #result: Match[] = [];
   #isCurrent = false;
@@ -69,14 +69,14 @@ class RunAgain implements MaintainedResult {
   }
 
   *next(): Coroutine<ListPart | undefined> {
-    if (!this.#news.isTelling) {
+    if (!this.#updates.isDelivering) {
       if (this.#isCurrent) return undefined;
       this.#isCurrent = true;
       const { clock, aborts } = this.#context;
       const { documents } = yield* resultOf(this.#context, this.#ask, new Pace(clock, aborts));
       this.#result = matchesOf(documents, this.#result);
-      if (!this.#news.begin(this.#result)) return undefined;
+      if (!this.#updates.begin(this.#result)) return undefined;
     }
-    return yield* this.#news.part();
+    return yield* this.#updates.part();
   }
 }

@@ -12,7 +12,7 @@ import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
-import { ListNews, type Match, OrderedMatches } from '../live/list-result.ts';
+import { ListUpdates, type Match, OrderedMatches } from '../live/list-result.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
 import { type LivePlan, through } from './live-plan.ts';
 import { type PipelineStart, readsWhole } from './source.ts';
@@ -59,7 +59,7 @@ export class LiveGroups implements MaintainedResult {
   readonly #read: ReturnType<typeof documentReaders>['wholeOf'];
   readonly #keyOf: (value: unknown) => unknown;
   readonly #firstOf: NonNullable<CompiledAccumulator['makeInvertible']>;
-  readonly #news = new ListNews(({ told }) => told as Body);
+  readonly #updates = new ListUpdates(({ delivered }) => delivered as Body);
   #members = new Map<string, Member>();
   #groups = new Map<unknown, LiveGroup>();
   #list: OrderedMatches;
@@ -103,13 +103,13 @@ export class LiveGroups implements MaintainedResult {
   }
 
   *next(): Coroutine<ListPart | undefined> {
-    if (!this.#news.isTelling) {
+    if (!this.#updates.isDelivering) {
       if (!this.#isLoaded) yield* this.#load();
       const { from, to, rest } = this.#plan;
       const list = this.#list.list.slice(from, to);
-      if (!this.#news.begin(rest.length > 0 ? yield* this.#rest(list) : list)) return undefined;
+      if (!this.#updates.begin(rest.length > 0 ? yield* this.#rest(list) : list)) return undefined;
     }
-    return yield* this.#news.part();
+    return yield* this.#updates.part();
   }
 
   *#load(): Coroutine<void> {
@@ -216,7 +216,7 @@ export class LiveGroups implements MaintainedResult {
   }
 
   #isSame(a: Match, b: Match): boolean {
-    return this.#list.sameOrder(a, b) && sameBody(a.told, b.told);
+    return this.#list.sameOrder(a, b) && sameBody(a.delivered, b.delivered);
   }
 
   /** A group as it is in the list; `undefined` where a `$match` leaves it out. */
@@ -259,7 +259,7 @@ function nameOf(id: unknown, key: unknown): string {
 function matchOf(document: object, key: string, rank: number, sort?: SortKey): Match {
   const record = new StoredRecord(key, rank, 0, undefined, undefined);
   record.value = document;
-  return { record, sort, told: encode(document, 'document') };
+  return { record, sort, delivered: encode(document, 'document') };
 }
 
 /**
@@ -278,7 +278,7 @@ export function matchesOf(documents: readonly object[], before: readonly Match[]
     times.set(name, time);
     const made = matchOf(document, `${time} ${name}`, 0);
     const same = known.get(made.record.key);
-    if (!same || same.at < last || !sameBody(same.match.told, made.told)) return made;
+    if (!same || same.at < last || !sameBody(same.match.delivered, made.delivered)) return made;
     last = same.at;
     return same.match;
   });

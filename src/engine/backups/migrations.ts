@@ -106,10 +106,10 @@ async function migrateCollection(
   });
   const total = snapshot?.documents ?? records.table.size;
   const header = headerOf(context, from, { created_at: clock.now() });
-  let told = Number.NEGATIVE_INFINITY;
+  let reported = Number.NEGATIVE_INFINITY;
   const progress = (done: number): void => {
-    if (done < told + Math.max(MIN_STEP, total / 100)) return;
-    told = done;
+    if (done < reported + Math.max(MIN_STEP, total / 100)) return;
+    reported = done;
     events.migrated({ from, to, done, total, backup: undefined });
   };
   await saves.alone(async () => {

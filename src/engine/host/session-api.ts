@@ -197,7 +197,7 @@ export function remoteSession(
       );
     },
     execute: (batch, first, sequence) => {
-      // Answers may wait until the client has taken news.
+      // Answers may wait until the client has taken updates.
       if (finished) void session.execute(batch.filter(({ op }) => op === 'liveNext'));
       return inSequence(sequence, () => execute(batch, first));
     },

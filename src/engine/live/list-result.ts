@@ -23,52 +23,52 @@ const PART_SIZE = 1024 * 1024;
 const BATCH = 1024;
 
 /** A difference that is sent in parts. */
-interface Telling {
+interface PendingUpdate {
   readonly difference: Difference<Match>;
   /** Number of inserted documents sent so far. */
   done: number;
 }
 
-/** Tells a reader, part by part, how a list differs from the one that it has. */
-export class ListNews {
+/** Delivers to a reader, part by part, how a list differs from the one that it has. */
+export class ListUpdates {
   /** The body of a match as the reader gets it. */
   readonly #contentOf: (match: Match) => Result<Body>;
   /** The reader's list, once all parts are sent. */
-  #told: readonly Match[] | undefined;
-  #telling: Telling | undefined;
+  #delivered: readonly Match[] | undefined;
+  #pending: PendingUpdate | undefined;
 
   constructor(contentOf: (match: Match) => Result<Body>) {
     this.#contentOf = contentOf;
   }
 
   /** Whether parts are missing. */
-  get isTelling(): boolean {
-    return this.#telling !== undefined;
+  get isDelivering(): boolean {
+    return this.#pending !== undefined;
   }
 
-  /** Begins with a list. @returns whether there is anything to tell. */
+  /** Begins with a list. @returns whether there is anything to deliver. */
   begin(list: readonly Match[]): boolean {
-    const change = difference(this.#told ?? [], list);
-    if (this.#told && change.removed.length + change.indexes.length === 0) return false;
-    this.#told = list;
-    this.#telling = { difference: change, done: 0 };
+    const change = difference(this.#delivered ?? [], list);
+    if (this.#delivered && change.removed.length + change.indexes.length === 0) return false;
+    this.#delivered = list;
+    this.#pending = { difference: change, done: 0 };
     return true;
   }
 
   *part(): Coroutine<ListPart> {
-    const telling = this.#telling as Telling;
-    const { removed, indexes, inserted } = telling.difference;
-    const from = telling.done;
+    const pending = this.#pending as PendingUpdate;
+    const { removed, indexes, inserted } = pending.difference;
+    const from = pending.done;
     const bodies: Body[] = [];
-    for (let room = PART_SIZE; telling.done < inserted.length && room > 0; telling.done++) {
+    for (let room = PART_SIZE; pending.done < inserted.length && room > 0; pending.done++) {
       if (bodies.length === PART_LENGTH) break;
-      const body = yield* outcome(this.#contentOf(inserted[telling.done] as Match));
+      const body = yield* outcome(this.#contentOf(inserted[pending.done] as Match));
       bodies.push(body);
       room -= bodySize(body);
     }
-    const records = inserted.slice(from, telling.done).map(({ record }) => record);
-    const more = telling.done < inserted.length;
-    if (!more) this.#telling = undefined;
+    const records = inserted.slice(from, pending.done).map(({ record }) => record);
+    const more = pending.done < inserted.length;
+    if (!more) this.#pending = undefined;
     return {
       removed: from === 0 ? removed : [],
       indexes: indexes.slice(from, from + bodies.length),
@@ -98,7 +98,7 @@ export class ListResult implements MaintainedResult {
   readonly #from: number;
   readonly #to: number;
   #loaded = false;
-  readonly #news = new ListNews((match) => this.#content(match));
+  readonly #updates = new ListUpdates((match) => this.#content(match));
 
   constructor(context: OperationContext, selection: Selection) {
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = selection;
@@ -137,20 +137,20 @@ export class ListResult implements MaintainedResult {
   }
 
   *next(): Coroutine<ListPart | undefined> {
-    if (!this.#news.isTelling) {
+    if (!this.#updates.isDelivering) {
       if (!this.#loaded || this.#matches.short) yield* this.#load();
-      if (!this.#news.begin(this.#matches.list.slice(this.#from, this.#to))) return undefined;
+      if (!this.#updates.begin(this.#matches.list.slice(this.#from, this.#to))) return undefined;
     }
-    return yield* this.#news.part();
+    return yield* this.#updates.part();
   }
 
   /** The document as the reader gets it. */
   *#content(match: Match): Coroutine<Body> {
-    if (match.told !== undefined) return match.told;
+    if (match.delivered !== undefined) return match.delivered;
     const body = yield* this.#context.records.bodies.of(match.record);
     const { select } = this.#compiled;
-    if (select) match.told = encode(select(match.record, body), 'document');
-    return match.told ?? body;
+    if (select) match.delivered = encode(select(match.record, body), 'document');
+    return match.delivered ?? body;
   }
 
   /** Whether a changed document looks the same to the reader. */
@@ -158,8 +158,8 @@ export class ListResult implements MaintainedResult {
     if (!this.#matches.sameOrder(before, after)) return false;
     const { select } = this.#compiled;
     if (select) {
-      after.told = encode(select(after.record, bodyOf(after.record)), 'document');
-      return sameBody(before.told, after.told);
+      after.delivered = encode(select(after.record, bodyOf(after.record)), 'document');
+      return sameBody(before.delivered, after.delivered);
     }
     return sameVersion(before.record, after.record);
   }
@@ -167,7 +167,7 @@ export class ListResult implements MaintainedResult {
   #matchOf(record: StoredRecord, bodyOf: BodyOf): Match | undefined {
     const { wanted, test } = this.#compiled;
     if (!wanted(record) || (test && !test(record, bodyOf(record)))) return undefined;
-    return { record, sort: this.#sortKey(record, bodyOf), told: undefined };
+    return { record, sort: this.#sortKey(record, bodyOf), delivered: undefined };
   }
 
   #sortKey(record: StoredRecord, bodyOf: BodyOf): unknown {
@@ -189,7 +189,7 @@ export class ListResult implements MaintainedResult {
         const sort = () => this.#sortKey(record, () => bodies[index] as Body);
         // An unchanged document stays the same match: it is not sent again.
         matches.push(
-          before?.record === record ? before : { record, sort: sort(), told: undefined },
+          before?.record === record ? before : { record, sort: sort(), delivered: undefined },
         );
       }
     }
@@ -242,7 +242,7 @@ export interface Match {
   /** The sort key. */
   readonly sort: unknown;
   /** The body that the reader has, where it is not the record's own. */
-  told: Body | undefined;
+  delivered: Body | undefined;
 }
 
 /** Number of changes from which sorting anew is cheaper than moving each. */

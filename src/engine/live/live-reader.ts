@@ -4,7 +4,7 @@ import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError } from '../../errors/errors.ts';
-import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { LiveUpdate } from '../../protocol/live-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { MaintainedResult } from './live-result.ts';
@@ -27,7 +27,7 @@ type ReaderState =
   | { readonly is: 'new' | 'idle' | 'ended' }
   /** Computes a result; a request may wait for its end. */
   | { readonly is: 'working'; rested?: () => void }
-  /** The client has not acknowledged the last news, which only announced a change or not. */
+  /** The client has not acknowledged the last update, which only announced a change or not. */
   | { readonly is: 'unacknowledged'; readonly announced: boolean; readonly goOn: () => void }
   | { readonly is: 'throttled'; readonly goOn: () => void };
 
@@ -39,14 +39,14 @@ type ReaderState =
  * ```
  * new ──begin──▶ working ◀────changed─────┐
  *                 │ ▲ └──nothing left──▶ idle
- *            news ▼ │ next, time
+ *            update ▼ │ next, time
  *       unacknowledged, throttled        all ──end──▶ ended
  * ```
  *
  * docs/decisions/011-live-queries.md has the reasons.
  */
 export class LiveReader {
-  readonly #tell: (news: LiveNews) => void;
+  readonly #emit: (update: LiveUpdate) => void;
   #reading: Reading | undefined;
   #state: ReaderState = { is: 'new' };
   /** Keys that changed while the reader was busy. */
@@ -60,8 +60,8 @@ export class LiveReader {
   /** The same for changes since the start of the running computation. */
   #caughtUpNext: (() => void)[] = [];
 
-  constructor(tell: (news: LiveNews) => void) {
-    this.#tell = tell;
+  constructor(emit: (update: LiveUpdate) => void) {
+    this.#emit = emit;
   }
 
   /** Starts with the current result. */
@@ -102,10 +102,10 @@ export class LiveReader {
   }
 
   /**
-   * Must be called when the client acknowledges the last news.
+   * Must be called when the client acknowledges the last update.
    *
-   * @param mayHang Whether patterns may run. If they would but may not, this acknowledges news of a
-   *   lost engine.
+   * @param mayHang Whether patterns may run. If they would but may not, this acknowledges the
+   *   update of a lost engine.
    */
   next(mayHang: boolean): void {
     const state = this.#state;
@@ -146,7 +146,7 @@ export class LiveReader {
   /** Sends the error and ends. */
   fail(error: unknown): void {
     if (this.#hasEnded) return;
-    this.#tell({ error: asCairnError(error) });
+    this.#emit({ error: asCairnError(error) });
     this.end();
   }
 
@@ -195,7 +195,7 @@ export class LiveReader {
   *#read(reading: Reading, first: ReadonlySet<string> | undefined): Coroutine<void> {
     for (let keys = first; !this.#hasEnded; keys = this.#touched) {
       // Changes until the acknowledgement are among these keys.
-      if (keys && reading.mayHang) yield this.#told({ changed: true });
+      if (keys && reading.mayHang) yield this.#send({ changed: true });
       if (keys === this.#touched) this.#touched = new Set();
       this.#caughtUp.push(...this.#caughtUpNext.splice(0));
       if ((yield* this.#deliver(reading, keys)) && reading.throttle > 0) yield this.#sleep(reading);
@@ -227,13 +227,13 @@ export class LiveReader {
     } else if (keys && !result.update(keys, (one) => one.body ?? (bodies.get(one) as Body)))
       return false;
     const release = records.pin();
-    let news: LiveNews | undefined;
+    let update: LiveUpdate | undefined;
     try {
       for (;;) {
-        news = yield* result.next();
-        if (!news || this.#hasEnded) return false;
-        if (!('more' in news && news.more)) break;
-        yield this.#told(news);
+        update = yield* result.next();
+        if (!update || this.#hasEnded) return false;
+        if (!('more' in update && update.more)) break;
+        yield this.#send(update);
         // A reader in this thread acknowledges at once, so other requests would starve until the
         // last part.
         yield nextTurn();
@@ -243,15 +243,15 @@ export class LiveReader {
       release();
     }
     // A slow reader must not block compaction.
-    yield this.#told(news);
+    yield this.#send(update);
     return !this.#hasEnded;
   }
 
-  #told(news: LiveNews): Promise<void> {
+  #send(update: LiveUpdate): Promise<void> {
     return new Promise((goOn) => {
-      this.#enter({ is: 'unacknowledged', announced: 'changed' in news, goOn });
-      this.#tell(news);
-      if ('more' in news && news.more) return;
+      this.#enter({ is: 'unacknowledged', announced: 'changed' in update, goOn });
+      this.#emit(update);
+      if ('more' in update && update.more) return;
       this.#ready = true;
       this.#release();
     });

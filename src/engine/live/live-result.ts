@@ -2,7 +2,7 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
-import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { LiveUpdate } from '../../protocol/live-protocol.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
@@ -26,10 +26,10 @@ export interface MaintainedResult {
   /** Must be called when all records were replaced. Keeps the reader's state, to compare with. */
   reload(): void;
   /**
-   * The next news; `undefined` if the reader's state is current. A computation that waits continues
+   * The next update; `undefined` if the reader's state is current. A computation that waits goes on
    * with the versions it began with: their segments must stay pinned.
    */
-  next(): Coroutine<LiveNews | undefined>;
+  next(): Coroutine<LiveUpdate | undefined>;
   /** Of a query that shows other collections too. */
   readonly sources?: readonly Records[];
   /** Must be called when the reader ends. */
@@ -43,7 +43,7 @@ export class CountResult implements MaintainedResult {
   readonly #compiled: CompiledSelection;
   readonly #members = new Set<string>();
   /** The count that the reader has; `undefined` before the first. */
-  #told: number | undefined;
+  #delivered: number | undefined;
   #loaded = false;
 
   constructor(context: OperationContext, selection: Selection) {
@@ -60,14 +60,14 @@ export class CountResult implements MaintainedResult {
         this.#members.add(key);
       } else this.#members.delete(key);
     }
-    return this.#members.size !== this.#told;
+    return this.#members.size !== this.#delivered;
   }
 
   reload(): void {
     this.#loaded = false;
   }
 
-  *next(): Coroutine<LiveNews | undefined> {
+  *next(): Coroutine<LiveUpdate | undefined> {
     if (!this.#loaded) {
       this.#loaded = true;
       this.#members.clear();
@@ -75,9 +75,9 @@ export class CountResult implements MaintainedResult {
       const query = new DocumentQuery(this.#context, this.#selection, new Pace(clock, aborts));
       for (const { key } of yield* query.records()) this.#members.add(key);
     }
-    if (this.#told === this.#members.size) return undefined;
-    this.#told = this.#members.size;
-    return { count: this.#told };
+    if (this.#delivered === this.#members.size) return undefined;
+    this.#delivered = this.#members.size;
+    return { count: this.#delivered };
   }
 }
 
@@ -89,7 +89,7 @@ export class ItemResult implements MaintainedResult {
    * What the reader has, `undefined` before the first: the managed values and the body, where there
    * is a value.
    */
-  #told: { readonly managed: string; readonly body: Body | undefined } | undefined;
+  #delivered: { readonly managed: string; readonly body: Body | undefined } | undefined;
 
   constructor(records: Records, key: string) {
     this.#records = records;
@@ -104,14 +104,14 @@ export class ItemResult implements MaintainedResult {
     // It looks at the record each time.
   }
 
-  *next(): Coroutine<LiveNews | undefined> {
+  *next(): Coroutine<LiveUpdate | undefined> {
     const record = this.#records.get(this.#key);
     const body = record && this.shown(yield* this.#records.bodies.of(record));
-    const before = this.#told;
+    const before = this.#delivered;
     const there = record !== undefined && body !== undefined;
     const managed = there ? managedOf(record) : '';
     if (before?.managed === managed && (!there || sameBody(before.body, body))) return undefined;
-    this.#told = { managed, body };
+    this.#delivered = { managed, body };
     return {
       removed: before?.managed ? [0] : [],
       indexes: there ? [0] : [],

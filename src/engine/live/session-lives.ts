@@ -17,8 +17,8 @@ export class SessionLives {
     switch (request.op) {
       case 'live': {
         const { live } = request;
-        const reader = new LiveReader((news) =>
-          this.#emit({ type: 'live', detail: { live, news } }),
+        const reader = new LiveReader((update) =>
+          this.#emit({ type: 'live', detail: { live, news: update } }),
         );
         this.#readers.set(live, reader);
         return reader;

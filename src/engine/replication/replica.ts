@@ -58,7 +58,7 @@ export class Replica implements ReplicaTracker {
   /** {@link KeptState.rejected} by id. */
   #rejected = new Map<string, string>();
   #isApplying = false;
-  #told = 0;
+  #reported = 0;
   #asked = 0;
   /** Names this opening of the collection. */
   readonly opening: string;
@@ -155,7 +155,7 @@ export class Replica implements ReplicaTracker {
   }
 
   settle(): void {
-    if (this.standing.pending !== this.#told) this.#tell();
+    if (this.standing.pending !== this.#reported) this.#tell();
     this.log.saves.check();
   }
 
@@ -171,7 +171,7 @@ export class Replica implements ReplicaTracker {
   }
 
   #tell(): void {
-    this.#told = this.standing.pending;
+    this.#reported = this.standing.pending;
     this.#context.events.replicated(this.standing);
   }
 

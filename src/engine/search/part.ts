@@ -23,7 +23,7 @@ import { provideReads } from '../find/late-reads.ts';
 import { madeRead } from '../find/made-reads.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { lateStored } from '../first-reads/stored-records.ts';
-import { ListNews, type Match } from '../live/list-result.ts';
+import { ListUpdates, type Match } from '../live/list-result.ts';
 import { lateResults } from '../live/live-queries.ts';
 import type { MaintainedResult } from '../live/live-result.ts';
 import { findStored, readStored } from './stored-texts.ts';
@@ -324,7 +324,7 @@ class LiveSearch implements MaintainedResult {
   readonly throttle = AGAIN_MS;
   readonly #context: CollectionContext;
   readonly #ask: SearchAsk;
-  readonly #news = new ListNews(({ told }) => told as Body);
+  readonly #updates = new ListUpdates(({ delivered }) => delivered as Body);
   #shown: readonly ShownHit[] = [];
   #isCurrent = false;
   #isFirst = true;
@@ -344,18 +344,18 @@ class LiveSearch implements MaintainedResult {
   }
 
   *next(): Coroutine<ListPart | undefined> {
-    if (!this.#news.isTelling) {
+    if (!this.#updates.isDelivering) {
       if (this.#isCurrent) return undefined;
       this.#isCurrent = true;
       const { clock, aborts } = this.#context;
       const search = new TextSearch(this.#context, this.#ask, new Pace(clock, aborts));
       if (!this.#take(yield* search.made())) return undefined;
-      if (!this.#news.begin(this.#shown)) return undefined;
+      if (!this.#updates.begin(this.#shown)) return undefined;
     }
-    return yield* this.#news.part();
+    return yield* this.#updates.part();
   }
 
-  /** @returns whether documents or their order differ: other scores alone are no news. */
+  /** @returns whether documents or their order differ: other scores alone are none. */
   #take(hits: readonly MadeHit[]): boolean {
     const shown = this.#shown;
     const isSame =
@@ -369,10 +369,10 @@ class LiveSearch implements MaintainedResult {
     const known = new Map(shown.map((match, at) => [match.record.key, { match, at }]));
     let last = -1;
     this.#shown = hits.map(({ record, hit }) => {
-      const told = encode(hit, 'document');
+      const delivered = encode(hit, 'document');
       const before = known.get(record.key);
-      const stays = before && before.at > last && sameBody(before.match.told, told);
-      if (!stays) return { record, sort: undefined, told, seen: seenOf(hit) };
+      const stays = before && before.at > last && sameBody(before.match.delivered, delivered);
+      if (!stays) return { record, sort: undefined, delivered, seen: seenOf(hit) };
       last = before.at;
       return before.match;
     });

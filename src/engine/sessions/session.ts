@@ -284,7 +284,7 @@ export class Session implements EventReceiver, RecoverySession {
     }
     if (touched.size > 0) collections.settle(touched);
     const reply = (): BatchReply => ({ values, failures, turn: turn() });
-    /** After the news of the session's live queries: they show the session's own changes. */
+    /** After the updates of the session's live queries: they show the session's own changes. */
     const replyAfterNews = () => {
       const caughtUp = touched.size > 0 && batch.some(isChange) && this.#lives.catchUp(touched);
       return caughtUp ? caughtUp.then(reply) : reply();

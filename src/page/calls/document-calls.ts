@@ -45,7 +45,7 @@ import {
   upsertChecks,
 } from './check-update.ts';
 import { CommonCalls } from './common-calls.ts';
-import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
+import { ModifyAttempts, modifyQueueOf } from './modify-attempts.ts';
 import type { HybridQuery } from './nearest-calls.ts';
 
 /** The calls of a document collection, asynchronous and synchronous. */
@@ -243,7 +243,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     checkId(id);
     const attempts = new ModifyAttempts(sender, change, options, id);
     const start = () => this.#replace(id, attempts);
-    return yield* attempts.inTurn(modifyTurnsOf(this.order), id, start);
+    return yield* attempts.inTurn(modifyQueueOf(this.order), id, start);
   }
 
   *#replace(

@@ -11,7 +11,7 @@ import type { ValueSchema } from '../schemas.ts';
 import { checkKey } from '../sending/call-arguments.ts';
 import { request, type Sender } from '../sending/sender.ts';
 import { CommonCalls } from './common-calls.ts';
-import { ModifyAttempts, modifyTurnsOf } from './modify-attempts.ts';
+import { ModifyAttempts, modifyQueueOf } from './modify-attempts.ts';
 
 type AnyTest = (item: never) => unknown;
 
@@ -92,7 +92,7 @@ export class KeyValueCalls extends CommonCalls {
     const path = checkKey(key);
     const attempts = new ModifyAttempts(sender, change, options, String(path));
     const start = () => this.replace(path, attempts);
-    return yield* attempts.inTurn(modifyTurnsOf(this.order), recordOf(path), start);
+    return yield* attempts.inTurn(modifyQueueOf(this.order), recordOf(path), start);
   }
 
   protected *replace(path: Key, attempts: ModifyAttempts): Coroutine<unknown> {

@@ -8,7 +8,7 @@ import { type Coroutine, wait } from '../../async/coroutine.ts';
 import { isPromise, isRevoked } from '../../codec/kinds.ts';
 import { TransactionError, ValueError } from '../../errors/errors.ts';
 import type { CallOrder } from '../connection/call-order.ts';
-import { CallTurns } from '../sending/call-turns.ts';
+import { CallQueue } from '../sending/call-queue.ts';
 import type { Sender } from '../sending/sender.ts';
 
 /** With each conflict another call has made progress. */
@@ -20,18 +20,18 @@ const RETRIES = 1000;
  */
 const LONGEST_WAIT_MS = 1000;
 
-const byOrder = new WeakMap<CallOrder, CallTurns>();
+const byOrder = new WeakMap<CallOrder, CallQueue>();
 
 /**
- * The turns of `modify` in a collection, which all handles of a client share, as they do the order.
+ * The queue of `modify` in a collection, which all handles of a client share, as they do the order.
  */
-export function modifyTurnsOf(order: CallOrder): CallTurns {
-  let turns = byOrder.get(order);
-  if (!turns) {
-    turns = new CallTurns(LONGEST_WAIT_MS);
-    byOrder.set(order, turns);
+export function modifyQueueOf(order: CallOrder): CallQueue {
+  let queue = byOrder.get(order);
+  if (!queue) {
+    queue = new CallQueue(LONGEST_WAIT_MS);
+    byOrder.set(order, queue);
   }
-  return turns;
+  return queue;
 }
 
 const checks: Readonly<Record<string, Check>> = {
@@ -81,9 +81,9 @@ export class ModifyAttempts {
    * Starts a call when it is its turn: n calls at the same time would else run their functions n²/2
    * times.
    */
-  *inTurn<T>(turns: CallTurns, key: string, start: () => Coroutine<T>): Coroutine<T> {
+  *inTurn<T>(queue: CallQueue, key: string, start: () => Coroutine<T>): Coroutine<T> {
     if (this.sender.isSync) return yield* start();
-    const { begun, end } = turns.take(key, this.#signal);
+    const { begun, end } = queue.take(key, this.#signal);
     try {
       if (begun) yield begun;
       return yield* start();

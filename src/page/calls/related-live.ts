@@ -1,7 +1,7 @@
 import { type Body, decode } from '../../codec/body.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
-import type { ListPart, LiveNews } from '../../protocol/live-protocol.ts';
+import type { ListPart, LiveUpdate } from '../../protocol/live-protocol.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { IncludeAsk, LiveIncluded } from '../../protocol/relation-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
@@ -37,12 +37,12 @@ export function liveChannel(
   const over = {
     registry: channel.registry,
     shared: shown,
-    listen(listener: (news: LiveNews) => void): number {
+    listen(listener: (update: LiveUpdate) => void): number {
       shown.restart();
-      return channel.listen((news) => {
-        isAnnounced = 'changed' in news;
-        if ('included' in news) shown.take(news);
-        listener(news);
+      return channel.listen((update) => {
+        isAnnounced = 'changed' in update;
+        if ('included' in update) shown.take(update);
+        listener(update);
       });
     },
     unlisten: (live: number) => channel.unlisten(live),

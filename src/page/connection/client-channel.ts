@@ -6,7 +6,7 @@ import type {
   EnginePlace,
 } from '../../protocol/database-settings.ts';
 import type { ClientEvent, LiveEvent } from '../../protocol/event-protocol.ts';
-import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { LiveUpdate } from '../../protocol/live-protocol.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
@@ -35,7 +35,7 @@ export class ClientChannel {
   /** Settles {@link ClientChannel.open}. */
   #opened: { resolve: (link: LeaderLink) => void; reject: (error: CairnError) => void } | undefined;
   /** Listeners of live queries, by number. */
-  readonly #lives = new Map<number, (news: LiveNews) => void>();
+  readonly #lives = new Map<number, (update: LiveUpdate) => void>();
   readonly #shown = new Map<string, () => Partial<EnginePlace>>();
   #lastHandle = 0;
   #engines = 0;
@@ -88,12 +88,12 @@ export class ClientChannel {
   }
 
   /**
-   * Listens to a live query. When the client closes or fails, the last news is the error of every
+   * Listens to a live query. When the client closes or fails, the last update is the error of every
    * later call.
    *
    * @returns the number of the live query in requests.
    */
-  listen(listener: (news: LiveNews) => void): number {
+  listen(listener: (update: LiveUpdate) => void): number {
     const live = this.newHandle();
     this.#lives.set(live, listener);
     return live;

@@ -46,7 +46,7 @@ export function remoteRoute(api: RemoteSession, options: RemoteRouteOptions): Ro
     // The calls that were in flight at the ping and still are.
     options.compare?.(progress, before - (answered - answeredBefore));
   };
-  /** Live queries wait for news for as long as they are open. */
+  /** Live queries wait for updates for as long as they are open. */
   const lives = new Set<number>();
   const watchdog = new Watchdog(options.answerTimeout, options.clock, {
     // A client with unsaved changes must notice a failover.
@@ -88,10 +88,10 @@ export function remoteRoute(api: RemoteSession, options: RemoteRouteOptions): Ro
       const {
         values,
         failures,
-        events: told = [],
+        events: delivered = [],
         turn,
       } = await answer(api.execute(withoutStaged(batch), first, ++sequence));
-      for (const event of told) events.event(eventFromWire(event));
+      for (const event of delivered) events.event(eventFromWire(event));
       return { values, failures: failures && fromFailures(failures), turn };
     },
     watch: (on) => orLost(api.watch(on)),

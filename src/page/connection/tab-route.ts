@@ -59,10 +59,10 @@ export async function tabRoute(
     throw error;
   }
   channel.addEventListener('message', ((message: MessageEvent) => {
-    const { [EVENT]: told, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
-    if (!told) return;
+    const { [EVENT]: delivered, number = 0 } = (message.data ?? {}) as Partial<TabEvent>;
+    if (!delivered) return;
     if (number !== ++received) events.lost(undefined);
-    for (const event of told) events.event(eventFromWire(event));
+    for (const event of delivered) events.event(eventFromWire(event));
   }) as EventListener);
   let received = 0;
   const api = remoteMethods<TabApi, keyof TabApi>(channel, [...SESSION_METHODS, 'bringPort']);

@@ -2,7 +2,7 @@ import type { LiveSnapshot } from '../../api/live-options.ts';
 import { inMicrotask } from '../../async/next-turn.ts';
 import { asCairnError, type CairnError, nameCollection } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
-import type { LiveNews, LiveSpec } from '../../protocol/live-protocol.ts';
+import type { LiveSpec, LiveUpdate } from '../../protocol/live-protocol.ts';
 import type { RequestFlags } from '../../protocol/requests.ts';
 import {
   type FindQuery,
@@ -18,7 +18,7 @@ import { LiveList, LiveRecord } from './live-list.ts';
 import type { LiveSource } from './live-source.ts';
 
 /**
- * Keeps the snapshot of a live query up to date with news from the engine. After a failover it
+ * Keeps the snapshot of a live query up to date with updates from the engine. After a failover it
  * registers with the new engine under a new number, so late messages of the old engine match no
  * query. docs/decisions/011-live-queries.md has the reasons.
  */
@@ -85,8 +85,8 @@ export class LiveFeed {
     this.#list.restart();
     this.#begun = false;
     const live = this.#channel.listen((signal) => {
-      // An engine in this thread sends news in the middle of its work; listeners must not reenter
-      // it.
+      // An engine in this thread sends updates in the middle of its work; listeners must not
+      // reenter it.
       inMicrotask(() => {
         if (this.#live === live) this.#take(signal);
         // The engine has not got the `liveEnd`, which may wait for a change, whose reply waits for
@@ -114,7 +114,7 @@ export class LiveFeed {
     return { ...find.selection, kind: count && !find.test ? 'count' : 'list' };
   }
 
-  #take(signal: LiveNews): void {
+  #take(signal: LiveUpdate): void {
     try {
       if ('error' in signal) this.#fail(signal.error);
       else if ('restarted' in signal) this.#restart();
@@ -160,7 +160,7 @@ export class LiveFeed {
     this.#publish(snapshot);
   }
 
-  /** Acknowledges the news: the engine sends no more before that. */
+  /** Acknowledges the update: the engine sends no more before that. */
   #next(mayHang?: RequestFlags['mayHang']): void {
     if (this.#live !== undefined) this.#send({ op: 'liveNext', live: this.#live, mayHang });
   }
@@ -168,7 +168,7 @@ export class LiveFeed {
   /** Sends a request about the current live query. */
   #send(request: HandleRequest<'live' | 'liveNext'>, answered?: () => void): void {
     const live = this.#live;
-    // `liveNext` must not queue behind an exclusive call, which may wait for the news that it
+    // `liveNext` must not queue behind an exclusive call, which may wait for the update that it
     // acknowledges.
     const sent =
       request.op === 'live' ? this.#channel.sendInOrder(request) : this.#channel.send(request);

@@ -2,7 +2,7 @@ import { type Result, run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import type { Started } from '../../protocol/database-settings.ts';
-import type { LiveNews } from '../../protocol/live-protocol.ts';
+import type { LiveUpdate } from '../../protocol/live-protocol.ts';
 import type { OperationName, ReplyTo, Request } from '../../protocol/requests.ts';
 import type { CallOrder } from '../connection/call-order.ts';
 import type { ClientChannel } from '../connection/client-channel.ts';
@@ -117,7 +117,7 @@ export class HandleChannel {
   }
 
   /** Listens to a live query. @returns its number in requests. */
-  listen(listener: (news: LiveNews) => void): number {
+  listen(listener: (update: LiveUpdate) => void): number {
     return this.#channel.listen(listener);
   }
 

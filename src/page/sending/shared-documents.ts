@@ -60,7 +60,7 @@ export class SharedDocuments {
     return record.shared ?? this.#make(record, body);
   }
 
-  /** The document of a live query's news. */
+  /** The document of a live query's update. */
   ofPart(part: ListPart, index: number): object {
     const record = part.records?.[index];
     const body = part.bodies[index] as Body;

@@ -5,7 +5,7 @@ import { TransactionError } from '../../errors/errors.ts';
 import { CallOrder } from '../connection/call-order.ts';
 import type { ClientChannel } from '../connection/client-channel.ts';
 import { orAborted } from '../sending/call-arguments.ts';
-import { CallTurns } from '../sending/call-turns.ts';
+import { CallQueue } from '../sending/call-queue.ts';
 import { HandleChannel } from '../sending/handle-channel.ts';
 import type { Sender } from '../sending/sender.ts';
 import { ActiveTransaction } from './active-transaction.ts';
@@ -23,13 +23,13 @@ const BACKOFF_MS = 8;
  */
 class OpenTransactions {
   /** Of functions that run again: one at a time. */
-  readonly reruns = new CallTurns(LONGEST_BACKOFF_MS);
+  readonly reruns = new CallQueue(LONGEST_BACKOFF_MS);
   readonly #open = new Set<Open>();
   #isWatching = false;
 
   private constructor(channel: ClientChannel) {
-    channel.listen((news) => {
-      if ('error' in news) for (const { reject } of this.#open) reject(news.error);
+    channel.listen((update) => {
+      if ('error' in update) for (const { reject } of this.#open) reject(update.error);
     });
   }
 

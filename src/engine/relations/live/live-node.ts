@@ -196,10 +196,10 @@ export class LiveNode {
   #matchOf(record: StoredRecord, body: Body): LinkedMatch {
     const { order, sorted, select } = this.compiled;
     const sort = order?.keyOf(sorted(record, body));
-    const told = select && encode(select(record, body), 'document');
+    const delivered = select && encode(select(record, body), 'document');
     // Now, as its body may not be in memory once it is shown.
     const links = this.#from.map((reader) => reader.read(record, body));
-    return { record, sort, told, links };
+    return { record, sort, delivered, links };
   }
 
   #isSame({ matches }: Bucket, before: Match, after: Match): boolean {
@@ -207,7 +207,7 @@ export class LiveNode {
     // Its own partners may be others.
     if (this.inner.length > 0) return false;
     return this.compiled.select
-      ? sameBody(before.told as Body, after.told as Body)
+      ? sameBody(before.delivered as Body, after.delivered as Body)
       : sameVersion(before.record, after.record);
   }
 

@@ -2,7 +2,7 @@ import type { Coroutine } from '../../../async/coroutine.ts';
 import { Pace } from '../../../async/pace.ts';
 import type { Body } from '../../../codec/body.ts';
 import { bodySize } from '../../../codec/size.ts';
-import type { ListPart, LiveNews, LiveSpec } from '../../../protocol/live-protocol.ts';
+import type { ListPart, LiveSpec, LiveUpdate } from '../../../protocol/live-protocol.ts';
 import type { IncludeAsk, LiveIncluded, RelatedAsk } from '../../../protocol/relation-protocol.ts';
 import type { Request } from '../../../protocol/requests.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
@@ -97,7 +97,7 @@ export class RelatedResult implements MaintainedResult {
     this.#unpin();
   }
 
-  *next(): Coroutine<LiveNews | undefined> {
+  *next(): Coroutine<LiveUpdate | undefined> {
     if (!this.#sending) {
       this.#pins.push(...this.sources.map((records) => records.pin()));
       try {
@@ -106,10 +106,10 @@ export class RelatedResult implements MaintainedResult {
         this.#unpin();
         throw error;
       }
-      const news = this.#compare();
-      if (news !== 'list') {
+      const update = this.#compare();
+      if (update !== 'list') {
         this.#unpin();
-        return news;
+        return update;
       }
     }
     const part = yield* this.#part(this.#sending as unknown as Sending);
@@ -234,8 +234,8 @@ function allNodes(node: LiveNode): LiveNode[] {
 }
 
 /** The document as the page gets it. */
-function* contentOf({ context }: LiveNode, { told, record }: ShownDocument['match']) {
-  return told ?? (yield* context.records.bodies.of(record));
+function* contentOf({ context }: LiveNode, { delivered, record }: ShownDocument['match']) {
+  return delivered ?? (yield* context.records.bodies.of(record));
 }
 
 /** How many partners have to come along with a document. */
@@ -262,10 +262,10 @@ function* includedIn(node: LiveNode, owners: readonly ShownDocument[]): Coroutin
     }
   }
   const bodies: Body[] = [];
-  const missing = fresh.filter(({ match }) => match.told === undefined);
+  const missing = fresh.filter(({ match }) => match.delivered === undefined);
   const read = yield* node.context.records.bodies.ofAll(missing.map(({ match }) => match.record));
   let next = 0;
-  for (const { match } of fresh) bodies.push(match.told ?? (read[next++] as Body));
+  for (const { match } of fresh) bodies.push(match.delivered ?? (read[next++] as Body));
   const included: LiveIncluded[] = [];
   for (const inner of node.inner) included.push(yield* includedIn(inner, fresh));
   const columns = {

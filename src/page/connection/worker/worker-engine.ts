@@ -123,7 +123,7 @@ export async function workerEngine(
       const hear = (event: Event) => {
         const { data } = event as MessageEvent<WorkerMessage | string>;
         if (typeof data !== 'object' || !(EVENT in data)) return;
-        for (const told of data[EVENT]) events.event(eventFromWire(told));
+        for (const event of data[EVENT]) events.event(eventFromWire(event));
       };
       endpoint.addEventListener('message', hear);
       const route = remoteRoute(session, {

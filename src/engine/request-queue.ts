@@ -34,7 +34,7 @@ interface Asking {
  * Begins each request to a collection when it is due: in order, when its indexes are ready and
  * storage rests.
  */
-export class RequestTurns {
+export class RequestQueue {
   readonly #context: CollectionContext;
   readonly #queue: SerialQueue;
   readonly #first: FirstReads;

@@ -13,7 +13,7 @@ export interface Turn {
  * no more: a call waits at most a while for the one ahead, as that may wait for this one, or never
  * end. docs/decisions/022-transactions.md has the figures.
  */
-export class CallTurns {
+export class CallQueue {
   readonly #longestWait: number;
   readonly #queues = new Map<string, Queue>();
 
