@@ -6,6 +6,7 @@ describe.runIf(runs('chromium'))('search', () => {
 
   beforeAll(async () => {
     site = await openPlayground();
+    await site.loadCities();
     await site.openPanel('Search');
   });
 
@@ -24,6 +25,18 @@ describe.runIf(runs('chromium'))('search', () => {
     await site.screenshot('search');
     await page.getByRole('searchbox').fill('qqqqqq');
     await expect.poll(() => hits().count(), PATIENCE).toBe(0);
+    expect(site.errors).toEqual([]);
+  });
+
+  test('cities are found by an index that is declared later', async () => {
+    const { page, part } = site;
+    await page.getByRole('radio', { name: 'Cities' }).check({ force: true });
+    await expect
+      .poll(() => part('search').innerText(), PATIENCE)
+      .toContain('Search 135,233 cities');
+    await expect
+      .poll(() => part('search').locator('mark').allInnerTexts(), PATIENCE)
+      .toContain('Francisco');
     expect(site.errors).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { wait } from '../../page/measure.mjs';
-import { cairnPlain, cairnThread, cairnWorker } from './contenders/cairn.mjs';
+import { cairnFiles, cairnPlain, cairnThread, cairnWorker } from './contenders/cairn.mjs';
 import { fts5 } from './contenders/fts5.mjs';
 import { miniSearch } from './contenders/minisearch.mjs';
 import { orama } from './contenders/orama.mjs';
@@ -9,7 +9,7 @@ import { makeArticles, makeQueries } from './texts.mjs';
 /** @typedef {import('./steps.mjs').Terms} Terms */
 /** @typedef {import('./steps.mjs').Figures} Figures */
 
-const contenders = [cairnWorker, cairnThread, cairnPlain, miniSearch, orama, fts5];
+const contenders = [cairnWorker, cairnFiles, cairnThread, cairnPlain, miniSearch, orama, fts5];
 
 const QUERIES = 200;
 

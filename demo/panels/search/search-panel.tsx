@@ -1,81 +1,164 @@
 import { useComputed, useSignal } from '@preact/signals';
+import type { DocumentCollection } from 'cairndb';
 import { useEffect, useMemo } from 'preact/hooks';
-import { connection } from '../../database/database.ts';
+import { cities, connection } from '../../database/database.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
 import { messageOf } from '../../parts/message-of.ts';
 import { PanelFrame } from '../../parts/panel.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
 import { useLive } from '../../parts/use-live.ts';
 import { MarkedText } from './marked-text.tsx';
-import { openManual } from './recipes/open-manual.ts';
+import { openManual, type Section } from './recipes/open-manual.ts';
 import openSource from './recipes/open-manual.ts?raw';
+import { openCities, searchCities } from './recipes/search-cities.ts';
+import citiesSource from './recipes/search-cities.ts?raw';
 import { searchManual } from './recipes/search-manual.ts';
 import searchSource from './recipes/search-manual.ts?raw';
 import '../../parts/field.css';
 import './search-panel.css';
 
-/** Search over the docs, as the visitor types. */
+const CORPORA = [
+  ['docs', 'Docs'],
+  ['cities', 'Cities'],
+] as const;
+
+type Corpus = (typeof CORPORA)[number][0];
+
+/** Search over the docs, or the cities, as the visitor types. */
 export function SearchPanel() {
-  const manual = useComputed(() => openManual(connection())).value;
-  const typed = useSignal('encrypted bakcups');
+  const corpus = useSignal<Corpus>('docs');
   const problem = useSignal<string | undefined>(undefined);
-  const sections = useLive(useMemo(() => manual.liveCount(), [manual]));
-  const found = useLive(useMemo(() => searchManual(manual, typed.value), [manual, typed.value]));
-
-  useEffect(() => {
-    fill(manual).catch((error: unknown) => {
-      problem.value = messageOf(error);
-    });
-  }, [manual, problem]);
-
   return (
     <PanelFrame
       title="Search that is there at once."
-      lead="The words of the documents are an index in the engine: all tabs share one, and a reload builds nothing. This one has the sections of Cairn's own docs."
+      lead="The words of the documents are an index in the engine: all tabs share one, and a reload builds nothing. Cairn's own docs are here, and the cities, once they are loaded in Data."
     >
-      <Problem text={problem.value ?? found.error?.message} />
+      <Problem text={problem.value} />
       <section class="card search" data-part="search">
-        <label>
-          <span>Search {sections.data ?? 0} sections</span>
-          <input
-            class="field"
-            type="search"
-            value={typed.value}
-            onInput={({ currentTarget }) => {
-              typed.value = currentTarget.value;
-            }}
-          />
-        </label>
-        <ol class="search-hits" aria-label="Hits">
-          {found.data?.map(({ document, matches = {} }) => (
-            <li key={document._id}>
-              <h2>
-                <MarkedText text={document.heading} ranges={matches.heading ?? []} />
-                {document.page !== document.heading && (
-                  <span class="soft">
-                    {' '}
-                    in <MarkedText text={document.page} ranges={matches.page ?? []} />
-                  </span>
-                )}
-              </h2>
-              <p>
-                <MarkedText text={document.text} ranges={matches.text ?? []} />
-              </p>
-            </li>
-          ))}
-        </ol>
-        {found.data?.length === 0 && <p class="soft">No section has these words.</p>}
+        <Segmented
+          legend="Corpus"
+          name="corpus"
+          options={CORPORA}
+          value={corpus.value}
+          onChange={(value) => {
+            corpus.value = value;
+          }}
+        />
+        {corpus.value === 'docs' ? <Manual problem={problem} /> : <Cities />}
       </section>
       <CodeSection>
         <CodeSample title="Declare the index" source={openSource} />
         <CodeSample title="Search as you type" source={searchSource} />
+        <CodeSample title="The cities" source={citiesSource} />
       </CodeSection>
     </PanelFrame>
   );
 }
 
+function Manual({ problem }: { problem: { value: string | undefined } }) {
+  const manual = useComputed(() => openManual(connection())).value;
+  const typed = useSignal('encrypted bakcups');
+  const isFilled = useSignal(false);
+  const sections = useLive(useMemo(() => manual.liveCount(), [manual]));
+  // Not before: nobody should read that nothing is found.
+  const live = useMemo(
+    () => (isFilled.value ? searchManual(manual, typed.value) : undefined),
+    [manual, typed.value, isFilled.value],
+  );
+  const found = useLive(live);
+
+  useEffect(() => {
+    fill(manual).then(
+      () => {
+        isFilled.value = true;
+      },
+      (error: unknown) => {
+        problem.value = messageOf(error);
+      },
+    );
+  }, [manual, problem, isFilled]);
+
+  return (
+    <>
+      <Typed label={`Search ${sections.data ?? 0} sections`} typed={typed} />
+      <Problem text={found.error?.message} />
+      <ol class="search-hits" aria-label="Hits">
+        {found.data?.map(({ document, matches = {} }) => (
+          <li key={document._id}>
+            <h2>
+              <MarkedText text={document.heading} ranges={matches.heading ?? []} />
+              {document.page !== document.heading && (
+                <span class="soft">
+                  {' '}
+                  in <MarkedText text={document.page} ranges={matches.page ?? []} />
+                </span>
+              )}
+            </h2>
+            <p>
+              <MarkedText text={document.text} ranges={matches.text ?? []} />
+            </p>
+          </li>
+        ))}
+      </ol>
+      {found.data?.length === 0 && <p class="soft">No section has these words.</p>}
+    </>
+  );
+}
+
+function Cities() {
+  // Another handle, once the collection was dropped.
+  const handle = useComputed(() => {
+    cities();
+    return openCities(connection());
+  }).value;
+  const typed = useSignal('san franzisco');
+  const count = useLive(useMemo(() => handle.liveCount(), [handle]));
+  const found = useLive(useMemo(() => searchCities(handle, typed.value), [handle, typed.value]));
+
+  return (
+    <>
+      <Typed label={`Search ${(count.data ?? 0).toLocaleString('en')} cities`} typed={typed} />
+      <Problem text={found.error?.message} />
+      <ol class="search-hits" aria-label="Hits">
+        {found.data?.map(({ document, matches = {} }) => (
+          <li key={document._id}>
+            <h2>
+              <MarkedText text={document.name} ranges={matches.name ?? []} />{' '}
+              <span class="soft">
+                <MarkedText text={document.country} ranges={matches.country ?? []} />
+              </span>
+            </h2>
+          </li>
+        ))}
+      </ol>
+      {found.data?.length === 0 && (
+        <p class="soft">
+          {count.data ? 'No city has these words.' : 'Load the cities in Data first.'}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Typed({ label, typed }: { label: string; typed: { value: string } }) {
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        class="field"
+        type="search"
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value;
+        }}
+      />
+    </label>
+  );
+}
+
 /** Once: the docs of a visit later may be newer, but those of this one are a good corpus too. */
-async function fill(manual: ReturnType<typeof openManual>): Promise<void> {
+async function fill(manual: DocumentCollection<Section>): Promise<void> {
   if ((await manual.count()) > 0) return;
   const { manualSections } = await import('./manual-sections.ts');
   await manual.upsertMany(

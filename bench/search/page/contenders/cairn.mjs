@@ -3,15 +3,16 @@ import { loadCairn } from '../../../page/cairn-build.mjs';
 /**
  * @param {string} name
  * @param {string} title
- * @param {{ client: 'worker' | 'thread', indexed: boolean }} setup
+ * @param {{ client: 'worker' | 'thread', indexed: boolean, storage?: 'opfs' }} setup
  * @returns {import('../contender.mjs').Contender}
  */
-const cairn = (name, title, { client, indexed }) => ({
+const cairn = (name, title, { client, indexed, storage }) => ({
   name,
   title,
   async open(database) {
     const { connect, Database } = await loadCairn({ url: '/dist/index.js', parts: [] });
-    const db = client === 'thread' ? new Database({ name: database }) : connect({ name: database });
+    const settings = { name: database, ...(storage && { storage }) };
+    const db = client === 'thread' ? new Database(settings) : connect(settings);
     const articles = new db.Collection({
       name: 'articles',
       type: 'DOCUMENT_BASED',
@@ -38,6 +39,11 @@ export const cairnWorker = cairn('cairn', 'Cairn, worker', { client: 'worker', i
 export const cairnThread = cairn('cairn-thread', 'Cairn, thread', {
   client: 'thread',
   indexed: true,
+});
+/** Where FTS5 keeps its pages, too. */
+export const cairnFiles = cairn('cairn-opfs', 'Cairn, worker, files', {
+  ...{ client: 'worker', indexed: true },
+  storage: 'opfs',
 });
 /** What the index costs is the difference to this one. */
 export const cairnPlain = cairn('cairn-plain', 'Cairn, worker, no text index', {
