@@ -6,6 +6,20 @@ import { OF_REPLICA } from './operation-kinds.ts';
 /** A document or value as its record holds it; `undefined` where there is none. */
 export type RecordState = readonly [flags: number, stamps: Stamps | undefined, body: Body];
 
+/** A part of a collection that replicates. */
+export interface ScopeState {
+  /** As the remote gets it, as JSON. */
+  readonly name: string;
+  /** Names it in the engine; never used again. */
+  readonly id: string;
+  /** Where its next pull starts. */
+  readonly checkpoint: string | undefined;
+  /** When it goes, in Unix milliseconds. */
+  readonly until?: number | undefined;
+  /** Whether it is one that `replicate()` was given. */
+  readonly isGiven?: boolean | undefined;
+}
+
 /** What the engine keeps of a replicated collection as a whole. */
 export interface ReplicaState {
   /** Names the server's data set. */
@@ -14,6 +28,8 @@ export interface ReplicaState {
   readonly replica: string;
   /** Where the next pull starts; `undefined` before the first. JSON. */
   readonly checkpoint: string | undefined;
+  /** `undefined` where the whole collection replicates. */
+  readonly scopes?: readonly ScopeState[] | undefined;
 }
 
 /** The state of an open collection. */
@@ -70,6 +86,8 @@ export interface RemoteRow {
   readonly version: string | undefined;
   /** `undefined` where it was deleted. */
   readonly state: RecordState | undefined;
+  /** Whether it has left the scope of the request, and nothing else is said. */
+  readonly left?: boolean;
   /**
    * How to resolve it with a local change. Applied if the local state still is the one that was
    * seen.
@@ -127,7 +145,21 @@ interface RoundPart {
  */
 export interface ReplicaOperations {
   /** Begins, or goes on. Rejects where the collection replicates with another remote. */
-  replicaOpen: { ask: { readonly remote: string }; reply: OpenReplica };
+  replicaOpen: {
+    ask: {
+      readonly remote: string;
+      /** The names of scopes; `null`: as they are. */
+      readonly scopes?: readonly string[] | null | undefined;
+    };
+    reply: OpenReplica;
+  };
+  /** Adds a scope, or removes it. */
+  replicaScope: {
+    ask: { readonly scope: string; readonly until?: number | undefined; readonly ends?: boolean };
+    reply: undefined;
+  };
+  /** Removes documents that no scope has, once all scopes were pulled. */
+  replicaSweep: { ask: RoundPart; reply: undefined };
   /** Reports to all clients, or asks for a round. Replies with the last report. */
   replicaReport: {
     ask: { readonly report?: unknown; readonly asks?: boolean };
@@ -153,10 +185,15 @@ export interface ReplicaOperations {
   replicaApply: {
     ask: RoundPart & {
       readonly rows: readonly RemoteRow[];
+      /** The id of the scope that they are of. */
+      readonly scope?: string | undefined;
       /** Where the pull started. Rejects where another replication has moved it. */
       readonly after?: string | undefined;
       readonly checkpoint?: string | undefined;
-      /** After a reset: all ids of the server. Others that derive from it are deleted there. */
+      /**
+       * After a reset: all ids of the server, or of the scope. Others that derive from it are
+       * deleted there, or have left the scope.
+       */
       readonly kept?: readonly string[] | undefined;
     };
     reply: readonly LocalRow[];
@@ -184,6 +221,8 @@ export interface ReplicaOperations {
 /** What they do. */
 export const REPLICA_OPERATIONS = {
   replicaOpen: OF_REPLICA,
+  replicaScope: OF_REPLICA,
+  replicaSweep: OF_REPLICA,
   replicaReport: OF_REPLICA,
   replicaChanges: OF_REPLICA,
   replicaApply: OF_REPLICA,

@@ -28,10 +28,12 @@ const FINAL: ReadonlySet<string> = new Set([
 ]);
 
 type Ask = { readonly signal: AbortSignal };
+type PullAsk = Parameters<Remote<string>['pull']>[1];
 
 /** See `http()`. */
 export class HttpRemote implements Remote<string> {
   readonly id: string;
+  readonly scopes = true;
   readonly #url: string;
   readonly #fetcher: Fetcher;
   readonly #poll: LongPoll;
@@ -47,18 +49,15 @@ export class HttpRemote implements Remote<string> {
     this.#poll = new LongPoll(clock, SILENCE_MS);
   }
 
-  async pull(
-    after: string | undefined,
-    ask: Ask & { readonly limit: number },
-  ): Promise<PulledPage<string>> {
-    const { limit, signal } = ask;
+  async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
+    const { limit, signal, scope } = ask;
     try {
-      return await this.#call('pull', { after: after ?? null, limit }, signal, (body) =>
-        readPullAnswer(body, limit),
+      return await this.#call('pull', { after: after ?? null, limit, scope }, signal, (body) =>
+        readPullAnswer(body, limit, scope !== undefined),
       );
     } catch (error) {
       if (error instanceof OversizedAnswer && limit > 1)
-        return this.pull(after, { limit: Math.ceil(limit / 2), signal });
+        return this.pull(after, { ...ask, limit: Math.ceil(limit / 2) });
       // Another server has this URL now.
       const isForeign =
         error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';

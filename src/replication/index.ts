@@ -6,7 +6,7 @@ import {
 } from '../page/collections/replication-access.ts';
 import { platformEnvironment } from './loop/platform-environment.ts';
 import { Replication } from './replication.ts';
-import { parseOptions, type ReplicationOptions } from './replication-options.ts';
+import { optionConflict, parseOptions, type ReplicationOptions } from './replication-options.ts';
 import type { ReplicatedOf } from './states.ts';
 
 export { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
@@ -24,8 +24,14 @@ export type {
   RefusedRow,
   Remote,
   RemoteChange,
+  ReplicationScope,
 } from './protocol/remote.ts';
-export type { RejectedDocument, Replication, ReplicationEvents } from './replication.ts';
+export type {
+  RejectedDocument,
+  Replication,
+  ReplicationEvents,
+  ReplicationScopes,
+} from './replication.ts';
 export type { ReplicationOptions } from './replication-options.ts';
 export {
   type ConflictStates,
@@ -69,10 +75,9 @@ export function replicate<C extends Replicable>(
   const replications = replicationsOf(access.owner);
   // Two would undo each other's checkpoints, and ask two resolvers.
   if (replications.get(place)?.isStopped === false)
-    throw new OptionError(
-      'option_conflict',
-      `Collection "${place}" replicates already: share that replication, or stop() it first.`,
-      { place },
+    throw optionConflict(
+      place,
+      `Collection "${place}" replicates already: share that, or stop() it.`,
     );
   const replication = new Replication<ReplicatedOf<C>>(access, settings, platformEnvironment);
   replications.set(place, replication);

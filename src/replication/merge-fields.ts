@@ -64,7 +64,8 @@ class FieldMerge {
     return Object.fromEntries(merged);
   }
 
-  #value(base: unknown, local: unknown, remote: unknown, place: string): unknown {
+  /** @param isItem Whether what one side has removed and the other changed stays. */
+  #value(base: unknown, local: unknown, remote: unknown, place: string, isItem = false): unknown {
     const unchanged = oneSided(base, local, remote);
     if (unchanged) return unchanged.value;
     if (isPlainObject(local) && isPlainObject(remote)) {
@@ -77,7 +78,7 @@ class FieldMerge {
     const items = by !== undefined && this.#items(base, local, remote, place, by);
     if (items) return items;
     this.lost.push(place);
-    return remote;
+    return isItem && remote === ABSENT ? local : remote;
   }
 
   /** Merges arrays by the names of their items; `undefined` where some have none. */
@@ -95,29 +96,21 @@ class FieldMerge {
     const merged: unknown[] = [];
     for (const name of this.#order(b, l, r, place)) {
       const before = b && (b.get(name) ?? ABSENT);
-      const item = this.#item(before, l.get(name), r.get(name), place);
+      const item = this.#value(before, l.get(name) ?? ABSENT, r.get(name) ?? ABSENT, place, true);
       if (item !== ABSENT) merged.push(item);
     }
     return merged;
   }
 
-  /** An item that one side has removed and the other changed stays. */
-  #item(base: unknown, local: unknown, remote: unknown, place: string): unknown {
-    if (local && remote) return this.#value(base, local, remote, place);
-    const unchanged = oneSided(base, local ?? ABSENT, remote ?? ABSENT);
-    if (unchanged) return unchanged.value;
-    this.lost.push(place);
-    return local ?? remote;
-  }
-
   /** All names: in the order of the side that has moved items, of the remote one if both have. */
-  #order(base: Items | undefined, local: Items, remote: Items, place: string): unknown[] {
+  #order(base: Items | undefined, local: Items, remote: Items, place: string): Set<unknown> {
     const common = (items: Items) =>
       [...items.keys()].filter((name) => base?.has(name) && local.has(name) && remote.has(name));
     const [b, l, r] = [common(base ?? remote), common(local), common(remote)];
     const [isMoved, isMovedThere] = [!sameNames(b, l), !sameNames(b, r)];
     if (isMoved && isMovedThere && !sameNames(l, r)) this.lost.push(place);
-    return isMoved && !isMovedThere ? joined(local, remote) : joined(remote, local);
+    const [first, second] = isMoved && !isMovedThere ? [local, remote] : [remote, local];
+    return new Set([...first.keys(), ...second.keys()]);
   }
 }
 
@@ -154,28 +147,6 @@ function itemsOf(list: unknown, by: string): Items | undefined {
 
 function sameNames(a: Names, b: Names): boolean {
   return a.length === b.length && a.every((name, at) => name === b[at]);
-}
-
-/** The names of the first, with the others behind those that they follow in the second. */
-function joined(first: Items, second: Items): unknown[] {
-  const behind = new Map<unknown, unknown[]>([[ABSENT, []]]);
-  let place: unknown = ABSENT;
-  for (const name of second.keys()) {
-    if (first.has(name)) {
-      place = name;
-      behind.set(place, []);
-    } else behind.get(place)?.push(name);
-  }
-  let open = behind.get(ABSENT) as unknown[];
-  const names: unknown[] = [];
-  for (const name of first.keys()) {
-    if (second.has(name)) {
-      for (const one of open) names.push(one);
-      open = behind.get(name) as unknown[];
-    }
-    names.push(name);
-  }
-  return [...names, ...open];
 }
 
 /**

@@ -2,7 +2,7 @@ import { checkOptions, flag, oneOf } from '../api/options/option-checks.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { OptionError } from '../errors/errors.ts';
 import type { MergeRules } from './merge-fields.ts';
-import type { Remote } from './protocol/remote.ts';
+import type { Remote, ReplicationScope } from './protocol/remote.ts';
 import type { Resolver } from './resolvers.ts';
 
 /** Options of {@link replicate}. */
@@ -18,6 +18,12 @@ export interface ReplicationOptions<T extends object = object> {
    * `{ checklist: { by: 'id' } }`. Not with `resolve`, which may pass it to `mergeFields`.
    */
   readonly merge?: MergeRules | undefined;
+  /**
+   * The parts of the collection that replicate; each has one name, which the server knows, and a
+   * value: `[{ technician: 'ada' }]`. Documents that no scope has are removed here. Left out: the
+   * whole collection. The same in all pages.
+   */
+  readonly scopes?: readonly ReplicationScope[] | undefined;
   /** Whether to go on after the first round. @default true */
   readonly live?: boolean | undefined;
 }
@@ -28,6 +34,7 @@ export interface ReplicationSettings {
   readonly direction: 'both' | 'pull' | 'push';
   readonly resolve: Resolver | undefined;
   readonly merge: MergeRules | undefined;
+  readonly scopes: readonly ReplicationScope[] | undefined;
   readonly live: boolean;
 }
 
@@ -43,18 +50,24 @@ export function parseOptions(options: unknown): ReplicationSettings {
       },
       direction: oneOf(['both', 'pull', 'push'], 'both'),
       resolve: { allowed: 'a function', test: (value) => typeof value === 'function' },
-      merge: { allowed: "paths with the name of a field: { by: 'id' }", test: isRules },
+      merge: { allowed: "such as { list: { by: 'id' } }", test: isRules },
+      scopes: {
+        allowed: "a list such as [{ technician: 'ada' }]",
+        test: (value) => Array.isArray(value) && value.every(isScope),
+      },
       live: { ...flag, fallback: true },
     },
     'replicate(collection, options)',
   );
-  if (given.merge && given.resolve)
-    throw new OptionError(
-      'option_conflict',
-      'resolve decides alone, and merge would do nothing: call mergeFields(states, merge) in it.',
-      { place: 'merge' },
-    );
-  return given as unknown as ReplicationSettings;
+  if (given.merge && given.resolve) throw optionConflict('merge', 'Give merge or resolve.');
+  const settings = given as unknown as ReplicationSettings;
+  if (settings.scopes && !settings.remote.scopes)
+    throw optionConflict('scopes', 'The remote has no scopes.');
+  return settings;
+}
+
+export function optionConflict(place: string, message: string): OptionError {
+  return new OptionError('option_conflict', message, { place });
 }
 
 function isRules(value: unknown): boolean {
@@ -65,6 +78,33 @@ function isRules(value: unknown): boolean {
         isPlainObject(rule) && typeof rule.by === 'string' && Object.keys(rule).length === 1,
     )
   );
+}
+
+function isScope(given: unknown): boolean {
+  const [value, ...others] = isPlainObject(given) ? Object.values(given) : [];
+  return others.length === 0 && (/^(string|boolean)$/.test(typeof value) || Number.isFinite(value));
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration in milliseconds; `NaN` for what is none. */
+function durationOf(keep: unknown): number {
+  const [, count, unit] = /^(\d+)([mhd])$/.exec(keep as string) ?? [];
+  return unit ? Number(count) * UNITS[unit as keyof typeof UNITS] : Number(keep);
+}
+
+/** The change of a scope, as the engine gets it. @throws {OptionError} */
+export function scopeAsk(given: { scope: unknown; keep: unknown }) {
+  const { scope, keep } = checkOptions(
+    given,
+    {
+      scope: { allowed: "such as { technician: 'ada' }", test: isScope, required: true },
+      keep: { allowed: "milliseconds or such as '7d'", test: (value) => durationOf(value) >= 0 },
+    },
+    'scopes',
+  );
+  const until = keep === undefined ? undefined : Date.now() + durationOf(keep);
+  return { scope: JSON.stringify(scope), until };
 }
 
 function isRemote(value: unknown): boolean {

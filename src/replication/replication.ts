@@ -5,6 +5,7 @@ import type { ReplicationAccess } from '../page/collections/replication-access.t
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
+import type { ReplicationScope } from './protocol/remote.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
 import type { Conflict } from './rounds/conflict-resolution.ts';
 
@@ -15,6 +16,22 @@ export interface RejectedDocument<T extends object = object> {
   readonly document: T | undefined;
   /** What the server said. */
   readonly reason: string;
+}
+
+/** The scopes of a replication; those that are added stay after a reload. */
+export interface ReplicationScopes {
+  /**
+   * Adds a scope, or keeps it longer. Its documents are here after `settled()`.
+   *
+   * @param options `keep` in milliseconds, or such as `'7d'`: then it goes by itself.
+   */
+  add(
+    scope: ReplicationScope,
+    options?: { readonly keep?: number | string | undefined },
+  ): Promise<void>;
+  /** Removes a scope that was added. Documents that no other one has go, their changes first. */
+  remove(scope: ReplicationScope): Promise<void>;
+  list(): Promise<readonly ReplicationScope[]>;
 }
 
 /** The events of a replication. */
@@ -90,10 +107,7 @@ export class Replication<T extends object = object> {
   async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
     if (this.#sync.isPaused)
-      throw new ReplicationError(
-        'replication_stopped',
-        'The replication is paused: call resume() first.',
-      );
+      throw new ReplicationError('replication_stopped', 'It is paused: call resume().');
     await this.#sync.settled(timeout);
   }
 
@@ -105,6 +119,17 @@ export class Replication<T extends object = object> {
   /** Goes on after {@link pause}, and tries again at once after a failure. */
   resume(): void {
     this.#sync.resume();
+  }
+
+  /** The parts of the collection that replicate, where it has the option `scopes`. */
+  get scopes(): ReplicationScopes {
+    const sync = this.#sync;
+    return {
+      add: async (scope, { keep } = {}) => sync.setScope(scope, keep),
+      remove: async (scope) => sync.setScope(scope, undefined, true),
+      list: async () =>
+        ((await sync.scopes()) ?? []).map(({ name }) => JSON.parse(name) as ReplicationScope),
+    };
   }
 
   /** The last 1,000 conflicts that this page has decided, newest last. */

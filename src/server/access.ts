@@ -93,11 +93,12 @@ function authorizeInvalid(what: string): ServerError {
   );
 }
 
-function overWire(
-  name: 'read' | 'write',
+/** A filter over documents as the store has them. */
+export function overWire(
+  name: string,
   filter: Filter,
   onFailure: OnFilterFailure,
-): Access['canRead'] {
+): NonNullable<Access['canRead']> {
   return async (id, wire) => {
     const document = decoded(id, wire);
     if (document === undefined) return false;

@@ -66,6 +66,7 @@ export function toFailure(error: unknown): RequestFailure {
     case 'store_unavailable':
       return new RequestFailure(503, code, 'The server is unavailable. Try again later.', headers);
     case 'authorize_invalid':
+    case 'scope_invalid':
     case 'filter_failed':
       return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
   }

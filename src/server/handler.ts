@@ -1,8 +1,9 @@
 import { OptionError } from '../errors/errors.ts';
-import { type Access, type Authorize, accessOf } from './access.ts';
+import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
 import { ABILITIES, namedCollection, routeOf, routes } from './routes.ts';
+import { requestedScope, type ScopeCriteria } from './scopes.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link createHandler}. */
@@ -11,6 +12,11 @@ export interface HandlerOptions {
   readonly store: Store;
   /** Who may do what, asked for each request. */
   readonly authorize: Authorize;
+  /**
+   * Parts of collections that pages may ask for, by name. They are no rights: `authorize` hides
+   * the documents that a user must not see.
+   */
+  readonly scopes?: Readonly<Record<string, ScopeCriteria>>;
   /** Pages of other origins that may use the handler. Default: none. */
   readonly cors?: CorsOptions;
   /** Most bytes of a body. Default 4 MB. */
@@ -32,7 +38,7 @@ export type Handler = (request: Request) => Promise<Response>;
 
 const MEGABYTE = 1024 * 1024;
 
-const KNOWN = ['store', 'authorize', 'cors', 'maxBody', 'hold', 'onError'];
+const KNOWN = ['store', 'authorize', 'scopes', 'cors', 'maxBody', 'hold', 'onError'];
 
 /**
  * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun,
@@ -76,7 +82,7 @@ export function createHandler(options: HandlerOptions): Handler {
 const MOST_REPORTS = 10;
 
 async function answer(request: Request, options: HandlerOptions): Promise<Response> {
-  const { store, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
+  const { store, scopes = {}, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
   if (request.method === 'OPTIONS' && cors) return preflight(cors);
   const named = request.method === 'GET' ? namedCollection(request.url) : undefined;
   if (named !== undefined) {
@@ -91,9 +97,14 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
   const access = await accessTo(request, route.collection, options);
   const body = await readJson(request, maxBody);
   const { signal } = request;
+  const { collection } = route;
   return answerJson(
     200,
-    await routes[route.name](body, { store, access, collection: route.collection, signal, hold }),
+    await routes[route.name](body, {
+      ...{ store, access, collection, signal, hold },
+      requestedScope: (asked) =>
+        requestedScope(asked, request, scopes, failureReport(request, options)),
+    }),
   );
 }
 
@@ -102,10 +113,15 @@ async function accessTo(
   collection: string,
   options: HandlerOptions,
 ): Promise<Access> {
+  const authorization = await options.authorize(request, collection);
+  return accessOf(authorization, failureReport(request, options));
+}
+
+function failureReport(request: Request, options: HandlerOptions): OnFilterFailure {
   let reports = 0;
-  return accessOf(await options.authorize(request, collection), (error) => {
+  return (error) => {
     if (++reports <= MOST_REPORTS) report(options, error, request);
-  });
+  };
 }
 
 /** What logs must not change the answer, even if it fails later. */
@@ -126,10 +142,15 @@ function checkOptions(options: HandlerOptions): void {
       place: unknown,
     });
   }
-  const { store, authorize, cors, maxBody = 1, hold = 1 } = options;
+  const { store, authorize, scopes = {}, cors, maxBody = 1, hold = 1 } = options;
   // Without it every document would be public.
   if (typeof authorize !== 'function') throw missing('authorize', 'a function');
   if (typeof store?.pull !== 'function') throw missing('store', 'a store, such as memory()');
+  const other = Object.entries(scopes).find(([, criteria]) => typeof criteria !== 'function');
+  if (other) {
+    const message = `The scope "${other[0]}" must be a function that returns criteria or false.`;
+    throw new OptionError('option_invalid', message, { place: 'scopes' });
+  }
   for (const [place, value] of Object.entries({ maxBody, hold })) {
     if (typeof value === 'number' && value > 0 && value < 2 ** 31) continue;
     throw new OptionError('option_invalid', `${place} must be a number above 0.`, { place });

@@ -18,6 +18,7 @@ export {
   type Query,
 } from './postgres/postgres-store.ts';
 export type { Listen } from './postgres/postgres-watch.ts';
+export type { ScopeCriteria } from './scopes.ts';
 export {
   ServerError,
   type ServerErrorCode,

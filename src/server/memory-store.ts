@@ -29,6 +29,8 @@ export interface MemoryStore extends Store {
 class StoreInMemory implements MemoryStore {
   readonly #collections: Map<string, Collection>;
   readonly #waiters = new Waiters();
+  /** The ids that clients of a scope have had, by collection and scope. */
+  readonly #served = new Map<string, Set<string>>();
 
   constructor(collections: Map<string, Collection>) {
     this.#collections = collections;
@@ -76,6 +78,14 @@ class StoreInMemory implements MemoryStore {
       const { version, keys, versions, json } = row;
       return [{ id, version, keys, versions, document: json === undefined ? null : parse(json) }];
     });
+  }
+
+  async served(name: string, scope: string, ids: readonly string[], asked: readonly string[]) {
+    const place = JSON.stringify([name, scope]);
+    const known = this.#served.get(place) ?? new Set();
+    this.#served.set(place, known);
+    for (const id of ids) known.add(id);
+    return asked.filter((id) => known.has(id));
   }
 
   async watch(name: string, after: string, signal: AbortSignal): Promise<boolean> {

@@ -31,6 +31,7 @@ import {
 } from '../replication/protocol/wire-documents.ts';
 import type { Access } from './access.ts';
 import { RequestFailure } from './failures.ts';
+import { pullScope, type RequestedScope, storedPlace } from './scopes.ts';
 import {
   ABSENT,
   DOCUMENT_BYTES,
@@ -51,6 +52,8 @@ interface Ask {
   readonly store: Store;
   readonly access: Access;
   readonly collection: string;
+  /** The scope that a body asks for. */
+  readonly requestedScope: (asked: unknown) => Promise<RequestedScope>;
   /** Aborts when the client has left; not every platform has one. */
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for which `watch` waits. */
@@ -111,8 +114,11 @@ function decode(encoded: string): string {
   }
 }
 
-async function pull(body: unknown, { store, access, collection }: Ask): Promise<string> {
-  const { after, limit } = readPullRequest(body);
+async function pull(body: unknown, ask: Ask): Promise<string> {
+  const { store, access, collection } = ask;
+  const { after, limit, scope } = readPullRequest(body);
+  if (scope !== undefined)
+    return JSON.stringify(await pullScope(ask, await ask.requestedScope(scope), after, limit));
   if (!access.canRead && store.pullText) return store.pullText(collection, after, limit);
   const page = await store.pull(collection, after, limit);
   if (!access.canRead) return JSON.stringify(page);
@@ -284,7 +290,7 @@ async function watch(body: unknown, { store, collection, signal, hold }: Ask): P
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   try {
-    const changed = await store.watch(collection, after, ended.signal);
+    const changed = await store.watch(collection, storedPlace(after), ended.signal);
     return JSON.stringify({ changed } satisfies WatchAnswer);
   } finally {
     clearTimeout(timer);

@@ -6,6 +6,8 @@ export type ServerErrorCode =
   | 'store_busy'
   | 'store_unavailable'
   | 'authorize_invalid'
+  /** A scope returned neither criteria nor `false`. */
+  | 'scope_invalid'
   /** A filter of `authorize` threw for a document, which is hidden or refused. */
   | 'filter_failed';
 

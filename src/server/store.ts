@@ -75,6 +75,18 @@ export interface Store {
   read(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
 
   /**
+   * Remembers that clients of a scope have documents, and tells which others some have had, also
+   * after a restart: those have left it. Left out: of each document that changes, the clients of a
+   * scope hear its id.
+   */
+  served?(
+    collection: string,
+    scope: string,
+    ids: readonly string[],
+    asked: readonly string[],
+  ): Promise<readonly string[]>;
+
+  /**
    * Resolves with `true` when there is something newer than `after`, with `false` once the signal
    * aborts.
    */

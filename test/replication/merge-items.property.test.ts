@@ -80,7 +80,7 @@ test('the order is that of the side that has changed it', () => {
 test('both append, and both are there', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => ({ id })) as [Item, Item, Item, Item];
   expect(merged([a], [a, b], [a, c])).toEqual([a, c, b]);
-  expect(merged([a, d], [b, a, d], [c, a, d])).toEqual([c, b, a, d]);
+  expect(merged([a, d], [b, a, d], [c, a, d])).toEqual([c, a, d, b]);
   expect(merged(undefined, [a, b], [a, c])).toEqual([a, c, b]);
   expect(merged([a, b, d], [a, d], [b, c, a, d])).toEqual([c, a, d]);
 });

@@ -30,7 +30,7 @@ export async function openSchema(max?: number, options?: PostgresOptions): Promi
 
 /** SQL that copies what is in one schema to another, as the restore of a dump does. */
 export function copySql(from: string, to: string): string[] {
-  return ['cairn_collections', 'cairn_epochs', 'cairn_rows'].map(
+  return ['cairn_collections', 'cairn_epochs', 'cairn_rows', 'cairn_scoped'].map(
     (table) => `insert into ${to}.${table} select * from ${from}.${table}`,
   );
 }

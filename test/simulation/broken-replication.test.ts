@@ -182,6 +182,31 @@ test(
 );
 
 test(
+  'a document that goes before its change is pushed is found out',
+  async () => {
+    const { takeStrays } = Replica.prototype;
+    vi.spyOn(Replica.prototype, 'takeStrays').mockImplementation(function (this: Replica) {
+      const changed = [...this.dirty].filter((id) => this.scopesOf(id).length === 0);
+      return [...takeStrays.call(this), ...changed];
+    });
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
+  'a document that stays though it has left its scopes is found out',
+  async () => {
+    changeRequests(function* (request, execute) {
+      if (request.op !== 'replicaApply') return yield* execute(request);
+      return yield* execute({ ...request, rows: request.rows.filter(({ left }) => !left) });
+    });
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
   'a server whose readers pass a push that commits late is found out',
   async () => {
     const { heldBack } = ReplicationServer.prototype;

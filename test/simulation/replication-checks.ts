@@ -28,13 +28,18 @@ export interface CheckedServer {
 export interface Contents {
   readonly browser: number;
   readonly documents: ReadonlyMap<string, object>;
+  /** Whether one of its scopes has a document. */
+  readonly isWanted?: (document: object) => boolean;
   /** Documents that the server has refused, by id; `undefined`: deleted. */
   readonly rejected: ReadonlyMap<string, object | undefined>;
 }
 
 /** How a browser differs from the server, a line for each document. */
-export function differences(server: CheckedServer, { documents, rejected }: Contents): string[] {
-  const wanted = server.documents();
+export function differences(
+  server: CheckedServer,
+  { documents, rejected, isWanted = () => true }: Contents,
+): string[] {
+  const wanted = new Map([...server.documents()].filter(([, document]) => isWanted(document)));
   const ids = [...new Set([...wanted.keys(), ...documents.keys()])].sort();
   return ids
     .filter((id) => !rejected.has(id))
@@ -169,6 +174,7 @@ export class ReplicationChecker {
 
   /** Conflicts of a browser with a value that it has written itself. */
   *#echoes(): Generator<string> {
+    if (this.#log.isScoped) return;
     const madeAt = new Map(
       this.#log.changes.flatMap(({ writes, from }) =>
         writes.map(({ token }) => [token, from] as const),
@@ -239,6 +245,7 @@ export class ReplicationChecker {
 
   /** Conflicts with a state that the local one derives from. */
   *#falseConflicts(): Generator<string> {
+    if (this.#log.isScoped) return;
     const deleted = new Set(this.#log.changes.map(({ deletes }) => deletes));
     for (const { conflict, isPlain, isOwn, isUnanswered } of this.#log.conflicts) {
       const { id, local, remote, result } = conflict;
@@ -257,7 +264,8 @@ export class ReplicationChecker {
 
   /** Counts that a conflict has lost, of a document in which nobody has set the counter. */
   *#uncounted(): Generator<string> {
-    if (!this.#server.tellsKeys) return;
+    // A document that left a browser may be made anew there.
+    if (!this.#server.tellsKeys || this.#log.isScoped) return;
     for (const { conflict, isPlain } of this.#log.conflicts) {
       const { id, local, remote, result } = conflict;
       const isReplaced = this.#log.changes.some(({ overwrites }) =>

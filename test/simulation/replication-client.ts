@@ -5,6 +5,7 @@ import {
   type ReplicationAccess,
 } from '../../src/page/collections/replication-access.ts';
 import type { Environment } from '../../src/replication/loop/platform-environment.ts';
+import type { ReplicationScope } from '../../src/replication/protocol/remote.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import {
   parseOptions,
@@ -23,6 +24,8 @@ export interface Order {
   l?: string[];
   /** A counter. */
   c?: bigint;
+  /** The number of its group. */
+  g?: number;
 }
 
 /** A browser with its network. */
@@ -30,6 +33,8 @@ export interface Site {
   readonly number: number;
   readonly browser: Browser;
   readonly network: ReplicationNetwork;
+  /** The scopes that it always has; left out: the whole collection. */
+  readonly scopes?: readonly ReplicationScope[] | undefined;
 }
 
 /** What the tabs of a run have in common. */
@@ -54,6 +59,9 @@ const ALLOWED = [
 /** Codes with which settled() may reject. */
 const UNSETTLED = ['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'];
 
+/** Groups of documents. */
+export const GROUPS = 3;
+
 /** A tab that replicates its orders. */
 export class ReplicationClient {
   readonly tab: Tab;
@@ -75,7 +83,10 @@ export class ReplicationClient {
     this.tab = new Tab(id, site.browser);
     this.orders = this.openOrders();
     const { log, trace, options } = context;
-    const settings = parseOptions({ remote: site.network.remoteOf(this.tab), ...options });
+    const settings = parseOptions({
+      ...{ remote: site.network.remoteOf(this.tab), scopes: site.scopes },
+      ...options,
+    });
     this.sync = new Replication<Order>(
       this.orders[REPLICATION] as ReplicationAccess,
       settings,
@@ -123,6 +134,29 @@ export class ReplicationClient {
     if (kind === 12) return this.#makeAnew(id);
     if (kind > 13) return this.#count(id);
     return this.#together(id, random.pick(ids));
+  }
+
+  /** Moves a document to another group. */
+  async regroup(id: string): Promise<void> {
+    const g = this.site.browser.world.random.below(GROUPS);
+    this.#context.trace(`${this.#name} regroup ${id} ${g}`);
+    await this.orders.patch(id, { g });
+  }
+
+  /** Adds a scope, or removes it, as far as the tab lives. */
+  async changeScope(): Promise<void> {
+    const { random } = this.site.browser.world;
+    const scope = { g: random.below(GROUPS) };
+    this.#context.trace(`${this.#name} scope ${scope.g}`);
+    const { scopes } = this.sync;
+    await (random.chance(0.5) ? scopes.add(scope) : scopes.remove(scope)).catch(() => undefined);
+  }
+
+  /** Has no other scopes than it was given. */
+  async removeScopes(): Promise<void> {
+    const { scopes } = this.sync;
+    for (let g = 0; g < GROUPS; g++)
+      if (!this.site.scopes?.some((one) => one.g === g)) await scopes.remove({ g });
   }
 
   insert(ids: readonly string[]): Promise<void> {

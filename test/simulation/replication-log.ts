@@ -77,6 +77,8 @@ export class ReplicationLog {
   readonly untold = new Set<Conflict>();
   /** When a token came to a browser first. */
   readonly deliveries: Map<string, number>[] = [];
+  /** Whether documents leave browsers: they do not know them any more. */
+  isScoped = false;
   /** When the server went back to a copy. */
   readonly restores: number[] = [];
   /** Whether a browser went back to a backup. */

@@ -74,8 +74,9 @@ export class ReplicationNetwork {
     const server = this.#server;
     return {
       id: 'sim:orders',
-      pull: (after, { limit, signal }) =>
-        this.#request(tab, signal, (_, answer) => answer(() => server.pull(after, limit))),
+      scopes: true,
+      pull: (after, { limit, signal, scope }) =>
+        this.#request(tab, signal, (_, answer) => answer(() => server.pull(after, limit, scope))),
       push: (rows, { signal }) => {
         // Serialised when it is sent.
         const sent = structuredClone(rows);

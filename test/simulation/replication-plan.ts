@@ -24,6 +24,8 @@ export interface RunPlan {
   readonly restores: boolean;
   /** Whether browsers go back to backups. */
   readonly loads: boolean;
+  /** Whether browsers have parts of the collection; some parts come and go. */
+  readonly scoped: boolean;
   /** How many values the server refuses. */
   readonly poison: number;
   readonly collection: Partial<DocumentCollectionOptions>;
@@ -66,6 +68,7 @@ export function planOf(random: Random): RunPlan {
     crashes: random.chance(0.6),
     restores: random.chance(0.25),
     loads: random.chance(0.2),
+    scoped: random.chance(0.3),
     poison: refuses ? 0.1 : 0,
     collection: {
       ...random.pick(SAVING),

@@ -4,6 +4,7 @@ import type {
   PulledPage,
   PushResult,
   RemoteChange,
+  ReplicationScope,
 } from '../../src/replication/protocol/remote.ts';
 import { decodeDocument, encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
 import { mergedDocument } from '../../src/server/routes.ts';
@@ -60,6 +61,9 @@ export class ReplicationServer {
   readonly violations: string[] = [];
   /** Called with the value that the server has added to a document. */
   onAdded: (id: string, token: string) => void = () => undefined;
+  /** How often a right to a scope was taken or given, by scope. */
+  readonly rights = new Map<string, number>();
+  readonly #served = new Map<string, Set<string>>();
   restores = 0;
   /** Grows with each change. */
   changes = 0;
@@ -103,7 +107,32 @@ export class ReplicationServer {
     return Math.min(this.#last + 1, ...open);
   }
 
-  pull(after: string | undefined, limit: number): PulledPage<string> {
+  pull(after: string | undefined, limit: number, scope?: ReplicationScope): PulledPage<string> {
+    if (!scope) return this.#pull(after, limit);
+    const name = JSON.stringify(scope);
+    const right = this.rights.get(name) ?? 0;
+    const isOther = after !== undefined && !after.endsWith(`~${right}`);
+    const page = this.#pull(isOther ? undefined : after?.split('~')[0], limit);
+    const key = `${name}~${right}~${this.restores}`;
+    const served = this.#served.get(key) ?? new Set();
+    this.#served.set(key, served);
+    const changes = page.changes.flatMap((change): RemoteChange[] => {
+      const { id, version, document } = change;
+      if (right % 2 === 0 && document && isIn(document, scope)) {
+        served.add(id);
+        return [change];
+      }
+      if (!served.has(id)) return [];
+      return [document ? { id, version, left: true } : change];
+    });
+    const reset = isOther || page.reset;
+    return {
+      ...{ changes, checkpoint: `${page.checkpoint}~${right}`, more: page.more },
+      ...(reset && { reset: true }),
+    };
+  }
+
+  #pull(after: string | undefined, limit: number): PulledPage<string> {
     const [epoch, seq] = (after ?? this.checkpoint).split('.').map(Number) as [number, number];
     const reset = epoch !== this.restores || seq > this.#last;
     const from = after === undefined || reset ? 0 : seq;
@@ -183,7 +212,7 @@ export class ReplicationServer {
    * Calls back once when there is something new, or at once. Returns the function that ends that.
    */
   onNews(after: string, call: () => void): () => void {
-    if (after !== this.checkpoint) call();
+    if (after.split('~')[0] !== this.checkpoint) call();
     else this.#rings.add(call);
     return () => void this.#rings.delete(call);
   }
@@ -281,6 +310,11 @@ export class ReplicationServer {
     for (const ring of [...this.#rings]) ring();
     this.#rings.clear();
   }
+}
+
+/** Whether a document is in a scope: `g` is the number of its group. */
+export function isIn(document: object, { g }: ReplicationScope): boolean {
+  return ((document as { readonly g?: number }).g ?? 0) === g;
 }
 
 /** What operations make of a document that others have changed, as in `cairndb/server`. */

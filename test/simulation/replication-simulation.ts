@@ -4,11 +4,11 @@ import type { Resolved } from '../../src/replication/rounds/conflict-resolution.
 import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
-import { type ClientContext, ReplicationClient, type Site } from './replication-client.ts';
+import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
 import { planOf, type RunPlan } from './replication-plan.ts';
-import { ReplicationServer } from './replication-server.ts';
+import { isIn, ReplicationServer } from './replication-server.ts';
 import { World } from './world.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -44,6 +44,7 @@ export class ReplicationSimulation {
     const { name } = this.#plan.resolve ?? {};
     this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
+    this.#log.isScoped = this.#plan.scoped;
     this.#server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
       this.world.after(ms, undefined, call),
     );
@@ -90,6 +91,8 @@ export class ReplicationSimulation {
       this.world.after(random.between(0, busy), undefined, act);
     for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
+    if (this.#plan.scoped)
+      for (let count = changes; count > 0; count--) atSomeTime(() => this.#regroup());
     await this.world.runUntil(begun + busy);
     await this.#heal();
     const finals = await this.#comeToRest('at rest');
@@ -106,7 +109,12 @@ export class ReplicationSimulation {
     network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
     network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
     this.#storages.push(storage);
-    this.#sites.push({ number, browser: simulateBrowser(this.world, storage), network });
+    const scopes = this.#plan.scoped
+      ? Array.from({ length: GROUPS }, (_, g) => ({ g })).filter(() =>
+          this.world.random.chance(0.4),
+        )
+      : undefined;
+    this.#sites.push({ number, browser: simulateBrowser(this.world, storage), network, scopes });
   }
 
   get #living(): ReplicationClient[] {
@@ -145,6 +153,21 @@ export class ReplicationSimulation {
     const living = this.#livingOf(site);
     const client = living.length > 0 ? random.pick(living) : this.#openTab(site);
     this.#do(client, () => client.change(IDS.slice(0, this.#plan.documents)));
+  }
+
+  /** Documents change their group, scopes come and go, and rights to them. */
+  #regroup(): void {
+    const { random } = this.world;
+    const living = this.#living;
+    if (living.length === 0) return;
+    const client = random.pick(living);
+    const kind = random.below(8);
+    const name = JSON.stringify({ g: random.below(GROUPS) });
+    if (kind === 0) {
+      this.#trace(`right ${name}`);
+      this.#server.rights.set(name, (this.#server.rights.get(name) ?? 0) + 1);
+    } else if (kind === 1) this.#do(client, () => client.changeScope());
+    else this.#do(client, () => client.regroup(random.pick(IDS)));
   }
 
   /** Something else than a change. */
@@ -212,6 +235,10 @@ export class ReplicationSimulation {
     for (const site of this.#sites) if (this.#livingOf(site).length === 0) this.#openTab(site);
     // Wakes those that wait for other credentials, too.
     for (const { sync } of this.#living) sync.resume();
+    const { rights } = this.#server;
+    for (const [name, count] of rights) if (count % 2 === 1) rights.set(name, count + 1);
+    if (this.#plan.scoped)
+      for (const client of this.#living) this.#do(client, () => client.removeScopes());
     await this.world.runUntil(this.world.now + RETRY_MS);
   }
 
@@ -282,6 +309,9 @@ export class ReplicationSimulation {
       all.push({
         browser: site.number,
         documents: new Map(documents.map((one) => [one._id, one])),
+        ...(site.scopes && {
+          isWanted: (one: object) => site.scopes?.some((scope) => isIn(one, scope)) === true,
+        }),
         rejected: new Map(rejected.map((one) => [one.id, one.document])),
       });
     }

@@ -11,6 +11,7 @@ import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import { SaveSchedule } from '../save-schedule.ts';
+import { heldIn, heldText } from './held-version.ts';
 
 /** Bits of an entry, above those of managed values. */
 const DIRTY = 64;
@@ -26,6 +27,8 @@ const STATE = 's';
 export interface ReplicaLogEntry {
   /** The server's version that the document derives from. */
   readonly version: string | undefined;
+  /** The scopes that have it. */
+  readonly scopes: readonly string[];
   /** Whether the document has changed since. */
   readonly isDirty: boolean;
   /** The server's state at that version, where the document has changed since. */
@@ -90,19 +93,20 @@ export class ReplicaLog {
   get(id: string): ReplicaLogEntry | undefined {
     const record = this.#records.get(ENTRY + id);
     if (!record) return undefined;
-    const { flags, stamps, body } = record;
+    const { flags, stamps, body, remoteVersion: held } = record;
     const base: RecordState = [flags & ~(DIRTY | HAS_BASE), stamps, body as Body];
     return {
-      version: record.remoteVersion,
+      ...(held === undefined ? { version: undefined, scopes: [] } : heldIn(held)),
       isDirty: (flags & DIRTY) !== 0,
       base: (flags & HAS_BASE) !== 0 ? base : undefined,
     };
   }
 
-  put(id: string, { version, isDirty, base }: ReplicaLogEntry): void {
+  put(id: string, { version, scopes, isDirty, base }: ReplicaLogEntry): void {
     const [flags, stamps, body] = base ?? [0, undefined, 'null'];
     const bits = (isDirty ? DIRTY : 0) | (base ? HAS_BASE : 0);
-    this.#put(ENTRY + id, flags | bits, stamps, body, version);
+    const held = version === undefined ? undefined : heldText({ version, scopes });
+    this.#put(ENTRY + id, flags | bits, stamps, body, held);
   }
 
   delete(id: string): void {

@@ -40,12 +40,16 @@ export class ReplicaRequests {
   }
 
   *execute(request: ReplicaRequest): Coroutine<unknown> {
-    if (request.op === 'replicaOpen') return yield* this.#begin(request.remote);
+    if (request.op === 'replicaOpen') return yield* this.#begin(request);
     if (!this.#replica) throw this.#error('not_replicated', 'does not replicate');
     // What a page that was replaced still has in hand is older than what the next one has applied.
     if ('opening' in request && request.opening !== this.#replica.opening)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     switch (request.op) {
+      case 'replicaScope':
+        return yield* this.#scope(this.#replica, request);
+      case 'replicaSweep':
+        return yield* this.#sweep(this.#replica);
       case 'replicaReport':
         return this.#replica.report(request);
       case 'replicaChanges':
@@ -63,14 +67,37 @@ export class ReplicaRequests {
     }
   }
 
-  *#begin(remote: string): Coroutine<OpenReplica> {
-    const { state, opening } = this.#replica ?? (yield* this.#start(remote));
+  *#begin({ remote, scopes }: Request<'replicaOpen'>): Coroutine<OpenReplica> {
+    const replica = this.#replica ?? (yield* this.#start(remote));
+    const { state, opening } = replica;
     if (state.remote !== remote)
       throw this.#error(
         'remote_mismatch',
         `replicates with ${state.remote} until stop({ forget: true })`,
       );
-    return { ...state, opening };
+    if (scopes !== null) replica.openScopes(scopes, this.#context.clock.now());
+    return { ...replica.state, opening };
+  }
+
+  *#scope(replica: Replica, { scope, until, ends }: Request<'replicaScope'>): Coroutine<undefined> {
+    if (ends) replica.removeScope(scope);
+    else replica.addScope(scope, { until });
+    yield replica.save();
+    return undefined;
+  }
+
+  *#sweep(replica: Replica): Coroutine<undefined> {
+    const { records, versions, saves } = this.#context;
+    const strays = replica.takeStrays();
+    replica.applying(() => {
+      for (const id of strays) {
+        const record = records.table.get(id);
+        replica.equals(id);
+        if (record) versions.delete(record);
+      }
+    });
+    if (strays.length > 0) yield saves.flush();
+    return undefined;
   }
 
   *#start(remote: string): Coroutine<Replica> {
@@ -176,17 +203,22 @@ export class ReplicaRequests {
 
   *#apply(
     replica: Replica,
-    { rows, after, checkpoint, kept }: Request<'replicaApply'>,
+    { rows, scope, after, checkpoint, kept }: Request<'replicaApply'>,
   ): Coroutine<readonly LocalRow[]> {
-    if (checkpoint !== undefined && replica.state.checkpoint !== after)
+    const { state } = replica;
+    const of = scope === undefined ? state : state.scopes?.find(({ id }) => id === scope);
+    if (checkpoint !== undefined && of && of.checkpoint !== after)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
-    const news = [
-      ...rows,
-      ...(kept ? this.#goneBut(replica, new Set([...kept, ...rows.map(({ id }) => id)])) : []),
-    ].filter(({ id, version, state }) => {
+    const known = kept && new Set([...kept, ...rows.map(({ id }) => id)]);
+    const left = scope !== undefined;
+    const news = [...rows, ...(known ? this.#goneBut(replica, known, left) : [])].filter((row) => {
+      const { id, version, state } = row;
+      const others = without(replica.scopesOf(id), scope);
       const isKnown = replica.versionOf(id) === version;
-      if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
-      return !isKnown;
+      if (row.left) replica.setScopes(id, others);
+      else if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
+      else if (isKnown && state && left) replica.setScopes(id, [...others, scope]);
+      return !isKnown && !row.left;
     });
     const changed = news.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
     const local = new Map<string, LocalRow>();
@@ -201,19 +233,20 @@ export class ReplicaRequests {
         outcomes.push([row, resolution.result]);
       else conflicts.push(found);
     }
-    replica.applying(() => applyRemoteRows(this.#context, replica, outcomes));
+    replica.applying(() => applyRemoteRows(this.#context, replica, outcomes, scope));
     if (conflicts.length === 0 && checkpoint !== undefined)
-      replica.state = { ...replica.state, checkpoint };
+      replica.setCheckpoint(checkpoint, scope);
     // Local changes of these documents come later: another engine can reapply them, but not the
     // rows.
     if (outcomes.length > 0) yield this.#context.saves.flush();
     return conflicts;
   }
 
-  /** Documents that derive from the server's, and that it no longer has. */
-  *#goneBut(replica: Replica, kept: ReadonlySet<string>): Generator<RemoteRow> {
+  /** Documents that derive from the server's, and that it, or a scope, no longer has. */
+  *#goneBut(replica: Replica, kept: ReadonlySet<string>, left: boolean): Generator<RemoteRow> {
     const ids = new Set([...this.#context.records.table.keys(), ...replica.log.ids()]);
-    for (const id of ids) if (!kept.has(id)) yield { id, version: undefined, state: undefined };
+    for (const id of ids)
+      if (!kept.has(id)) yield { id, version: undefined, state: undefined, left };
   }
 
   *#pushed(replica: Replica, rows: readonly PushedRow[]): Coroutine<undefined> {
@@ -322,12 +355,15 @@ function applyRemoteRows(
   { records, versions }: CollectionContext,
   replica: Replica,
   outcomes: readonly Outcome[],
+  scope?: string,
 ): void {
   const added: StoredRecord[] = [];
   const changed: (() => void)[] = [];
   for (const [{ id, version, state, resolution }, result] of outcomes) {
     const before = records.table.get(id);
     const isRemote = result === state || sameState(result, state);
+    const known = replica.scopesOf(id);
+    const scopes = scope !== undefined && state ? [...without(known, scope), scope] : known;
     // The server may take what a merge has made of a document that it refused.
     if (resolution && !sameState(result, resolution.seen)) replica.accept(id);
     if (!result) {
@@ -335,7 +371,7 @@ function applyRemoteRows(
     } else if (isRemote || !sameState(result, resolution?.seen)) {
       const [flags, stamps, body] = result;
       const record = new StoredRecord(id, before?.rank ?? 0, flags, stamps, body);
-      if (isRemote && version !== undefined) record.remoteVersion = replica.tagged(version);
+      if (isRemote && version !== undefined) record.remoteVersion = replica.tagged(version, scopes);
       if (before) versions.put({ record, before, kind: 'update' });
       else {
         versions.prepare(record);
@@ -344,13 +380,18 @@ function applyRemoteRows(
     }
     if (!isRemote)
       changed.push(() => {
-        replica.enter(id, { version, isDirty: true, base: state });
+        replica.enter(id, { version, scopes, isDirty: true, base: state });
         replica.setOperations(id, resolution?.operations);
       });
     else if (replica.log.get(id) || replica.dirty.has(id)) changed.push(() => replica.equals(id));
+    replica.noteStray(id);
   }
   for (const record of added) record.rank = records.takeRank();
   if (added.length > 0) versions.add(new RecordPart({ made: added }));
   // A unique index may have refused the documents.
   for (const enter of changed) enter();
+}
+
+function without(scopes: readonly string[], scope: string | undefined): readonly string[] {
+  return scopes.filter((one) => one !== scope);
 }

@@ -5,6 +5,7 @@ import type {
   RecordState,
   ReplicaReport,
   ReplicaState,
+  ScopeState,
 } from '../../protocol/replica-protocol.ts';
 import type { Request, RequestedPatch } from '../../protocol/requests.ts';
 import type { Operation } from '../../query/update/late-update.ts';
@@ -13,6 +14,7 @@ import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { noManifest, removalOf } from '../../storage/log/manifest.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import { heldIn, heldText } from './held-version.ts';
 import {
   FIRST,
   operationsIn,
@@ -34,6 +36,8 @@ const TAG_LENGTH = 6;
 
 /** The state as it is stored. */
 interface KeptState extends ReplicaState {
+  /** Scopes so far: each has a number. */
+  readonly last?: number;
   /** Why the server refused a document, by id. */
   readonly rejected: readonly (readonly [id: string, reason: string])[];
   /** The replacement of all records that is entered, as {@link SegmentLog.replicated}. */
@@ -65,6 +69,8 @@ export class Replica implements ReplicaTracker {
   #report: unknown;
   /** What the last push of a document has sent, while it has not changed since, by id. */
   readonly #sent = new Map<string, RecordState | undefined>();
+  /** Documents that no scope may have, since they were looked for; `undefined`: any. */
+  #strays: Set<string> | undefined;
   /** Versions that are bases and have to be read first, by id. */
   readonly unread = new Map<string, StoredRecord>();
 
@@ -126,16 +132,94 @@ export class Replica implements ReplicaTracker {
   }
 
   /** The server's version that a document derives from. */
-  versionOf(id: string, record = this.#context.records.table.get(id)): string | undefined {
+  versionOf(id: string, record?: StoredRecord): string | undefined {
+    return this.#heldOf(id, record)?.version;
+  }
+
+  /** The scopes that have a document, of those that there are. */
+  scopesOf(id: string, record?: StoredRecord): readonly string[] {
+    const { scopes } = this.state;
+    if (!scopes) return [];
+    const held = this.#heldOf(id, record)?.scopes ?? [];
+    return held.filter((scope) => scopes.some((one) => one.id === scope));
+  }
+
+  #heldOf(id: string, record = this.#context.records.table.get(id)) {
     const entry = this.log.get(id);
-    if (entry) return entry.version;
-    const version = record?.remoteVersion;
-    return this.#isOwn(version) ? version.slice(TAG_LENGTH) : undefined;
+    if (entry) return entry;
+    const held = record?.remoteVersion;
+    return this.#isOwn(held) ? heldIn(held.slice(TAG_LENGTH)) : undefined;
   }
 
   /** The value of {@link StoredRecord.remoteVersion} for a version. */
-  tagged(version: string): string {
-    return this.#tag + version;
+  tagged(version: string, scopes: readonly string[]): string {
+    return this.#tag + heldText({ version, scopes });
+  }
+
+  /** Enters which scopes have a document that the server has. */
+  setScopes(id: string, scopes: readonly string[]): void {
+    const version = this.versionOf(id);
+    if (version === undefined || String(scopes) === String(this.scopesOf(id))) return;
+    const { isDirty = false, base } = this.log.get(id) ?? {};
+    this.enter(id, { version, scopes, isDirty, base }, false);
+  }
+
+  /**
+   * Takes the scopes of `replicate()`. Those that were added go when their time has come.
+   *
+   * @param given `undefined`: the whole collection.
+   */
+  openScopes(given: readonly string[] | undefined, now: number): void {
+    if (!given !== !this.state.scopes) {
+      this.state = { ...this.state, scopes: given && [], checkpoint: undefined };
+      this.#strays = undefined;
+    }
+    this.#keepScopes(
+      ({ name, until = Number.POSITIVE_INFINITY, isGiven }) =>
+        given?.includes(name) || (!isGiven && until > now),
+    );
+    for (const name of given ?? []) this.addScope(name, { isGiven: true });
+  }
+
+  /** Adds a scope, or changes until when it stays. */
+  addScope(name: string, how: Pick<ScopeState, 'until' | 'isGiven'>): void {
+    const { scopes = [], last = 0 } = this.state;
+    const known = scopes.find((one) => one.name === name);
+    if (known?.isGiven) return;
+    const scope = { checkpoint: undefined, id: `${last + 1}`, ...known, name, ...how };
+    const others = scopes.filter((one) => one !== known);
+    this.state = { ...this.state, scopes: [...others, scope], last: last + 1 };
+  }
+
+  /** Removes one that was added. */
+  removeScope(name: string): void {
+    this.#keepScopes((one) => one.name !== name || one.isGiven);
+  }
+
+  #keepScopes(test: (scope: ScopeState) => boolean | undefined): void {
+    const { scopes = [] } = this.state;
+    const kept = scopes.filter(test);
+    if (kept.length === scopes.length) return;
+    this.state = { ...this.state, scopes: kept };
+    this.#strays = undefined;
+  }
+
+  setCheckpoint(checkpoint: string, scope: string | undefined): void {
+    const { scopes } = this.state;
+    const moved = scopes?.map((one) => (one.id === scope ? { ...one, checkpoint } : one));
+    this.state = { ...this.state, ...(scope === undefined ? { checkpoint } : { scopes: moved }) };
+  }
+
+  /** Documents that equal the server's, and that no scope has; each once. */
+  takeStrays(): string[] {
+    const ids = this.#strays ?? new Set([...this.#context.records.table.keys(), ...this.log.ids()]);
+    this.#strays = new Set();
+    return [...ids].filter((id) => !this.dirty.has(id) && this.scopesOf(id).length === 0);
+  }
+
+  /** Notes a document that no scope may have. */
+  noteStray(id: string): void {
+    this.#strays?.add(id);
   }
 
   get #tag(): string {
@@ -185,6 +269,7 @@ export class Replica implements ReplicaTracker {
 
   #noteChange(id: string, before: StoredRecord | undefined): void {
     const version = this.versionOf(id, before);
+    const scopes = this.scopesOf(id, before);
     if (version === undefined) {
       this.#noteNew(id);
       return;
@@ -192,7 +277,7 @@ export class Replica implements ReplicaTracker {
     const body = before?.body;
     if (before && body === undefined) this.#readLater(id, before);
     const base = before && body !== undefined ? recordStateOf(before, body) : undefined;
-    this.enter(id, { version, isDirty: true, base }, false);
+    this.enter(id, { version, scopes, isDirty: true, base }, false);
   }
 
   #noteOperations(id: string, operations: readonly Operation[]): void {
@@ -259,9 +344,14 @@ export class Replica implements ReplicaTracker {
    *
    * @param isAnswered Whether none of its pushes can be made any more.
    */
-  enter(id: string, entry: ReplicaLogEntry, isAnswered = true): void {
+  enter(
+    id: string,
+    entry: Omit<ReplicaLogEntry, 'scopes'> & Partial<ReplicaLogEntry>,
+    isAnswered = true,
+  ): void {
     if (isAnswered) this.#forgetPushes(id);
-    this.log.put(id, entry);
+    this.log.put(id, { scopes: this.scopesOf(id), ...entry });
+    this.noteStray(id);
     if (entry.isDirty) this.dirty.add(id);
     else this.#clean(id);
     this.#link();

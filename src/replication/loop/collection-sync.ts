@@ -4,9 +4,10 @@ import type { ReplicationAccess } from '../../page/collections/replication-acces
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport } from '../../protocol/replica-protocol.ts';
 import { Slowdown } from '../fetching/slowdown.ts';
-import type { ReplicationSettings } from '../replication-options.ts';
+import type { ReplicationScope } from '../protocol/remote.ts';
+import { optionConflict, type ReplicationSettings, scopeAsk } from '../replication-options.ts';
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
-import { pull } from '../rounds/pull.ts';
+import { pull, pullScopes } from '../rounds/pull.ts';
 import { PushRound } from '../rounds/push.ts';
 import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
@@ -75,7 +76,9 @@ export class CollectionSync {
     this.#loop = new ReplicationLoop(
       {
         round: (enter, signal) => this.#round(enter, signal),
-        watch: (signal) => this.#news.until(this.#checkpoint, signal),
+        // Without a scope there is nothing to hear of.
+        watch: (signal) =>
+          this.#checkpoint === undefined ? undefined : this.#news.until(this.#checkpoint, signal),
         isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
@@ -121,7 +124,7 @@ export class CollectionSync {
   async ask(): Promise<ReplicaReport> {
     const channel = await this.opened;
     if (this.#stopped) throw this.#stopped;
-    if (!this.#replica) await this.#begin(channel);
+    if (!this.#replica) await this.#begin(channel, null);
     const report = await channel.send({ op: 'replicaReport', asks: true });
     this.#take(report);
     return report;
@@ -175,7 +178,7 @@ export class CollectionSync {
     const { owner, settings } = this.#access;
     const channel = await this.#access.channel();
     if (this.#stopped) throw this.#stopped;
-    await this.#begin(channel).catch((error: unknown) => {
+    await this.#begin(channel, null).catch((error: unknown) => {
       // As offline: rounds try again.
       if (asCairnError(error).code !== 'load_failed') throw error;
     });
@@ -192,8 +195,27 @@ export class CollectionSync {
     return channel;
   }
 
-  async #begin(channel: HandleChannel): Promise<OpenReplica> {
-    const state = await channel.send({ op: 'replicaOpen', remote: this.#settings.remote.id });
+  /** Adds a scope, or removes it, and asks for a round. */
+  async setScope(scope: ReplicationScope, keep: unknown, ends = false): Promise<void> {
+    const ask = scopeAsk({ scope, keep });
+    if (!this.#settings.scopes) throw optionConflict('scopes', 'Give replicate() scopes.');
+    const channel = await this.opened;
+    await this.#begin(channel, null);
+    await channel.send({ op: 'replicaScope', ...ask, ends });
+    await this.ask();
+  }
+
+  async scopes(): Promise<OpenReplica['scopes']> {
+    return (await this.#begin(await this.opened, null)).scopes;
+  }
+
+  /** @param scopes `null`: as they are. */
+  async #begin(
+    channel: HandleChannel,
+    scopes: readonly string[] | null | undefined,
+  ): Promise<OpenReplica> {
+    const { id: remote } = this.#settings.remote;
+    const state = await channel.send({ op: 'replicaOpen', remote, scopes });
     this.#replica = state.replica;
     await this.#refresh(channel);
     return state;
@@ -219,7 +241,9 @@ export class CollectionSync {
       if (this.#stopped) return;
       if (isVisible() && this.#loop.state === 'elsewhere')
         // A client that has closed reports that itself.
-        (this.#replica ? this.#refresh(channel) : this.#begin(channel)).catch(() => undefined);
+        (this.#replica ? this.#refresh(channel) : this.#begin(channel, null)).catch(
+          () => undefined,
+        );
       this.#beat(channel);
     };
     this.#cancelBeat = clock.after(HEARTBEAT_MS, beat, true);
@@ -230,7 +254,8 @@ export class CollectionSync {
     const { direction, remote } = this.#settings;
     const { clock } = this.#environment;
     // Another engine may have taken over, or a backup been loaded.
-    const { checkpoint, opening } = await this.#begin(channel);
+    const given = this.#settings.scopes?.map((one) => JSON.stringify(one));
+    const { checkpoint, opening, scopes } = await this.#begin(channel, given);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const context: RoundContext = {
       replica: this.#replica,
@@ -252,12 +277,13 @@ export class CollectionSync {
         caughtUp: () => void (signal.aborted || this.#loop.caughtUp()),
       },
     };
-    let from = checkpoint;
+    let [from, parts] = [checkpoint, scopes];
     for (let pushed = 1; pushed > 0; ) {
       pushed = 0;
       if (direction !== 'push') {
         enter('pulling');
-        from = await pull(context, from);
+        parts &&= await pullScopes(context, parts);
+        from = parts ? parts[0]?.checkpoint : await pull(context, from);
       }
       if (direction === 'pull') break;
       enter('pushing');
@@ -326,12 +352,12 @@ class RemoteWatch {
    *
    * @param checkpoint Where the last round has pulled to.
    */
-  until(checkpoint: string | undefined, signal: AbortSignal): Promise<void> | undefined {
+  until(checkpoint: string, signal: AbortSignal): Promise<void> | undefined {
     return this.#watch && this.#ring(this.#watch, checkpoint, signal);
   }
 
-  async #ring(watch: Watch, checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
-    const after = checkpoint === undefined ? undefined : JSON.parse(checkpoint);
+  async #ring(watch: Watch, checkpoint: string, signal: AbortSignal): Promise<void> {
+    const after = JSON.parse(checkpoint);
     try {
       await this.#slowdown.run(checkpoint, signal, async () => {
         for await (const _ of watch(after, { signal })) return;

@@ -16,6 +16,8 @@ export interface WireChange {
   readonly key?: string;
   readonly document?: WireDocument;
   readonly deleted?: true;
+  /** It is there, and no more in the scope. */
+  readonly left?: true;
 }
 
 /** Answer of `POST {url}/pull`. */
@@ -23,7 +25,9 @@ export interface PullAnswer {
   readonly changes: readonly WireChange[];
   readonly checkpoint: string;
   readonly more: boolean;
-  readonly reset?: true;
+  readonly reset?: boolean;
+  /** Whether these are the changes of the requested scope. */
+  readonly scoped?: boolean;
   /** Documents that are too large for an answer. */
   readonly rejected?: readonly RefusedRow[];
 }
@@ -62,8 +66,10 @@ const MAX_REASON = 1000;
  * @param limit Of the request: a server that sends more is not ours.
  * @throws {Malformed}
  */
-export function readPullAnswer(body: unknown, limit: number): PulledPage<string> {
-  const { changes, checkpoint, more, reset, rejected = [] } = asObject(body, 'the answer');
+export function readPullAnswer(body: unknown, limit: number, isScoped = false): PulledPage<string> {
+  const answer = asObject(body, 'the answer');
+  const { changes, checkpoint, more, reset, rejected = [] } = answer;
+  if (isScoped && answer.scoped !== true) throw new Malformed('the server knows no scopes');
   const list = asArray(changes, '"changes"');
   if (list.length > limit) throw new Malformed('"changes" has more than were requested');
   if (typeof more !== 'boolean') throw new Malformed('"more" is not true or false');
@@ -124,6 +130,7 @@ function readChange(change: JsonObject): RemoteChange {
     id,
     version: asToken(change.version, '"version"'),
     document: wire === undefined ? undefined : decodeNamed(wire, id),
+    ...(change.left === true && { left: true }),
     ...(key !== undefined && { key: asToken(key, '"key"') }),
   };
 }

@@ -56,19 +56,21 @@ function encodeOperations(operations: readonly Operation[]): readonly unknown[] 
 }
 
 /**
- * The body of `POST {url}/pull`: `{ after, limit }`; `after: null` is from the start.
+ * The body of `POST {url}/pull`: `{ after, limit, scope }`; `after: null` is from the start.
  *
  * @throws {Malformed}
  */
 export function readPullRequest(body: unknown): {
   readonly after: string | undefined;
   readonly limit: number;
+  /** Not checked yet. */
+  readonly scope: unknown;
 } {
-  const { after, limit = DEFAULT_LIMIT } = asObject(body, 'the body');
+  const { after, limit = DEFAULT_LIMIT, scope } = asObject(body, 'the body');
   if (asInteger(limit, '"limit"', 1) > MAX_LIMIT) {
     throw new Malformed(`"limit" is over ${MAX_LIMIT}`);
   }
-  return { after: optionalToken(after, '"after"'), limit: limit as number };
+  return { after: optionalToken(after, '"after"'), limit: limit as number, scope };
 }
 
 /**

@@ -15,6 +15,8 @@ export interface RemoteChange {
    * by content.
    */
   readonly key?: string;
+  /** It is there, and no more in the requested scope; without a document. */
+  readonly left?: boolean;
   /**
    * What of the document is not as it was written, as a clause: told by the event `invalid`. It is
    * stored all the same.
@@ -47,6 +49,9 @@ export interface LocalChange {
    */
   readonly operations?: readonly Operation[] | undefined;
 }
+
+/** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
+export type ReplicationScope = Readonly<Record<string, string | number | boolean>>;
 
 /** What the server did with one {@link LocalChange}. */
 export type PushResult =
@@ -109,10 +114,20 @@ export interface Remote<Checkpoint = unknown> {
   /** Identity of the server's data, such as `http:https://example.com/sync/orders`. */
   readonly id: string;
 
-  /** The changes after a checkpoint, at most `limit`; without a checkpoint from the start. */
+  /** Whether `pull` takes scopes. */
+  readonly scopes?: boolean;
+
+  /**
+   * The changes after a checkpoint, at most `limit`; without a checkpoint from the start. With a
+   * scope, those of its documents: one that was sent and is no more in it has `left: true`.
+   */
   pull(
     after: Checkpoint | undefined,
-    ask: { readonly limit: number; readonly signal: AbortSignal },
+    ask: {
+      readonly limit: number;
+      readonly signal: AbortSignal;
+      readonly scope?: ReplicationScope | undefined;
+    },
   ): Promise<PulledPage<Checkpoint>>;
 
   /** Sends local changes; resolves with one result for each, in the same order. */

@@ -18,6 +18,8 @@ import { acceptedRow, changeOf, sendRows, sentBy } from './send-rows.ts';
 
 /** The end of a page that is applied together with its rows. */
 export interface PulledEnd {
+  /** The id of the scope of the page. */
+  readonly scope?: string | undefined;
   readonly after?: string | undefined;
   readonly checkpoint?: string | undefined;
   readonly kept?: readonly string[] | undefined;
@@ -134,8 +136,9 @@ async function reportRefused(
   });
 }
 
-function rowOf({ codec }: RoundContext, { id, version, document }: RemoteChange): RemoteRow {
-  if (!document) return { id, version, state: undefined };
+function rowOf({ codec }: RoundContext, change: RemoteChange): RemoteRow {
+  const { id, version, document, left = false } = change;
+  if (!document) return { id, version, state: undefined, left };
   try {
     return { id, version, state: codec.toState(document as never) };
   } catch (cause) {

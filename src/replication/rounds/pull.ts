@@ -1,4 +1,5 @@
 import { nextTurn } from '../../async/next-turn.ts';
+import type { ScopeState } from '../../protocol/replica-protocol.ts';
 import type { PulledPage } from '../protocol/remote.ts';
 import { applyRows, type PulledEnd, type ReadyRows, readyRows } from './apply-rows.ts';
 import { invalid, PULL_LIMIT } from './remote-calls.ts';
@@ -17,10 +18,14 @@ const LONG = 100;
  * @param stored The stored checkpoint, as JSON.
  * @returns the new one.
  */
-export async function pull(context: RoundContext, stored: string | undefined): Promise<string> {
+export async function pull(
+  context: RoundContext,
+  stored: string | undefined,
+  scope?: ScopeState,
+): Promise<string> {
   let from = stored;
   let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
-  let fetching = fetchPage(context, after);
+  let fetching = fetchPage(context, after, scope);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
   for (;;) {
@@ -35,12 +40,13 @@ export async function pull(context: RoundContext, stored: string | undefined): P
     after = page.checkpoint;
     if (more) {
       // Under way while this page is saved.
-      fetching = fetchPage(context, after);
+      fetching = fetchPage(context, after, scope);
       fetching.catch(() => undefined);
     }
     const isKept = !ids || !more;
-    const end = isKept ? { after: from, checkpoint: next, kept: ids && [...ids] } : {};
-    if (!(await applyPage(context, rows, end))) return pull(context, from);
+    const part = { scope: scope?.id };
+    const end = isKept ? { ...part, after: from, checkpoint: next, kept: ids && [...ids] } : part;
+    if (!(await applyPage(context, rows, end))) return pull(context, from, scope);
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept) from = next;
@@ -48,11 +54,28 @@ export async function pull(context: RoundContext, stored: string | undefined): P
   }
 }
 
+/**
+ * Pulls each scope to the end, and removes the documents that none has by now.
+ *
+ * @returns the scopes with their checkpoints.
+ */
+export async function pullScopes(
+  context: RoundContext,
+  scopes: readonly ScopeState[],
+): Promise<readonly ScopeState[]> {
+  const pulled: ScopeState[] = [];
+  for (const scope of scopes)
+    pulled.push({ ...scope, checkpoint: await pull(context, scope.checkpoint, scope) });
+  await context.send({ op: 'replicaSweep' });
+  return pulled;
+}
+
 async function fetchPage(
   context: RoundContext,
   after: unknown,
+  scope: ScopeState | undefined,
 ): Promise<{ readonly page: PulledPage<unknown>; readonly rows: ReadyRows }> {
-  const page = await context.remote.pull(after);
+  const page = await context.remote.pull(after, scope && JSON.parse(scope.name));
   // A task must not last long where a page paints.
   if (page.changes.length > LONG) await nextTurn();
   return { page, rows: await readyRows(context, page.changes) };
@@ -67,7 +90,7 @@ async function applyPage(
   let from = 0;
   for (; rows.length - from > PULL_LIMIT; from += PULL_LIMIT) {
     const part = rows.slice(from, from + PULL_LIMIT);
-    if (!(await applyRows(context, { byId, rows: part }))) return false;
+    if (!(await applyRows(context, { byId, rows: part }, { scope: end.scope }))) return false;
   }
   return applyRows(context, { byId, rows: rows.slice(from) }, end);
 }

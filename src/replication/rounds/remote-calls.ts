@@ -10,6 +10,7 @@ import type {
   PushResult,
   Remote,
   RemoteChange,
+  ReplicationScope,
 } from '../protocol/remote.ts';
 
 /** A call that takes longer has failed: networks lose answers without a sign. */
@@ -37,9 +38,9 @@ export class RemoteCalls {
     this.#clock = clock;
   }
 
-  async pull(after: unknown): Promise<PulledPage<unknown>> {
+  async pull(after: unknown, scope?: ReplicationScope): Promise<PulledPage<unknown>> {
     const page = await this.#inTime((signal) =>
-      this.#remote.pull(after, { limit: PULL_LIMIT, signal }),
+      this.#remote.pull(after, { limit: PULL_LIMIT, signal, scope }),
     );
     if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
     await inSlices(this.#clock, page.changes, checkChange);

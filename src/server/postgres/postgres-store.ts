@@ -111,6 +111,19 @@ class StoreInPostgres implements PostgresStore {
     return (await this.#answer(text, [collection, `[${storable.join(',')}]`])) as StoredRow[];
   }
 
+  async served(
+    collection: string,
+    scope: string,
+    ids: readonly string[],
+    asked: readonly string[],
+  ): Promise<readonly string[]> {
+    if (ids.length + asked.length === 0) return [];
+    const [seen, other] = [ids, asked].map((list) => JSON.stringify(list));
+    const text =
+      'select cairn_served($1::text, $2::text, $3::text::json, $4::text::json) as answer';
+    return (await this.#answer(text, [collection, scope, seen, other])) as string[];
+  }
+
   async watch(collection: string, after: string, signal: AbortSignal): Promise<boolean> {
     return this.#watch.wait(collection, after, parseCheckpoint(after).seq, signal);
   }

@@ -43,6 +43,17 @@ if to_regclass('cairn_rows') is null then
   alter table cairn_rows enable row level security;
 end if;
 
+-- The documents that clients of a scope have had: when one of them changes and does not match, they are told.
+if to_regclass('cairn_scoped') is null then
+  create table cairn_scoped (
+    collection text collate "C" not null,
+    scope text collate "C" not null,
+    id text collate "C" not null,
+    primary key (collection, scope, id)
+  );
+  alter table cairn_scoped enable row level security;
+end if;
+
 -- Where these tables are: the cluster, its timeline, the database, the table. Restored and promoted copies differ.
 -- A role that may not ask for one of them does without it.
 create or replace function cairn_place() returns text language plpgsql stable as $function$
@@ -172,6 +183,21 @@ begin
   );
 end $function$;
 
+-- Remembers that clients of a scope have documents, and tells which others some have had.
+create or replace function cairn_served(collection text, scope text, ids json, asked json) returns json
+language plpgsql volatile as $function$
+#variable_conflict use_column
+begin
+  insert into cairn_scoped
+    select cairn_served.collection, cairn_served.scope, i.id from json_array_elements_text(ids) as i(id)
+    order by i.id on conflict do nothing;
+  return (
+    select coalesce(json_agg(s.id), '[]') from cairn_scoped s
+    where s.collection = cairn_served.collection and s.scope = cairn_served.scope
+      and s.id in (select json_array_elements_text(asked))
+  );
+end $function$;
+
 -- The indexes of the keys that are remembered: the first eight, and the first one of each other device. A key is
 -- `<device>.<random>`; keys of others share one device.
 create or replace function cairn_remembered(keys text[]) returns int[] language sql immutable as $function$
@@ -294,5 +320,6 @@ end $function$;
 
 revoke all on function cairn_pull(text, text, int) from public;
 revoke all on function cairn_read(text, text[]) from public;
+revoke all on function cairn_served(text, text, json, json) from public;
 revoke all on function cairn_push(text, json) from public;
 end $setup$;

@@ -8,11 +8,15 @@ import { type HeldMoment, type SyncSite, serveSync } from './sync-site.ts';
 declare const window: TabScope;
 
 /** Runs in a page: replicates its orders. */
-async function openOrders(name: string, url: string): Promise<void> {
+async function openOrders(name: string, url: string, scopes?: object[]): Promise<void> {
   const { http, replicate } = await window.loadReplication();
   window.db = window.connect({ name });
   window.orders = new window.db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
-  window.sync = replicate(window.orders, { remote: http({ url }), merge: { list: { by: 'id' } } });
+  window.sync = replicate(window.orders, {
+    remote: http({ url }),
+    ...(scopes && { scopes }),
+    merge: { list: { by: 'id' } },
+  });
   await window.orders.ready;
 }
 
@@ -53,10 +57,10 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await tab[how]?.();
   };
 
-  async function open(device = name): Promise<AnyTab> {
+  async function open(device = name, scopes?: object[]): Promise<AnyTab> {
     const tab = await browser.open();
     tabs.push(tab);
-    await tab.run(openOrders, device, `${server.url}/${name}`);
+    await tab.run(openOrders, device, `${server.url}/${name}`, scopes);
     return tab;
   }
 
@@ -83,7 +87,7 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await insert(leader, 'c');
     await settle(follower);
     expect(await documents()).toEqual(['a', 'b', 'c']);
-    await server.insert(name, { _id: 'd' });
+    await server.write(name, { _id: 'd' });
     for (const tab of [leader, follower])
       await expect.poll(() => ids(tab)).toEqual(['a', 'b', 'c', 'd']);
     await settle(follower);
@@ -159,6 +163,35 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
       await expect.poll(found).toMatchObject({ left: 1, list });
       expect(await conflictsOf(tab)).toEqual([]);
     }
+  });
+
+  test('two tabs have the documents of a scope; what leaves it goes, its change first', async () => {
+    await server.write(name, { _id: 'mine', owner: 'ada' });
+    await server.write(name, { _id: 'other', owner: 'ben' });
+    const scopes = [{ owner: 'ada' }];
+    const [first, second] = [
+      await open(`${name} of ada`, scopes),
+      await open(`${name} of ada`, scopes),
+    ];
+    for (const tab of [first, second]) {
+      await settle(tab);
+      await expect.poll(() => ids(tab)).toEqual(['mine']);
+    }
+    await server.cut();
+    await second.run(() => window.orders.patch('mine', { note: 'urgent' }));
+    await server.write(name, { _id: 'mine', owner: 'ben' });
+    await server.listen();
+    await settle(second);
+    expect((await server.documents(name)).mine).toEqual({
+      ...{ _id: 'mine', owner: 'ben', note: 'urgent', _updated: true },
+    });
+    for (const tab of [first, second]) expect(await ids(tab)).toEqual([]);
+    await second.run(() => window.sync.scopes.add({ owner: 'ben' }, { keep: '1h' }));
+    await settle(second);
+    for (const tab of [first, second]) await expect.poll(() => ids(tab)).toEqual(['mine', 'other']);
+    await first.run(() => window.sync.scopes.remove({ owner: 'ben' }));
+    await settle(first);
+    for (const tab of [first, second]) await expect.poll(() => ids(tab)).toEqual([]);
   });
 
   test('offline, both pages write: all of it is on the server once the network is back', async () => {

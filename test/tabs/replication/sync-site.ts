@@ -18,7 +18,10 @@ export interface SyncSite {
   /** How many changes a collection has had. */
   changes(collection: string): Promise<number>;
   /** Changes a document as another client would. */
-  insert(collection: string, document: { readonly _id: string }): Promise<void>;
+  write(
+    collection: string,
+    document: { readonly _id: string; readonly owner?: string },
+  ): Promise<void>;
   /** The server cannot be reached until {@link listen}. */
   cut(): Promise<void>;
   listen(): Promise<void>;
@@ -31,6 +34,7 @@ export async function serveSync(): Promise<SyncSite> {
   const holding: Store = {
     pull: (...asked) => store.pull(...asked),
     read: (...asked) => store.read(...asked),
+    served: async (...asked) => (await store.served?.(...asked)) ?? [],
     watch: (...asked) => store.watch(...asked),
     push: (...pushed) => {
       const held = hold;
@@ -41,6 +45,7 @@ export async function serveSync(): Promise<SyncSite> {
   };
   const handler = createHandler({
     ...{ store: holding, authorize: () => true, cors: { origins: '*' } },
+    scopes: { owner: (owner) => ({ owner }) },
   });
   const server = createServer(nodeListener(handler));
   let port = 0;
@@ -82,8 +87,11 @@ export async function serveSync(): Promise<SyncSite> {
       const { checkpoint } = await store.pull(collection, undefined, 1000);
       return Number(checkpoint.split('.')[1]);
     },
-    async insert(collection, document) {
-      await store.push(collection, [{ id: document._id, key: document._id, document }]);
+    async write(collection, document) {
+      const [row] = await store.read(collection, [document._id]);
+      const base = row?.version;
+      const key = `${document._id} ${base}`;
+      await store.push(collection, [{ id: document._id, base, key, document }]);
     },
     cut,
     listen,

@@ -1,0 +1,23 @@
+/** A version of the server that a document derives from, and the scopes that have the document. */
+export interface HeldVersion {
+  readonly version: string;
+  /** The ids of scopes; none where the whole collection replicates. */
+  readonly scopes: readonly string[];
+}
+
+/** Begins a text that names scopes: they follow, this again, and the version. */
+const MARK = '\0';
+
+/** As one text, so that the scopes of a pulled document cost no second record. */
+export function heldText({ version, scopes }: HeldVersion): string {
+  return scopes.length > 0 || version.startsWith(MARK)
+    ? `${MARK}${scopes}${MARK}${version}`
+    : version;
+}
+
+export function heldIn(text: string): HeldVersion {
+  if (!text.startsWith(MARK)) return { version: text, scopes: [] };
+  const end = text.indexOf(MARK, 1);
+  const scopes = text.slice(1, end);
+  return { version: text.slice(end + 1), scopes: scopes ? scopes.split(',') : [] };
+}

@@ -1,0 +1,120 @@
+import { copy } from '../codec/capture.ts';
+import { toHex } from '../codec/exact-json/base64.ts';
+import { asObject, Malformed } from '../codec/exact-json/json-checks.ts';
+import { compileCriteria } from '../query/criteria/compile-criteria.ts';
+import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
+import { type Access, type OnFilterFailure, overWire } from './access.ts';
+import { RequestFailure } from './failures.ts';
+import { ServerError } from './server-error.ts';
+import type { Store } from './store.ts';
+
+/**
+ * The criteria of a scope with a value, which anybody may have sent; `false`: the user has no right
+ * to it. Criteria that differ from those of the last pull move documents in and out.
+ */
+export type ScopeCriteria = (
+  value: unknown,
+  request: Request,
+) => object | false | Promise<object | false>;
+
+/** A scope with its value. */
+export interface RequestedScope {
+  /** Names what it has: other criteria have another one. */
+  readonly key: string;
+  readonly has: NonNullable<Access['canRead']>;
+}
+
+/** Between a checkpoint and the key of a scope. */
+const BEHIND = '~';
+
+/** Pages of the store that one answer is made of, at most. */
+const MOST_PAGES = 8;
+
+/**
+ * The scope that a request asks for.
+ *
+ * @throws {Malformed}, {RequestFailure} `scope_unknown`, {ServerError} `scope_invalid`
+ */
+export async function requestedScope(
+  asked: unknown,
+  request: Request,
+  scopes: Readonly<Record<string, ScopeCriteria>>,
+  onFailure: OnFilterFailure,
+): Promise<RequestedScope> {
+  const entries = Object.entries(asObject(asked, '"scope"'));
+  const [[name, value] = ['']] = entries;
+  if (entries.length !== 1) throw new Malformed('"scope" is not one name with its value');
+  if (!Object.hasOwn(scopes, name))
+    throw new RequestFailure(400, 'scope_unknown', 'There is no scope of that name.');
+  const criteria: unknown = await scopes[name]?.(value, request);
+  if (criteria === false) return { key: 'none', has: async () => false };
+  try {
+    const { test } = compileCriteria(copy(criteria));
+    return { key: await keyOf(criteria), has: overWire(name, test, onFailure) };
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new ServerError('scope_invalid', `The scope "${name}" returned no criteria: ${why}`, {
+      ...{ place: name, cause },
+    });
+  }
+}
+
+async function keyOf(criteria: unknown): Promise<string> {
+  const text = JSON.stringify(criteria, (_, value) =>
+    value instanceof RegExp || typeof value === 'bigint' ? `${typeof value} ${value}` : value,
+  );
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return toHex(new Uint8Array(hash, 0, 12));
+}
+
+/** The checkpoint of the store in one of a scope. */
+export function storedPlace(checkpoint: string): string {
+  return checkpoint.split(BEHIND)[0] as string;
+}
+
+/**
+ * The changes of a scope: documents that it has, and those that have left it. Of others nothing is
+ * told, not even that they are there.
+ */
+export async function pullScope(
+  { store, access, collection }: { store: Store; access: Access; collection: string },
+  { key, has }: RequestedScope,
+  after: string | undefined,
+  limit: number,
+): Promise<PullAnswer> {
+  const isOther = after !== undefined && after !== `${storedPlace(after)}${BEHIND}${key}`;
+  let from = isOther || after === undefined ? undefined : storedPlace(after);
+  let [reset, changes, rejected]: [boolean, WireChange[], NonNullable<PullAnswer['rejected']>] = [
+    isOther,
+    [],
+    [],
+  ];
+  for (let pages = 1; ; pages++) {
+    const page = await store.pull(collection, from, limit - changes.length);
+    if (page.reset) [reset, changes, rejected] = [true, [], []];
+    const here = new Set<string>();
+    for (const { id, document } of page.changes)
+      if (document && (await has(id, document)) && (await access.canRead?.(id, document)) !== false)
+        here.add(id);
+    const others = page.changes.map(({ id }) => id).filter((id) => !here.has(id));
+    // Who has nothing yet need not hear what has left.
+    const asked = reset || after === undefined ? [] : others;
+    const left = new Set(
+      store.served ? await store.served(collection, key, [...here], asked) : asked,
+    );
+    for (const change of page.changes) {
+      const { id, version, document } = change;
+      if (here.has(id)) changes.push(change);
+      else if (left.has(id))
+        changes.push({ id, version, deleted: true, ...(document && { left: true }) });
+    }
+    rejected = [...rejected, ...(page.rejected ?? [])];
+    from = page.checkpoint;
+    if (page.more && pages < MOST_PAGES && changes.length < limit / 2) continue;
+    return {
+      ...{ changes, checkpoint: `${from}${BEHIND}${key}`, more: page.more, scoped: true },
+      ...(reset && { reset }),
+      ...(rejected.length > 0 && { rejected }),
+    };
+  }
+}
