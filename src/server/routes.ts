@@ -1,5 +1,4 @@
 import { Mutex } from '../async/mutex.ts';
-import { encode } from '../codec/body.ts';
 import { copy } from '../codec/capture.ts';
 import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts';
 import { CairnError } from '../errors/errors.ts';
@@ -408,7 +407,7 @@ export function mergedDocument(
   const isOnce =
     since > 0 && !keys.slice(0, since).some((one) => replicaOf(one) === replicaOf(key));
   if (!isOnce || !present || !document) return undefined;
-  const count = valuesIn(JSON.stringify(encode({ operations }, 'operations')));
+  const count = valuesIn(JSON.stringify(encodeDocument({ operations })));
   if ((valuesIn(JSON.stringify(present)) + count) * count > MOST_WORK) return undefined;
   // A copy: what JSON holds as it is would be changed in the store.
   const fields = copy(decodeDocument(present, id)) as Record<string, unknown>;
