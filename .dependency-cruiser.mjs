@@ -117,7 +117,7 @@ export default {
       from: { path: '^(src|worker)/', pathNot: '^src/node/' },
       to: {
         dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
-        pathNot: '^node_modules/(react|vue|svelte|solid-js|@tanstack/db)/',
+        pathNot: '^node_modules/(react|vue|svelte|solid-js|@angular/core|@tanstack/db)/',
       },
     },
     {
@@ -133,11 +133,11 @@ export default {
       from: { path: '^src/node/' },
       to: { path: '^node_modules/', pathNot: '^node_modules/(classic-level|@types/node)/' },
     },
-    ...['react', 'vue', 'svelte', 'solid'].map((framework) => ({
+    ...['react', 'vue', 'svelte', 'solid', 'angular'].map((framework) => ({
       name: `${framework}-in-its-binding-only`,
       severity: /** @type {const} */ ('error'),
       from: { path: '^(src|worker)/', pathNot: `^src/bindings/${framework}/` },
-      to: { path: `^node_modules/${framework}(-js)?/` },
+      to: { path: `^node_modules/@?${framework}(-js)?/` },
     })),
     {
       name: 'tanstack-in-its-entry-only',

@@ -51,7 +51,7 @@ const binding = (framework) => ({
   path: `dist/${framework}.js`,
   limit: '2 kB',
   gzip: true,
-  ignore: ['react', 'vue', 'svelte', 'solid-js'],
+  ignore: ['react', 'vue', 'svelte', 'solid-js', '@angular/core'],
   modifyEsbuildConfig: besideClient,
 });
 
@@ -207,7 +207,7 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
-  ...['react', 'vue', 'svelte', 'solid'].map(binding),
+  ...['react', 'vue', 'svelte', 'solid', 'angular'].map(binding),
   {
     name: 'hooks of all frameworks, once a component subscribes',
     path: 'dist/subscribed.js',

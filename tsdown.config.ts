@@ -53,6 +53,7 @@ export default defineConfig([
       react: 'src/bindings/react/index.ts',
       vue: 'src/bindings/vue/index.ts',
       svelte: 'src/bindings/svelte/index.ts',
+      angular: 'src/bindings/angular/index.ts',
       solid: 'src/bindings/solid/index.ts',
       devtools: 'src/devtools/index.ts',
       encryption: 'src/encryption/index.ts',

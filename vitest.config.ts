@@ -85,6 +85,7 @@ export default defineConfig({
       ...['incremental-indexeddb', 'loki-indexed'].map((name) => `lokijs/src/${name}-adapter.js`),
       ...['core', 'storage-dexie', 'storage-localstorage'].map((name) => `rxdb/plugins/${name}`),
       ...['react', 'react-dom', 'react-dom/client', 'vue', 'solid-js', 'solid-js/web'],
+      ...['core', 'compiler', 'platform-browser'].map((name) => `@angular/${name}`),
     ],
   },
   test: {

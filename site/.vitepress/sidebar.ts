@@ -22,6 +22,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'get-started/solid',
       'examples',
       'frameworks',
+      'guides/angular',
       'guides/tanstack-db',
       'bundlers',
     ],

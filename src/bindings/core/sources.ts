@@ -48,8 +48,9 @@ export function countSource<T extends object, S extends Stamp>(
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S> = {} as Params<T, S>,
   options?: CountOptions<T, S>,
+  hook = 'useLiveCount',
 ): QuerySource<number> {
-  return listSource('useLiveCount', collection, 'liveCount', params, options);
+  return listSource(hook, collection, 'liveCount', params, options);
 }
 
 /** What a pipeline makes of the documents of a collection. */
@@ -67,17 +68,19 @@ export function aggregateSource<
   collection: Maybe<ShownCollection<T, S>>,
   pipeline: P,
   options?: AggregateQueryOptions<Totals<T, S, P>>,
+  hook = 'useLiveAggregate',
 ): QuerySource<readonly Totals<T, S, P>[]> {
-  return listSource('useLiveAggregate', collection, 'liveAggregate', pipeline, options);
+  return listSource(hook, collection, 'liveAggregate', pipeline, options);
 }
 
 export function searchSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
   collection: Maybe<ShownCollection<T, S>>,
   text: Maybe<string>,
   options?: SearchQueryOptions<T, S, L>,
+  hook = 'useLiveSearch',
 ): QuerySource<readonly SearchHit<Found<T, S, L>>[]> {
   const given = isNone(text) ? undefined : collection;
-  return listSource('useLiveSearch', given, 'liveSearch', text, options);
+  return listSource(hook, given, 'liveSearch', text, options);
 }
 
 export function documentSource<
@@ -97,9 +100,10 @@ export function documentSource<
 export function valueSource<T>(
   collection: Maybe<KeyValueCollection<T>>,
   key: Maybe<Key>,
+  hook = 'useLiveValue',
 ): QuerySource<T | undefined> {
   const given = isNone(key) ? undefined : collection;
-  return sourceOf('useLiveValue', given, 'live', [key], {}, undefined, 'KEY_VALUE_BASED');
+  return sourceOf(hook, given, 'live', [key], {}, undefined, 'KEY_VALUE_BASED');
 }
 
 export function pagesSource<
@@ -111,10 +115,11 @@ export function pagesSource<
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   given?: PagesOptions<T, S, L, N>,
+  hook = 'useLivePages',
 ): Source<LivePages<Found<T, S, L, N>>> {
   const { page_size = 50, ...options } = given ?? {};
   const open = (limit: number) =>
-    listSource<readonly Found<T, S, L, N>[]>('useLivePages', collection, 'live', params, {
+    listSource<readonly Found<T, S, L, N>[]>(hook, collection, 'live', params, {
       ...options,
       limit,
     });
@@ -130,9 +135,10 @@ export function pagesSource<
 export function draftSource<T extends object, S extends Stamp>(
   collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<string>,
+  hook = 'useDraft',
 ): Source<DraftResult<T, S>> {
   // Typed as for copies: what it hands out is frozen in any case.
-  const live = documentSource('useDraft', collection, id) as QuerySource<Stored<T, S> | undefined>;
+  const live = documentSource(hook, collection, id) as QuerySource<Stored<T, S> | undefined>;
   const later = (name: 'set' | 'save' | 'reset') => (changes?: unknown) => {
     const given = copyOf(changes);
     const done = loadSubscribedCode().then(
@@ -173,10 +179,10 @@ function copyOf(changes: unknown): unknown {
 
 const idle = { ...UNKNOWN_STATUS, state: 'idle' } as ClientStatus;
 
-export function statusSource(db: DatabaseClient): Source<ClientStatus> {
+export function statusSource(db: DatabaseClient, hook = 'useDatabaseStatus'): Source<ClientStatus> {
   return lazySource(
     { collection: db ?? {}, start: idle },
-    ({ statusOf }) => statusOf(db),
+    ({ statusOf }) => statusOf(db, hook),
     'status',
   );
 }
@@ -215,7 +221,7 @@ function sourceOf<T>(
   );
 }
 
-const OFF_PAGES = { ...OFF, has_more: false, loadMore: () => undefined };
+export const OFF_PAGES = { ...OFF, has_more: false, loadMore: () => undefined };
 const PENDING_PAGES = { ...OFF_PAGES, ...PENDING };
 
 /**

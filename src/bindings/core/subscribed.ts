@@ -17,8 +17,8 @@ export const subscribed = {
 };
 
 /** The status of a database. @throws {OptionError} `option_invalid` if it is none. */
-function statusOf(db: DatabaseClient): Running<ClientStatus> {
-  if (!db?.Collection) throw wrong('useDatabaseStatus', db, 'a Database or a connection');
+function statusOf(db: DatabaseClient, hook: string): Running<ClientStatus> {
+  if (!db?.Collection) throw wrong(hook, db, 'a Database or a connection');
   // `db.status` makes a new object each time.
   let last: ClientStatus | undefined;
   return {
