@@ -95,7 +95,7 @@ export default [
   },
   part('aggregation', '14 kB'),
   part('backups', '15.5 kB'),
-  part('expressions', '14.8 kB'),
+  part('expressions', '15.9 kB'),
   part('relations', '14 kB'),
   part('replication', '6 kB'),
   part('search', '14 kB'),

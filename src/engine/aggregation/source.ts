@@ -12,6 +12,7 @@ import { type GroupStage, isGroup } from '../../query/pipeline/stages/grouping.t
 import type { Plan } from '../../query/plan/plan.ts';
 import { isManaged, type StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
+import { criteriaFilter } from '../find/candidates.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import type { DecodedDocuments } from '../records/record-store.ts';
@@ -178,20 +179,26 @@ export class PipelineSource {
   /** Where all documents are decoded, and all that match count. */
   *#readDecoded(decoded: DecodedDocuments, sink: Sink): Coroutine<void> {
     const { documents } = decoded;
-    const { parts } = this.query.compiled;
     const records = this.#context.records.list();
-    const column = (path: string) => decoded.column(path);
+    const filters = this.query.compiled.parts.map((part) => criteriaFilter(part, decoded));
+    const rows = new Int32Array(BLOCK);
+    const columns = new Map<string, readonly unknown[] | undefined>();
+    // One that has to be made first is made for the next run: this one is as fast without.
+    const column = (path: string) => {
+      if (!columns.has(path)) columns.set(path, decoded.column(path));
+      return columns.get(path);
+    };
     for (let from = 0; from < documents.length && !sink.isFull; from += BLOCK) {
-      const to = Math.min(from + BLOCK, documents.length);
-      this.#documents = to;
-      if (sink.takeBlock && !this.#isWhole && parts.length === 0)
-        sink.takeBlock({ documents, from, to, column });
+      let length = Math.min(BLOCK, documents.length - from);
+      for (let at = 0; at < length; at++) rows[at] = from + at;
+      this.#documents = from + length;
+      for (const filter of filters) length = filter(rows, length);
+      if (sink.takeBlock && !this.#isWhole) sink.takeBlock({ documents, rows, length, column });
       else {
         const found: object[] = [];
-        for (let at = from; at < to; at++) {
-          const fields = documents[at] as object;
-          if (!parts.every(({ test }) => test(fields))) continue;
-          found.push(this.#documentOf(records[at] as StoredRecord, fields));
+        for (let at = 0; at < length; at++) {
+          const row = rows[at] as number;
+          found.push(this.#documentOf(records[row] as StoredRecord, documents[row] as object));
         }
         yield* outcome(sink.take(found));
       }

@@ -228,7 +228,7 @@ type Visit = (record: StoredRecord, body: Body | undefined) => boolean;
 type BlockFilter = (block: Int32Array, length: number) => number;
 
 /** By a part of the criteria. */
-function criteriaFilter(
+export function criteriaFilter(
   { test, path, value, literal }: CriteriaPart,
   decoded: DecodedDocuments,
 ): BlockFilter {

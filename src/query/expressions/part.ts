@@ -3,6 +3,7 @@ import { compileItemCriteria } from '../criteria/compile-criteria.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { compileExpression } from './compile-expression.ts';
+import { IdPart } from './id-part.ts';
 import { isTrue, keysIn } from './operator.ts';
 import { bitOperators } from './operators/bits.ts';
 import { dateShift } from './operators/dates.ts';
@@ -20,6 +21,7 @@ const language = {
   compileTest: compileExpressionTest,
   dateShift,
   keysIn,
+  IdPart,
 };
 
 export type Language = typeof language;

@@ -1,5 +1,6 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { loadedLanguage } from '../criteria/late-operators.ts';
+import type { Block } from '../expressions/id-part.ts';
 import type { Variables } from '../expressions/operator.ts';
 import type { Language } from '../expressions/part.ts';
 import { valueReader } from '../path/own-property.ts';
@@ -9,13 +10,13 @@ import { BATCH, type PipelineRun } from './run.ts';
 
 export type Documents = readonly object[];
 
-/** Documents side by side, with the values at their paths. */
-export interface Block {
-  readonly documents: Documents;
-  readonly from: number;
-  readonly to: number;
-  /** As that of `DecodedDocuments`. */
-  column(path: string): readonly unknown[] | undefined;
+/** The rows 0, 1, 2 … of a list. */
+let allRows = new Int32Array(0);
+
+/** The first rows of a list. */
+export function rowsOf(length: number): Int32Array {
+  if (allRows.length < length) allRows = Int32Array.from({ length: 2 * length }, (_, at) => at);
+  return allRows;
 }
 
 /** What takes the documents that a stage makes. */

@@ -5,7 +5,7 @@ import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
 import { type Evaluate, type ExpressionSettings, keysIn, namedOperands } from '../operator.ts';
-import { ExactSum } from './exact-sum.ts';
+import { Average, averageOf, ExactSum, SumStates } from './exact-sum.ts';
 import {
   BY_RANK,
   descending,
@@ -16,10 +16,6 @@ import {
 } from './ordered.ts';
 import {
   type Accumulator,
-  type AddAll,
-  Average,
-  addAll,
-  addAllNumbers,
   Count,
   Deviation,
   Distinct,
@@ -28,6 +24,8 @@ import {
   Last,
   Merged,
   Pushed,
+  StateList,
+  type States,
 } from './states.ts';
 
 /**
@@ -55,8 +53,8 @@ export interface CompiledAccumulator {
    * @throws {CriteriaError} `operand_invalid`
    */
   readonly make: (key?: unknown) => Accumulator;
-  /** Adds a list of values, each to the state of its group. */
-  readonly addAll: AddAll;
+  /** Those of many new groups. */
+  readonly makeAll: () => States;
   /**
    * The same for groups that documents leave too; its results equal those of `make` bit by bit.
    * `undefined` where the accumulator has none.
@@ -110,10 +108,13 @@ const only = (atEnd: boolean) => (ordered: Ordered) => ordered.few(1, atEnd)[0] 
 
 const accumulators: Readonly<Record<string, Compiler>> = {
   $sum: of(() => new ExactSum(), {
-    addAll: addAllNumbers,
+    makeAll: () => new SumStates((sum) => sum),
     makeInvertible: () => new ExactSum(),
   }),
-  $avg: of(() => new Average(), { addAll: addAllNumbers, makeInvertible: () => new Average() }),
+  $avg: of(() => new Average(), {
+    makeAll: () => new SumStates(averageOf),
+    makeInvertible: () => new Average(),
+  }),
   $min: extreme(-1),
   $max: extreme(1),
   $first: of(() => new First(), { makeInvertible: ordered(BY_RANK, () => true, only(false)) }),
@@ -182,7 +183,8 @@ export function compileAccumulator(
     return one;
   };
   const compiled = compiler(operand, at, compile, settings.collation);
-  return { roots, grows: false, addAll, makeInvertible: undefined, ...compiled };
+  const makeAll = () => new StateList(compiled.make);
+  return { roots, grows: false, makeAll, makeInvertible: undefined, ...compiled };
 }
 
 /** `$firstN` and its kin: of `minN` and `maxN` null and missing values are left out. */

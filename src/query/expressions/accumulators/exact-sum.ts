@@ -1,3 +1,5 @@
+import type { States } from './states.ts';
+
 /** Exponent of the least number above 0, the unit of what two numbers cannot hold. */
 const LEAST = 1074n;
 const ONE = 1n << LEAST;
@@ -80,6 +82,85 @@ export class ExactSum {
   #addBigint(value: bigint, count: 1 | -1): void {
     this.#bigints += count;
     this.#rest += value << LEAST;
+  }
+}
+
+export class Average extends ExactSum {
+  override result(): number | null {
+    return averageOf(super.result(), this.count);
+  }
+}
+
+export function averageOf(sum: unknown, count: number): number | null {
+  return count === 0 ? null : Number(sum) / count;
+}
+
+/**
+ * The sums of many groups, each as exact: what two numbers hold is in columns, which takes half the
+ * time that an object for each takes.
+ */
+export class SumStates implements States {
+  #highs = new Float64Array(64);
+  #lows = new Float64Array(64);
+  #counts = new Int32Array(64);
+  #length = 0;
+  /** What columns cannot hold. */
+  readonly #rests = new Map<number, ExactSum>();
+  readonly #finish: (sum: number | bigint | null, count: number) => unknown;
+
+  constructor(finish: (sum: number | bigint | null, count: number) => unknown) {
+    this.#finish = finish;
+  }
+
+  open(): void {
+    if (++this.#length <= this.#highs.length) return;
+    const [highs, lows, counts] = [this.#highs, this.#lows, this.#counts];
+    this.#highs = new Float64Array(2 * highs.length);
+    this.#lows = new Float64Array(2 * highs.length);
+    this.#counts = new Int32Array(2 * highs.length);
+    this.#highs.set(highs);
+    this.#lows.set(lows);
+    this.#counts.set(counts);
+  }
+
+  addAll(groups: Int32Array, values: readonly unknown[], rows: Int32Array, length: number): void {
+    const [highs, lows, counts] = [this.#highs, this.#lows, this.#counts];
+    for (let at = 0; at < length; at++) {
+      const value = values[rows[at] as number];
+      const group = groups[at] as number;
+      if (typeof value !== 'number') {
+        if (typeof value === 'bigint') this.#addRest(group, value);
+        continue;
+      }
+      const before = highs[group] as number;
+      const high = before + value;
+      const added = high - before;
+      const error = before - (high - added) + (value - added);
+      const lowBefore = lows[group] as number;
+      const low = lowBefore + error;
+      const lowAdded = low - lowBefore;
+      if (lowBefore - (low - lowAdded) + (error - lowAdded) === 0) {
+        highs[group] = high;
+        lows[group] = low;
+        (counts[group] as number)++;
+      } else this.#addRest(group, value);
+    }
+  }
+
+  result(group: number): unknown {
+    const rest = this.#rests.get(group);
+    const [high, low] = [this.#highs[group] as number, this.#lows[group] as number];
+    if (!rest) return this.#finish(high + low, this.#counts[group] as number);
+    const count = (this.#counts[group] as number) + rest.count;
+    rest.add(high);
+    rest.add(low);
+    return this.#finish(rest.result(), count);
+  }
+
+  #addRest(group: number, value: number | bigint): void {
+    const rest = this.#rests.get(group) ?? new ExactSum();
+    rest.add(value);
+    this.#rests.set(group, rest);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
 import { isNullish, wrongKind } from '../operator.ts';
-import { ExactSum } from './exact-sum.ts';
 
 /** What an accumulator has seen of a group. */
 export interface Accumulator {
@@ -14,25 +13,33 @@ export interface Accumulator {
   result(): unknown;
 }
 
-/** Adds values to the states of their groups: the value at `from + n` to the state `places[n]`. */
-export type AddAll = (
-  states: readonly Accumulator[],
-  places: Int32Array,
-  values: readonly unknown[],
-  from: number,
-  count: number,
-) => void;
+/** The states of all groups of a run, by number. */
+export interface States {
+  /** Begins the next group. @throws {CriteriaError} `operand_invalid` */
+  open(key: unknown): void;
+  /** Adds to the group `groups[n]` the value at `rows[n]`, of so many. */
+  addAll(groups: Int32Array, values: readonly unknown[], rows: Int32Array, length: number): void;
+  result(group: number): unknown;
+}
 
-export const addAll: AddAll = (states, places, values, from, count) => {
-  for (let at = 0; at < count; at++)
-    (states[places[at] as number] as Accumulator).add(values[from + at]);
-};
-
-/** The same in a loop of its own, as a call in a loop for all classes is far slower. */
-export const addAllNumbers: AddAll = (states, places, values, from, count) => {
-  for (let at = 0; at < count; at++)
-    (states[places[at] as number] as ExactSum).add(values[from + at]);
-};
+/** An object for each group. */
+export class StateList implements States {
+  readonly #make: (key: unknown) => Accumulator;
+  readonly #all: Accumulator[] = [];
+  constructor(make: (key: unknown) => Accumulator) {
+    this.#make = make;
+  }
+  open(key: unknown): void {
+    this.#all.push(this.#make(key));
+  }
+  addAll(groups: Int32Array, values: readonly unknown[], rows: Int32Array, length: number): void {
+    for (let at = 0; at < length; at++)
+      (this.#all[groups[at] as number] as Accumulator).add(values[rows[at] as number]);
+  }
+  result(group: number): unknown {
+    return (this.#all[group] as Accumulator).result();
+  }
+}
 
 export class Count implements Accumulator {
   #count = 0;
@@ -44,12 +51,6 @@ export class Count implements Accumulator {
   }
   result(): number {
     return this.#count;
-  }
-}
-
-export class Average extends ExactSum {
-  override result(): number | null {
-    return this.count === 0 ? null : Number(super.result()) / this.count;
   }
 }
 

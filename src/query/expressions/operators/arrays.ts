@@ -1,9 +1,9 @@
 import { compileSort } from '../../sort/compile-sort.ts';
 import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
-import { ExactSum } from '../accumulators/exact-sum.ts';
+import { Average, ExactSum } from '../accumulators/exact-sum.ts';
 import { descending, fewOf } from '../accumulators/ordered.ts';
-import { type Accumulator, Average, Deviation, Extreme } from '../accumulators/states.ts';
+import { type Accumulator, Deviation, Extreme } from '../accumulators/states.ts';
 import {
   checkLength,
   compileNamed,

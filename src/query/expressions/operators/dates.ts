@@ -42,6 +42,9 @@ const MONTHS: Readonly<Record<string, number>> = { year: 12, quarter: 3, month: 
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
+/** So many begins of bins are kept. */
+const MOST_STARTS = 1000;
+
 const EPOCH_MONTH = 2000 * 12;
 const EPOCH_DAY = firstDayOf(EPOCH_MONTH);
 
@@ -87,9 +90,16 @@ export const dates = {
     (settings, place) => {
       const { numberAt, startOf } = unitsIn(settings, place);
       const size = integerIn(settings.binSize ?? 1, `${place}.binSize`, 1);
+      /** Those of the last bins: to make a date takes longer than to find its bin. */
+      const starts = new Map<number, Date>();
       return (date) => {
-        const number = numberAt(timeIn(date, place));
-        return new Date(startOf(Math.floor(number / size) * size));
+        const bin = Math.floor(numberAt(timeIn(date, place)) / size);
+        const known = starts.get(bin);
+        if (known) return known;
+        const start = new Date(startOf(bin * size));
+        if (starts.size === MOST_STARTS) starts.clear();
+        starts.set(bin, start);
+        return start;
       };
     },
   ),

@@ -1,5 +1,5 @@
 import type { CompiledAccumulator } from '../../expressions/accumulators/compile-accumulator.ts';
-import type { Accumulator } from '../../expressions/accumulators/states.ts';
+import type { Block } from '../../expressions/id-part.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort } from '../../sort/compile-sort.ts';
 import { orderIn } from '../../value/collation.ts';
@@ -7,7 +7,6 @@ import type { Compare } from '../../value/compare-values.ts';
 import { bracketOf, isFields } from '../../value/value-type.ts';
 import type { PipelineRun } from '../run.ts';
 import {
-  type Block,
   type CompileStage,
   compileFields,
   compileValue,
@@ -19,6 +18,7 @@ import {
   languageOf,
   pathOf,
   readerAt,
+  rowsOf,
   type Sink,
   type Stage,
   type StageExpression,
@@ -104,131 +104,126 @@ function groupSink(
   run: PipelineRun,
   next: Sink,
 ): Sink {
-  const keyOf = languageOf().keysIn(collation);
-  const isPlain = collation === undefined;
-  const expressions = parts ?? [whole];
-  const names = parts?.map(({ name }) => name);
-  /** Of each part of the `_id` a level; the last has slots. */
-  const root: SlotMap = new Map();
+  const { IdPart } = languageOf();
+  const all = (parts ?? [whole]).map((one) => new IdPart(one, !parts, collation));
   const ids: unknown[] = [];
   /** How many documents each group has. */
   const counts: number[] = [];
-  /** Of each field, by slot; empty for one that counts. */
-  const states: readonly Accumulator[][] = fields.map(() => []);
-  /** The slot of each document of a batch. */
-  let places = new Int32Array(0);
+  /** Of each field; `undefined` for one that counts. */
+  const states = fields.map(({ accumulator, unit }) =>
+    unit === undefined ? accumulator.makeAll() : undefined,
+  );
+  /** Groups by the numbers of the values of several parts: of each a level. */
+  const root: GroupMap = new Map();
+  /** The group of each document of a block. */
+  let groups: Int32Array = new Int32Array(0);
 
-  const open = (slots: SlotMap, key: unknown, id: unknown): number => {
-    const slot = ids.push(id) - 1;
+  const open = (id: unknown): number => {
     counts.push(0);
-    slots.set(key, slot);
-    for (const [index, { accumulator, unit }] of fields.entries())
-      if (unit === undefined) (states[index] as Accumulator[]).push(accumulator.make(id));
-    return slot;
+    for (const state of states) state?.open(id);
+    return ids.push(id) - 1;
   };
 
-  /** Finds the group of each document. */
-  const find = ({ values, from }: Values, length: number): void => {
-    for (let at = 0; at < length; at++) {
-      const value = values[from + at];
-      const key =
-        isPlain && typeof value === 'string' && value.charCodeAt(0) !== 0
-          ? value
-          : keyOf(value ?? null);
-      const slot = root.get(key) as number | undefined;
-      const found = slot === undefined ? open(root, key, value ?? null) : slot;
-      (counts[found] as number)++;
-      places[at] = found;
+  /** Finds the groups by several parts, without an object for each document. */
+  const findByParts = (block: Block): void => {
+    const numbers = all.map((part) => part.read(block));
+    if (groups.length < block.length) groups = new Int32Array(block.length);
+    for (let at = 0; at < block.length; at++) {
+      let known = root;
+      for (let part = 0; part < numbers.length - 1; part++) {
+        const number = numbers[part]?.[at] as number;
+        const below = (known.get(number) ?? new Map()) as GroupMap;
+        if (below.size === 0) known.set(number, below);
+        known = below;
+      }
+      const last = numbers.at(-1)?.[at] as number;
+      const group =
+        (known.get(last) as number | undefined) ??
+        open(idOf(block.documents[block.rows[at] as number] as object));
+      known.set(last, group);
+      groups[at] = group;
     }
   };
 
-  const idAt = (all: readonly Values[], at: number): object => {
+  /** That of its first document: equal values of parts may look different. */
+  const idOf = (document: object): object => {
     const id: Record<string, unknown> = {};
-    for (const [index, { values, from }] of all.entries()) {
-      const value = values[from + at];
-      if (value !== undefined) id[(names as string[])[index] as string] = value;
+    for (const { name, evaluate } of parts ?? []) {
+      const value = evaluate(document);
+      if (value !== undefined) id[name] = value;
     }
     return id;
   };
 
-  /** The same for an `_id` of several parts, without an object for each document. */
-  const findByParts = (all: readonly Values[], length: number): void => {
-    const last = all.length - 1;
-    for (let at = 0; at < length; at++) {
-      let slots = root;
-      for (let part = 0; part < last; part++) {
-        const { values, from } = all[part] as Values;
-        const key = keyOf(values[from + at]);
-        const below = (slots.get(key) ?? new Map()) as SlotMap;
-        if (below.size === 0) slots.set(key, below);
-        slots = below;
-      }
-      const { values, from } = all[last] as Values;
-      const key = keyOf(values[from + at]);
-      const slot = slots.get(key) as number | undefined;
-      const found = slot === undefined ? open(slots, key, idAt(all, at)) : slot;
-      (counts[found] as number)++;
-      places[at] = found;
-    }
-  };
-
   const takeBlock = (block: Block): void => {
-    const length = block.to - block.from;
-    if (places.length < length) places = new Int32Array(length);
+    const { length } = block;
     const before = ids.length;
-    const all = expressions.map(({ evaluate, path }) => valuesOf(evaluate, path, block));
-    if (names) findByParts(all, length);
-    else find(all[0] as Values, length);
+    if (parts) findByParts(block);
+    else {
+      const [first] = all as [InstanceType<typeof IdPart>];
+      groups = first.read(block);
+      for (const id of first.values.slice(before)) open(id);
+    }
+    for (let at = 0; at < length; at++) (counts[groups[at] as number] as number)++;
     const made = ids.length - before;
     if (made > 0) {
       run.keep(ids.slice(before), place);
       run.charge(made * (GROUP_SIZE + fields.length * STATE_SIZE), place);
     }
-    for (const [index, { accumulator, path, place: at, read, unit }] of fields.entries()) {
-      if (unit !== undefined) continue;
-      const { values, from } = valuesOf(read, path, block);
-      if (accumulator.grows) run.keep(values.slice(from, from + length), at);
-      accumulator.addAll(states[index] as Accumulator[], places, values, from, length);
+    for (const [index, { accumulator, path, place: at, read }] of fields.entries()) {
+      const state = states[index];
+      if (!state) continue;
+      const { values, rows } = valuesOf(read, path, block);
+      const given = () => Array.from(rows.subarray(0, length), (row) => values[row]);
+      if (accumulator.grows) run.keep(given(), at);
+      state.addAll(groups, values, rows, length);
     }
   };
 
-  function* groups(): Generator<object> {
-    for (const [slot, _id] of ids.entries()) {
+  function* made(): Generator<object> {
+    for (const [group, _id] of ids.entries()) {
       const made: Record<string, unknown> = { _id };
-      for (const [index, { name, unit }] of fields.entries())
-        made[name] =
-          unit === undefined
-            ? (states[index] as Accumulator[])[slot]?.result()
-            : unit * (counts[slot] as number);
+      for (const [index, { name, unit = 1 }] of fields.entries()) {
+        const state = states[index];
+        made[name] = state ? state.result(group) : unit * (counts[group] as number);
+      }
       yield made;
     }
   }
 
-  const take = (documents: Documents) =>
-    takeBlock({ documents, from: 0, to: documents.length, column: () => undefined });
-  return { ...gathering(run, next, take, groups), takeBlock };
+  const take = (documents: Documents) => {
+    const { length } = documents;
+    takeBlock({ documents, rows: rowsOf(length), length, column: () => undefined });
+  };
+  return { ...gathering(run, next, take, made), takeBlock };
 }
 
-type SlotMap = Map<unknown, SlotMap | number>;
+type GroupMap = Map<number, GroupMap | number>;
 
-/** The values of a batch, from an index on. */
+/** The values of a block, and where they stand. */
 interface Values {
   readonly values: readonly unknown[];
-  readonly from: number;
+  readonly rows: Int32Array;
 }
 
 function valuesOf(
   evaluate: (document: object) => unknown,
   path: string | undefined,
-  { documents, from, to, column }: Block,
+  { documents, rows, length, column }: Block,
 ): Values {
   const found = path === undefined ? undefined : column(path);
-  // An array on the way has to be followed.
-  const isPlain = found && (!path?.includes('.') || !found.slice(from, to).some(Array.isArray));
-  if (isPlain) return { values: found, from };
-  const values = new Array<unknown>(to - from);
-  for (let at = from; at < to; at++) values[at - from] = evaluate(documents[at] as object);
-  return { values, from: 0 };
+  if (found && (!path?.includes('.') || !hasArray(found, rows, length)))
+    return { values: found, rows };
+  const values = new Array<unknown>(length);
+  for (let at = 0; at < length; at++)
+    values[at] = evaluate(documents[rows[at] as number] as object);
+  return { values, rows: rowsOf(length) };
+}
+
+/** Whether an array is on the way, which has to be followed. */
+function hasArray(values: readonly unknown[], rows: Int32Array, length: number): boolean {
+  for (let at = 0; at < length; at++) if (Array.isArray(values[rows[at] as number])) return true;
+  return false;
 }
 
 const COUNTED = { count: { $sum: 1 } };
