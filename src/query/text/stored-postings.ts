@@ -12,9 +12,6 @@ export interface StoredPostings {
   readonly slots: Uint32Array;
 }
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 /** Words have no such character, which sorts before all that they have. */
 const BETWEEN = '\n';
 
@@ -27,7 +24,7 @@ const COUNTS = 6;
 /** The largest items first, so that each begins at a multiple of its size. */
 export function encodePostings({ postings, ranks, slots }: StoredPostings): Uint8Array {
   const { words, ends, documents, bytes, lengths, pathCount, size } = postings;
-  const text = encoder.encode(words.join(BETWEEN));
+  const text = new TextEncoder().encode(words.join(BETWEEN));
   const sizes = [size, pathCount, words.length, text.length, bytes.length];
   const counts = Float64Array.of(FORMAT, ...sizes);
   const columns = [counts, ranks, slots, ends, documents, lengths, text, bytes];
@@ -59,7 +56,7 @@ export function decodePostings({ buffer }: Uint8Array<ArrayBuffer>): StoredPosti
   const ends = next(Uint32Array, wordCount);
   const documents = next(Uint32Array, wordCount * pathCount);
   const lengths = next(Uint16Array, size * pathCount);
-  const text = decoder.decode(next(Uint8Array, textLength));
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(next(Uint8Array, textLength));
   const words = wordCount > 0 ? text.split(BETWEEN) : [];
   const bytes = next(Uint8Array, byteCount);
   const postings = new Postings({ words, ends, documents, bytes, lengths, pathCount });
