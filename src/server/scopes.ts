@@ -3,6 +3,7 @@ import { toHex } from '../codec/exact-json/base64.ts';
 import { asObject, Malformed } from '../codec/exact-json/json-checks.ts';
 import { compileCriteria } from '../query/criteria/compile-criteria.ts';
 import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
+import { encodeDocument } from '../replication/protocol/wire-documents.ts';
 import { type Access, type OnFilterFailure, overWire } from './access.ts';
 import { RequestFailure } from './failures.ts';
 import { ServerError } from './server-error.ts';
@@ -46,10 +47,11 @@ export async function requestedScope(
   if (entries.length !== 1) throw new Malformed('"scope" is not one name with its value');
   if (!Object.hasOwn(scopes, name))
     throw new RequestFailure(400, 'scope_unknown', 'There is no scope of that name.');
-  const criteria: unknown = await scopes[name]?.(value, request);
-  if (criteria === false) return { key: 'none', has: async () => false };
+  const given: unknown = await scopes[name]?.(value, request);
+  if (given === false) return { key: 'none', has: async () => false };
   try {
-    const { test } = compileCriteria(copy(criteria));
+    const criteria = copy(given) as object;
+    const { test } = compileCriteria(criteria);
     return { key: await keyOf(criteria), has: overWire(name, test, onFailure) };
   } catch (cause) {
     const why = (cause as Error).message;
@@ -59,10 +61,8 @@ export async function requestedScope(
   }
 }
 
-async function keyOf(criteria: unknown): Promise<string> {
-  const text = JSON.stringify(criteria, (_, value) =>
-    value instanceof RegExp || typeof value === 'bigint' ? `${typeof value} ${value}` : value,
-  );
+async function keyOf(criteria: object): Promise<string> {
+  const text = JSON.stringify(encodeDocument({ criteria }));
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return toHex(new Uint8Array(hash, 0, 12));
 }
