@@ -94,7 +94,7 @@ function durationOf(keep: unknown): number {
 }
 
 /** The change of a scope, as the engine gets it. @throws {OptionError} */
-export function scopeAsk(given: { scope: unknown; keep: unknown }) {
+export function scopeAsk(given: { scope: unknown; keep: unknown }, now: number) {
   const { scope, keep } = checkOptions(
     given,
     {
@@ -103,7 +103,7 @@ export function scopeAsk(given: { scope: unknown; keep: unknown }) {
     },
     'scopes',
   );
-  const until = keep === undefined ? undefined : Date.now() + durationOf(keep);
+  const until = keep === undefined ? undefined : now + durationOf(keep);
   return { scope: JSON.stringify(scope), until };
 }
 

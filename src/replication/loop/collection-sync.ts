@@ -197,7 +197,7 @@ export class CollectionSync {
 
   /** Adds a scope, or removes it, and asks for a round. */
   async setScope(scope: ReplicationScope, keep: unknown, ends = false): Promise<void> {
-    const ask = scopeAsk({ scope, keep });
+    const ask = scopeAsk({ scope, keep }, this.#environment.clock.now());
     if (!this.#settings.scopes) throw optionConflict('scopes', 'Give replicate() scopes.');
     const channel = await this.opened;
     await this.#begin(channel, null);
