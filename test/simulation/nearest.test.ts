@@ -23,19 +23,6 @@ function open(id: number, browser: Browser, declared = indexes) {
   return { tab, things };
 }
 
-/** The answer of a call. Indexes are built in turns of the event loop, which take no time here. */
-async function hear<T>(world: World, asked: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = () => {
-    isDone = true;
-  };
-  asked.then(done, done);
-  for (let turn = 0; turn < 1000 && !isDone; turn++)
-    await world.runUntil(world.now + 20, () => isDone);
-  expect(isDone).toBe(true);
-  return asked;
-}
-
 /** What is nearest to the origin, by a look at all documents. */
 const bruteForce = (documents: readonly Thing[]) =>
   documents
@@ -45,7 +32,7 @@ const bruteForce = (documents: readonly Thing[]) =>
     .map(({ _id }) => _id);
 
 const nearest = async (world: World, things: DocumentCollection<{ at?: unknown }>) =>
-  (await hear(world, things.nearest([0, 0], { k: 100 }))).map(({ document }) => document._id);
+  (await world.hearInTurns(things.nearest([0, 0], { k: 100 }))).map(({ document }) => document._id);
 
 test('every leader finds the nearest of what was acknowledged', async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
@@ -53,21 +40,23 @@ test('every leader finds the nearest of what was acknowledged', async () => {
     const browser = simulateBrowser(world);
     const { random } = world;
     let leader = open(0, browser);
-    await hear(world, leader.tab.db.ready);
+    await world.hearInTurns(leader.tab.db.ready);
     for (let round = 1; round <= 4; round++) {
       const follower = open(round, browser);
       const vector = () => [random.between(1, 1e6), random.between(1, 1e6)];
       for (let n = 0; n < 6; n++)
-        await hear(world, follower.things.insert({ _id: `${round} ${n}`, at: vector() } as never));
-      await hear(world, follower.things.patch(`${round} 0`, { at: vector() }));
-      await hear(world, follower.things.patch(`${round} 1`, { at: null }));
-      await hear(world, follower.things.delete(`${round} 2`));
-      if (random.chance(0.5)) await hear(world, leader.things.save());
+        await world.hearInTurns(
+          follower.things.insert({ _id: `${round} ${n}`, at: vector() } as never),
+        );
+      await world.hearInTurns(follower.things.patch(`${round} 0`, { at: vector() }));
+      await world.hearInTurns(follower.things.patch(`${round} 1`, { at: null }));
+      await world.hearInTurns(follower.things.delete(`${round} 2`));
+      if (random.chance(0.5)) await world.hearInTurns(leader.things.save());
       const asked = follower.things.nearest([0, 0], { k: 100 });
       if (random.chance(0.5)) leader.tab.kill();
       else leader.tab.close();
-      const during = (await hear(world, asked)).map(({ document }) => document._id);
-      const right = bruteForce((await hear(world, follower.things.filter({}))) as never);
+      const during = (await world.hearInTurns(asked)).map(({ document }) => document._id);
+      const right = bruteForce((await world.hearInTurns(follower.things.filter({}))) as never);
       expect([seed, round, right.length]).toEqual([seed, round, round * 4]);
       expect([seed, round, during]).toEqual([seed, round, right]);
       expect([seed, round, await nearest(world, follower.things)]).toEqual([seed, round, right]);
@@ -81,18 +70,18 @@ test('a vector index loses no change that was acknowledged before it was declare
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
-    await hear(world, leader.db.ready);
+    await world.hearInTurns(leader.db.ready);
     const old = open(1, browser, []);
     const wrong = { _id: 'wrong', at: 'text' };
-    if (seed % 2) await hear(world, old.things.insert(wrong as never));
-    else await hear(world, old.things.insertMany([wrong, { _id: 'none' }] as never));
-    await hear(world, old.things.insert({ _id: 'right', at: [1, 2] } as never));
+    if (seed % 2) await world.hearInTurns(old.things.insert(wrong as never));
+    else await world.hearInTurns(old.things.insertMany([wrong, { _id: 'none' }] as never));
+    await world.hearInTurns(old.things.insert({ _id: 'right', at: [1, 2] } as never));
     leader.kill();
     const next = open(2, browser);
     expect([seed, await nearest(world, next.things)]).toEqual([seed, ['right']]);
-    const all = (await hear(world, next.things.filter({}))).map(({ _id }) => _id);
+    const all = (await world.hearInTurns(next.things.filter({}))).map(({ _id }) => _id);
     expect([seed, all.includes('wrong'), all.length]).toEqual([seed, true, seed % 2 ? 2 : 3]);
-    await expect(hear(world, next.things.insert({ at: 'text' }))).rejects.toMatchObject({
+    await expect(world.hearInTurns(next.things.insert({ at: 'text' }))).rejects.toMatchObject({
       code: 'vector_invalid',
     });
   }

@@ -28,19 +28,9 @@ function construct(tab: Tab, indexes: readonly IndexOption[]) {
 
 type Own = ReturnType<typeof construct>;
 
-async function hear<T>(world: World, asked: Promise<T>): Promise<T | { code: string }> {
-  let answer: { value: T | { code: string } } | undefined;
-  const take = (value: T | { code: string }) => {
-    answer = { value };
-  };
-  asked.then(take, take);
-  // An index is built in turns of the event loop, which take no time here.
-  for (let second = 0; second < 20 && !answer; second++)
-    for (let turn = 0; turn < 50 && !answer; turn++)
-      await world.runUntil(world.now + 20, () => answer !== undefined);
-  expect(answer).toBeDefined();
-  return (answer as { value: T }).value;
-}
+/** The answer of a call, or its error. */
+const hear = <T>(world: World, asked: Promise<T>): Promise<T | { code: string }> =>
+  world.hearInTurns(asked.catch((error: { code: string }) => error));
 
 test('an app that is reloaded as another version has what the old one left, and its own indexes', async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -33,31 +33,18 @@ function open(id: number, browser: Browser, indexes: readonly IndexOption[] = IN
   return { tab, notes };
 }
 
-/** The answer of a call. Indexes are built in turns of the event loop, which take no time here. */
-async function hear<T>(world: World, asked: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = () => {
-    isDone = true;
-  };
-  asked.then(done, done);
-  for (let turn = 0; turn < 1000 && !isDone; turn++)
-    await world.runUntil(world.now + 20, () => isDone);
-  expect(isDone).toBe(true);
-  return asked;
-}
-
 /** Compares all searches with a look at all documents. */
 async function check(world: World, notes: Notes, label: unknown): Promise<void> {
-  const all = await hear(world, notes.filter({}));
+  const all = await world.hearInTurns(notes.filter({}));
   for (const word of WORDS) {
-    const hits = await hear(world, notes.search(word, { limit: 1000 }));
+    const hits = await world.hearInTurns(notes.search(word, { limit: 1000 }));
     const right = all.filter(({ text }) => text.split(' ').includes(word));
     const ids = (found: readonly { readonly _id: string }[]) => found.map(({ _id }) => _id).sort();
     expect([label, word, ids(hits.map(({ document }) => document))]).toEqual([
       ...[label, word, ids(right.slice(0, 1000))],
     ]);
   }
-  const { length } = await hear(world, notes.nearest([0, 0], { k: 1000 }));
+  const { length } = await world.hearInTurns(notes.nearest([0, 0], { k: 1000 }));
   expect([label, length]).toEqual([label, Math.min(1000, all.filter(({ at }) => at).length)]);
 }
 
@@ -68,17 +55,19 @@ test('every leader finds the words of what was acknowledged', async () => {
     const { random } = world;
     const textOf = () => [0, 1, 2].map(() => random.pick(WORDS)).join(' ');
     let leader = open(0, browser);
-    await hear(world, leader.tab.db.ready);
+    await world.hearInTurns(leader.tab.db.ready);
     for (let round = 1; round <= 5; round++) {
       const follower = open(round, browser);
       const { notes } = follower;
       for (let n = 0; n < 6; n++)
-        await hear(world, notes.insert({ _id: `${round} ${n}`, text: textOf(), at: [n, round] }));
-      await hear(world, notes.patch(`${round} 0`, { text: textOf() }));
-      await hear(world, notes.delete(`${round} 1`));
-      if (round > 1) await hear(world, notes.patch(`${round - 1} 3`, { text: textOf() }));
+        await world.hearInTurns(
+          notes.insert({ _id: `${round} ${n}`, text: textOf(), at: [n, round] }),
+        );
+      await world.hearInTurns(notes.patch(`${round} 0`, { text: textOf() }));
+      await world.hearInTurns(notes.delete(`${round} 1`));
+      if (round > 1) await world.hearInTurns(notes.patch(`${round - 1} 3`, { text: textOf() }));
       if (random.chance(0.5)) await check(world, notes, [seed, round, 'before']);
-      if (random.chance(0.5)) await hear(world, leader.notes.save());
+      if (random.chance(0.5)) await world.hearInTurns(leader.notes.save());
       // A rest, in which a checkpoint is written, or a part of it.
       if (random.chance(0.5)) await world.runUntil(world.now + 2000 + random.between(0, 50));
       if (random.chance(0.5)) leader.tab.kill();
@@ -96,10 +85,10 @@ test('a leader that ends in the middle of a build leaves it to the next one', as
     const { random } = world;
     const textOf = () => [0, 1].map(() => random.pick(WORDS)).join(' ');
     const old = open(0, browser, []);
-    await hear(world, old.tab.db.ready);
+    await world.hearInTurns(old.tab.db.ready);
     const all = Array.from({ length: MANY }, (_, n) => ({ text: textOf(), at: [n, seed] }));
-    await hear(world, old.notes.insertMany(all));
-    await hear(world, old.notes.save());
+    await world.hearInTurns(old.notes.insertMany(all));
+    await world.hearInTurns(old.notes.save());
     // The engine of the first tab builds what the others declare, and ends meanwhile.
     const next = open(1, browser);
     const waiting = next.notes.search('water', { limit: 1000 });
@@ -108,9 +97,9 @@ test('a leader that ends in the middle of a build leaves it to the next one', as
     await world.runUntil(world.now + random.between(0, 40));
     if (random.chance(0.5)) old.tab.kill();
     else old.tab.close();
-    await hear(world, changed);
-    await hear(world, waiting);
-    expect(await hear(world, next.notes.count())).toBe(MANY + 1);
+    await world.hearInTurns(changed);
+    await world.hearInTurns(waiting);
+    expect(await world.hearInTurns(next.notes.count())).toBe(MANY + 1);
     await check(world, next.notes, seed);
   }
 });

@@ -62,6 +62,24 @@ export class World {
   }
 
   /**
+   * The same, of a call that waits for turns of the event loop, which take no time here: indexes
+   * are built in them.
+   *
+   * @throws {Error} if it has not settled after 20 seconds.
+   */
+  async hearInTurns<T>(asked: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = () => {
+      isDone = true;
+    };
+    asked.then(done, done);
+    for (let turn = 0; turn < 1000 && !isDone; turn++)
+      await this.runUntil(this.#now + 20, () => isDone);
+    if (!isDone) throw new Error(`No answer in 1000 turns, at ${this.#now}.`);
+    return asked;
+  }
+
+  /**
    * Lets time go by until then, with all that happens.
    *
    * @param enough Asked after each thing that happens; time stops where it says so.
