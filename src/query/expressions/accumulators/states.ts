@@ -19,6 +19,7 @@ export interface States {
   open(key: unknown): void;
   /** Adds to the group `groups[n]` the value at `rows[n]`, of so many. */
   addAll(groups: Int32Array, values: readonly unknown[], rows: Int32Array, length: number): void;
+  /** To be called once for each group, when nothing more is added. */
   result(group: number): unknown;
 }
 
