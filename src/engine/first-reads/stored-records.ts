@@ -148,7 +148,9 @@ export class StoredRecords {
     for (const slot of slots) {
       const { segment, row } = this.#reader.placeOf(slot);
       if (!this.live.has(segment)) continue;
-      rows.set(segment, [...(rows.get(segment) ?? []), row]);
+      const list = rows.get(segment) ?? [];
+      list.push(row);
+      rows.set(segment, list);
     }
     const warm = await this.#takeWarm(rows);
     if (rows.size > 0 && this.room.isFull) return undefined;
@@ -165,7 +167,8 @@ export class StoredRecords {
     for (const [segment, list] of rows) {
       const left = list.filter((row) => {
         const record = warm.record(segment, row);
-        return !record || !found.push(record);
+        if (record) found.push(record);
+        return !record;
       });
       rows.set(segment, left);
       if (left.length === 0) rows.delete(segment);
