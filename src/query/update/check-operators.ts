@@ -91,9 +91,9 @@ function sorted(name: string): string {
   return [...name].sort().join('');
 }
 
-/** @throws {ValueError} `update_invalid` */
 const MANAGED = 'names a managed field, which only Cairn changes';
 
+/** @throws {ValueError} `update_invalid` */
 function addUnmanaged(path: SplitPath, place: string, checking: Checking): void {
   if (isManaged(path.path)) throw updateInvalid(place, MANAGED);
   checking.paths.push(path);
