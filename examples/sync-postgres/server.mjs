@@ -8,7 +8,7 @@ import { openDatabase } from './database.mjs';
 const database = await openDatabase();
 await database.store.setup(); // tables and functions, as in cairndb/server/postgres.sql
 
-// An app checks here who asks, see "Who may do what" in docs/sync-server.md.
+// An app checks here who asks, see "Who may do what" in docs/sync/server.md.
 const sync = nodeListener(createHandler({ store: database.store, authorize: () => true }));
 
 const PAGE = new URL('public/', import.meta.url);

@@ -4,6 +4,7 @@ import llms from 'vitepress-plugin-llms';
 import { anchorOf } from './anchors.ts';
 import { engineInPage } from './engine-in-page.ts';
 import { placeIndexes } from './index-pages.ts';
+import { redirectMoved } from './moved-pages.ts';
 import { API, sidebar } from './sidebar.ts';
 import { withoutEmptyHeaders } from './table-headers.ts';
 
@@ -31,7 +32,10 @@ export default defineConfig({
         const font = { rel: 'preload', href, as: 'font', type: 'font/woff2', crossorigin: '' };
         return ['link', font];
       }),
-  buildEnd: ({ outDir, pages }) => placeIndexes(outDir, pages),
+  buildEnd: ({ outDir, pages }) => {
+    placeIndexes(outDir, pages);
+    redirectMoved(outDir);
+  },
   markdown: {
     anchor: { slugify: anchorOf },
     config: (md) => {
@@ -44,6 +48,7 @@ export default defineConfig({
     nav: [
       { text: 'Get started', link: '/get-started', activeMatch: '/get-started' },
       { text: 'Guides', link: '/guides/modelling', activeMatch: '/guides/' },
+      { text: 'Sync', link: '/sync', activeMatch: '/sync' },
       { text: 'Recipes', link: '/recipes/', activeMatch: '/recipes/|/examples' },
       { text: 'Reference', link: '/reference/clients', activeMatch: '/reference/|/api/|/errors' },
       { text: 'Benchmarks', link: '/benchmarks', activeMatch: '/benchmarks' },

@@ -52,10 +52,21 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/performance',
       'guides/security',
       'guides/encryption',
-      'sync',
-      'sync-server',
       'devtools',
     ],
+  ],
+  [
+    'Sync',
+    withOthersIn('sync', [
+      'sync',
+      'sync/status',
+      'sync/conflicts',
+      'sync/scopes',
+      'sync/server',
+      'sync/postgres',
+      'sync/couchdb',
+      'sync/adapters',
+    ]),
   ],
   ['Recipes', pagesIn('recipes')],
   ['Migrating', pagesIn('migrating')],
@@ -101,6 +112,11 @@ function results(): Item[] {
   const bySize = (page: string) => Number(page.split('/')[1]) || Number.POSITIVE_INFINITY;
   const pages = pagesIn('benchmarks').toSorted((a, b) => bySize(a) - bySize(b));
   return pages.flatMap(itemOf);
+}
+
+/** These pages, and behind them those of a folder that are not among them. */
+function withOthersIn(folder: string, pages: readonly string[]): string[] {
+  return [...pages, ...pagesIn(folder).filter((page) => !pages.includes(page))];
 }
 
 /** The pages of a folder, by name, its index first. */

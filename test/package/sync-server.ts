@@ -3,7 +3,7 @@ import { Child, removeFolder } from '../../tools/browsers/child.mjs';
 import { makeApp, type Served } from './consumers.ts';
 import { userEnvironment } from './tarball.ts';
 
-/** As in docs/sync-server.md, in memory. */
+/** As in docs/sync/server.md, in memory. */
 const SERVER = `
   import { createServer } from 'node:http';
   import { createHandler, memory, nodeListener } from 'cairndb/server';
