@@ -14,7 +14,7 @@ export interface TransactionOptions {
 }
 
 const checks: Readonly<Record<string, Check>> = {
-  retries: integer('a whole number from 0', (retries) => retries >= 0, 5),
+  retries: integer(0, undefined, 5),
   durable: flag,
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 };

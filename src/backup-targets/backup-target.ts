@@ -1,4 +1,4 @@
-import { type Check, checkOptions, number } from '../api/options/option-checks.ts';
+import { type Check, checkOptions, number, seconds } from '../api/options/option-checks.ts';
 import { DEVICE } from './content/target-paths.ts';
 
 /**
@@ -68,11 +68,7 @@ export interface BackupToSettings {
   readonly timeout: number;
 }
 
-export const timeoutCheck: Check = number(
-  'seconds, 1 to 3600',
-  (value) => value >= 1 && value <= 3600,
-  60,
-);
+export const timeoutCheck: Check = seconds(1, 60);
 
 /** @throws {OptionError} with the invalid option. */
 export function parseBackupToOptions(options: unknown): BackupToSettings {

@@ -1,4 +1,4 @@
-import { checkOptions, number, oneOf } from '../api/options/option-checks.ts';
+import { checkOptions, integer, oneOf } from '../api/options/option-checks.ts';
 import { StorageError, type StorageErrorCode } from '../errors/errors.ts';
 import type { GetItem, Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
@@ -47,7 +47,7 @@ const CODES: Record<StorageErrorCode, string> = {
 const CHECKS = {
   on: oneOf(['open', 'read', 'write'], 'write'),
   code: oneOf(Object.keys(CODES), 'storage_full'),
-  times: number('a whole number from 1', (value) => Number.isInteger(value) && value >= 1),
+  times: integer(1),
 };
 
 interface ActiveFault {

@@ -9,8 +9,8 @@ import {
   flag,
   milliseconds,
   name,
-  number,
   oneOf,
+  seconds,
 } from './option-checks.ts';
 
 const part = oneOf(PART_NAMES);
@@ -83,7 +83,7 @@ const worker: Check = {
     typeof (value as { postMessage?: unknown } | null)?.postMessage === 'function',
 };
 
-const answer_timeout = number('1 to 3600 seconds', (value) => value >= 1 && value <= 3600, 20);
+const answer_timeout = seconds(1, 20);
 
 /** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {

@@ -19,7 +19,7 @@ export type Collation =
 
 const checks = {
   locale: { allowed: "the tag of a known language, such as 'sv'", test: isKnown, required: true },
-  strength: integer('1, 2 or 3', (value) => value > 0 && value < 4, 3),
+  strength: integer(1, 3, 3),
   numeric: flag,
   caseFirst: oneOf(['upper', 'lower', 'off']),
 };

@@ -10,7 +10,16 @@ import {
 import type { StandardSchema } from '../standard-schema.ts';
 import { type ExpireOption, expireOption, parseExpiry } from './expire-options.ts';
 import { type IndexOption, indexList, parseIndexes } from './index-options.ts';
-import { type Check, checkOptions, flag, integer, name, number, oneOf } from './option-checks.ts';
+import {
+  type Check,
+  checkOptions,
+  flag,
+  integer,
+  name,
+  number,
+  oneOf,
+  seconds,
+} from './option-checks.ts';
 
 /** Options of both types of collection. */
 export interface CommonOptions {
@@ -253,19 +262,15 @@ const stepList: Check = {
 const common: Record<keyof CommonOptions | 'type' | 'migrate', Check> = {
   name,
   type: { ...oneOf(['DOCUMENT_BASED', 'KEY_VALUE_BASED']), required: true },
-  save_timeout: number('0 to 3600 seconds', (value) => value >= 0 && value <= 3600, SAVE_TIMEOUT),
-  save_directly_after: integer(
-    'a whole number of changes, 1 or more',
-    (value) => value >= 1,
-    SAVE_DIRECTLY_AFTER,
-  ),
+  save_timeout: seconds(0, SAVE_TIMEOUT),
+  save_directly_after: integer(1, undefined, SAVE_DIRECTLY_AFTER),
   cache_retention_time: aboveZeroOrNever('minutes', 10),
   backup_retention_time: aboveZeroOrNever('days', 3),
   caching: flag,
   auto_create_backup: flag,
   detailed_debugger_logs: flag,
   activate_drop_method: flag,
-  version: integer('a whole number, 1 or more', (value) => value >= 1, 1),
+  version: integer(1, undefined, 1),
   migrate: stepList,
   schema: {
     allowed: 'a Standard Schema',
@@ -278,11 +283,7 @@ const documentOnly: Record<string, Check> = {
   expire_after: expireOption,
   shared_documents: flag,
   relations: { allowed: 'an object', test: isPlainObject },
-  id_length: integer(
-    'a whole number from 4 to 256',
-    (value) => value >= 4 && value <= 256,
-    ID_LENGTH,
-  ),
+  id_length: integer(4, 256, ID_LENGTH),
 };
 
 for (const stamp of ['created', 'updated', 'edited', 'archived', 'unarchived']) {

@@ -44,12 +44,18 @@ export function number(
 /** A duration. */
 export const milliseconds: Check = number('milliseconds, 0 or more', (value) => value >= 0);
 
-export function integer(
-  allowed: string,
-  test: (value: number) => boolean,
-  fallback?: number,
-): Check {
-  return number(allowed, (value) => Number.isSafeInteger(value) && test(value), fallback);
+/** At most an hour. */
+export function seconds(least: number, fallback?: number): Check {
+  return number(`${least} to 3600 seconds`, (value) => value >= least && value <= 3600, fallback);
+}
+
+/** A whole number within bounds. */
+export function integer(least: number, most?: number, fallback?: number): Check {
+  return number(
+    `a whole number${most ? ` from ${least} to ${most}` : `, ${least} or more`}`,
+    (value) => Number.isSafeInteger(value) && value >= least && !(value > (most as number)),
+    fallback,
+  );
 }
 
 /** Whether an index can have the path. */

@@ -60,7 +60,7 @@ const textChecks: Record<string, Check> = {
 const vectorChecks: Record<string, Check> = {
   vector: { allowed: 'a path such as "embedding"', test: isIndexable, required: true },
   dimensions: {
-    ...integer('a whole number from 1 to 8,192', (count) => count > 0 && count <= 8192),
+    ...integer(1, 8192),
     required: true,
   },
   metric: oneOf(['cosine', 'dot', 'euclidean'], 'cosine'),

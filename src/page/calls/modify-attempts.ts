@@ -35,7 +35,7 @@ export function modifyQueueOf(order: CallOrder): CallQueue {
 }
 
 const checks: Readonly<Record<string, Check>> = {
-  retries: integer('a whole number from 0', (retries) => retries >= 0, RETRIES),
+  retries: integer(0, undefined, RETRIES),
   signal: { allowed: 'an AbortSignal', test: isAbortSignal },
 };
 

@@ -21,8 +21,7 @@ const shared: Record<string, Check> = {
   ...{ archived, select, signal },
 };
 
-const upTo = (most: number, fallback: number): Check =>
-  integer(`a whole number from 1 to ${most}`, (count) => count > 0 && count <= most, fallback);
+const upTo = (most: number, fallback: number): Check => integer(1, most, fallback);
 
 const nearestChecks: Record<string, Check> = { ...shared, k: upTo(1000, 10) };
 

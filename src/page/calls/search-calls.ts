@@ -13,7 +13,7 @@ const LONGEST = 1000;
 const { archived, select, signal } = findChecks;
 
 const checks: Record<string, Check> = {
-  limit: integer('a whole number from 1 to 1,000', (count) => count > 0 && count <= 1000, 20),
+  limit: integer(1, 1000, 20),
   after: { allowed: 'a hit of this search, with its document and score', test: isHit },
   criteria: { allowed: '', test: () => true, fallback: {} },
   mode: oneOf(['all', 'any'], 'all'),

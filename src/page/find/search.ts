@@ -11,7 +11,7 @@ import { type CairnError, CriteriaError } from '../../errors/errors.ts';
 import type { Search } from '../sending/observed-call.ts';
 
 const anything: Check = { allowed: '', test: () => true };
-const count = integer('a whole number, 0 or more', (value) => value >= 0);
+const count = integer(0);
 
 /** Checks of the options of all queries. */
 export const findChecks = {
