@@ -37,6 +37,7 @@ export type {
   LiveListener,
   LiveOptions,
   LiveSnapshot,
+  WatchHandlers,
 } from './api/live-options.ts';
 export type {
   HybridHit,

@@ -43,3 +43,18 @@ export interface Readable<T> {
   readonly subscribe: (listener: LiveListener<T>) => () => void;
   readonly getSnapshot: () => LiveSnapshot<T>;
 }
+
+/** What `watch` calls. All are optional. What they throw is an uncaught error; the rest runs. */
+export interface WatchHandlers<T> {
+  /**
+   * A document is in the result now: inserted, changed to match, or moved up into the `limit`.
+   * @param isInitial Whether it was there when the watch began.
+   */
+  enter?: ((document: T, isInitial: boolean) => void) | undefined;
+  /** A document of the result has changed. */
+  update?: ((document: T, before: T) => void) | undefined;
+  /** A document has left the result. @param document As it was when it was in it. */
+  exit?: ((document: T) => void) | undefined;
+  /** The watch has ended with an error. Without it the error is uncaught. */
+  error?: ((error: Error) => void) | undefined;
+}

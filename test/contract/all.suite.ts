@@ -65,6 +65,7 @@ import { transactionsSuite } from './transactions/transactions.suite.ts';
 import { uniqueIndexesSuite } from './unique-indexes.suite.ts';
 import { upsertManySuite } from './upsert-many.suite.ts';
 import { valuesSuite } from './values.suite.ts';
+import { watchSuite } from './watch.suite.ts';
 
 type Suite = (fixture: ClientFixture) => void;
 
@@ -153,6 +154,7 @@ const aboutEngine: readonly Suite[] = [
   syncSuite,
   liveReadingSuite,
   liveOwnChangesSuite,
+  watchSuite,
   schemaDocumentsSuite,
   badSchemasSuite,
 ];

@@ -166,6 +166,7 @@ describe('docs/reference and docs/guides/backups.md name every public member of'
     nearest: 0,
     explainSearch: 0,
     liveSearch: 0,
+    watch: 0,
   };
   const keyValues: Members<KeyValueCollection> = {
     name: 0,

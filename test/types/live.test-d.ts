@@ -26,6 +26,30 @@ describe('live queries', () => {
     });
   });
 
+  test('give handlers of a watch what they show', () => {
+    const stop = people.watch(
+      { age: { $gt: 1 } },
+      {
+        enter: (person, isInitial) => {
+          expectTypeOf(person).toEqualTypeOf<Stored<Person>>();
+          expectTypeOf(isInitial).toEqualTypeOf<boolean>();
+        },
+        update: (person, before) => expectTypeOf(before).toEqualTypeOf(person),
+        error: (error) => expectTypeOf(error).toEqualTypeOf<Error>(),
+      },
+      { sort: { age: 1 }, limit: 2 },
+    );
+    expectTypeOf(stop).toEqualTypeOf<() => void>();
+    const exit = ({ name }: { name: string }) => void name;
+    people.watch({}, { exit }, { select: ['name'] });
+    // @ts-expect-error not selected
+    people.watch({}, { exit }, { select: ['age'] });
+    // @ts-expect-error no such handler
+    people.watch({}, { leave: exit });
+    // @ts-expect-error a watch has no pages
+    people.watch({}, { exit }, { after: { _id: 'a' } });
+  });
+
   test('have defined data once they are ready', () => {
     const query = people.liveCount();
     expectTypeOf(query.getSnapshot()).toEqualTypeOf<LiveSnapshot<number>>();

@@ -16,7 +16,7 @@ import type {
   Stamp,
   Stored,
 } from '../../api/document-types.ts';
-import type { LiveCountOptions, LiveOptions } from '../../api/live-options.ts';
+import type { LiveCountOptions, LiveOptions, WatchHandlers } from '../../api/live-options.ts';
 import type { IncludeOption, RelationsOf } from '../../api/relation-types.ts';
 import type { LiveSearchOptions, SearchHit } from '../../api/search-types.ts';
 import type { DocumentCalls } from '../calls/document-calls.ts';
@@ -29,7 +29,7 @@ import {
 import { addMethods } from '../calls/methods.ts';
 import type { DocumentStream } from '../find/document-stream.ts';
 import { copied } from '../find/search.ts';
-import { LiveQuery } from '../live/live-query.ts';
+import { LiveQuery, watchQuery } from '../live/live-query.ts';
 import { documentsSource } from '../live/live-source.ts';
 import { checkId } from '../sending/call-arguments.ts';
 import { type OpenView, viewOf } from './backup-view.ts';
@@ -255,6 +255,37 @@ export class DocumentCollection<
     options?: LiveOptions<T, S, L, N>,
   ): LiveQuery<readonly Found<T, S, L, N>[]> {
     return new LiveQuery(documentsSource(this.liveBase, params, options));
+  }
+
+  /**
+   * Calls handlers for the documents that enter, change in and leave the result of a query, in any
+   * tab: first for those that are there. The documents are those of {@link live}: frozen, as the
+   * options ask.
+   *
+   * @returns a function that ends it: no handler is called again.
+   * @throws {OptionError} with the option or handler; {CriteriaError}
+   *
+   * @example
+   * ```ts
+   * const stop = users.watch(
+   *   { age: { $gte: 18 } },
+   *   {
+   *     enter: (user, isInitial) => console.log(isInitial ? 'there is' : 'here comes', user.name),
+   *     update: (user, before) => console.log(before.name, 'is now', user.name),
+   *     exit: (user) => console.log('there goes', user.name),
+   *   },
+   * );
+   * ```
+   */
+  watch<
+    const L extends SelectOption<T, S> = undefined,
+    const N extends IncludeOption<S> = undefined,
+  >(
+    params: Params<T, S>,
+    handlers: WatchHandlers<Found<T, S, L, N>>,
+    options?: LiveOptions<T, S, L, N>,
+  ): () => void {
+    return watchQuery(this.live(params, options) as never, handlers as never);
   }
 
   /** Makes a {@link LiveQuery} of the number of matching documents; without params, of all. */

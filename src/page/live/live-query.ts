@@ -1,7 +1,9 @@
-import type { LiveListener, LiveSnapshot } from '../../api/live-options.ts';
+import type { LiveListener, LiveSnapshot, WatchHandlers } from '../../api/live-options.ts';
+import { checkOptions } from '../../api/options/option-checks.ts';
 import { callSafely, checkListener } from '../../async/emitter.ts';
 import { inMicrotask } from '../../async/next-turn.ts';
 import { asCairnError, CollectionError } from '../../errors/errors.ts';
+import { findChecks } from '../find/search.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveIteration } from './live-reading.ts';
 import type { LiveSource } from './live-source.ts';
@@ -10,6 +12,9 @@ import type { LiveSource } from './live-source.ts';
 const SNAPSHOT_READ_MS = 1000;
 
 const UNREAD = Object.freeze({ status: 'pending', data: undefined, error: undefined });
+
+const { where: handler } = findChecks;
+const HANDLERS = { enter: handler, update: handler, exit: handler, error: handler };
 
 /** Loaded on demand: most pages only subscribe. */
 const loadReading = () => import('./live-reading.ts');
@@ -205,4 +210,15 @@ export class LiveQuery<T> implements AsyncIterable<T> {
       if (this.#readers.has(reader)) callSafely(reader.listener as LiveListener<T>, snapshot);
     }
   }
+}
+
+/** Calls handlers with the differences of a query's result. @returns a function that ends it. */
+export function watchQuery<T extends { readonly _id: string }>(
+  query: LiveQuery<readonly T[]>,
+  handlers: WatchHandlers<T>,
+): () => void {
+  checkOptions(handlers, HANDLERS, 'watch()');
+  // One that did not load fails each query too.
+  loadReading().then(({ watchResult }) => watchResult(query, handlers), handlers.error);
+  return () => query.close();
 }

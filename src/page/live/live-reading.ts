@@ -1,4 +1,5 @@
-import type { LiveSnapshot, Readable } from '../../api/live-options.ts';
+import type { LiveSnapshot, Readable, WatchHandlers } from '../../api/live-options.ts';
+import { callSafely } from '../../async/emitter.ts';
 
 type Ready<T> = LiveSnapshot<T> & { status: 'ready' };
 
@@ -14,6 +15,43 @@ export function firstReady<T>(query: Readable<T>): Promise<Ready<T>> {
     const stop = query.subscribe(look);
     look(query.getSnapshot());
   });
+}
+
+/**
+ * Calls handlers with the differences of a result. Exits first: what was entered and has not left
+ * is never more than `limit`.
+ */
+export function watchResult<T extends { readonly _id: string }>(
+  query: Readable<readonly T[]>,
+  { enter, update, exit, error: fail }: WatchHandlers<T>,
+): void {
+  let before: ReadonlyMap<string, T> | undefined;
+  let isOver = false;
+  const call = (handler: (() => void) | undefined) => {
+    if (handler && !isOver) callSafely(handler, undefined);
+  };
+  query.subscribe(({ status, data, error }) => {
+    if (status === 'error') {
+      // `closed` is an ordinary end.
+      if ((error as { code?: unknown }).code !== 'closed') call(() => (fail ?? raise)(error));
+      isOver = true;
+    }
+    if (status !== 'ready') return;
+    const known = before;
+    const after = new Map(data.map((document) => [document._id, document]));
+    before = after;
+    if (exit && known)
+      for (const [id, document] of known) if (!after.has(id)) call(() => exit(document));
+    for (const [id, document] of after) {
+      const old = known?.get(id);
+      if (!old) call(enter && (() => enter(document, !known)));
+      else if (old !== document) call(update && (() => update(document, old)));
+    }
+  });
+}
+
+function raise(error: Error): never {
+  throw error;
 }
 
 interface Waiting<T> {
