@@ -49,6 +49,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/native-apps',
       'guides/offline',
       'testing',
+      ...pagesIn('testing'),
       'guides/performance',
       'guides/security',
       'guides/encryption',

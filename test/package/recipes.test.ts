@@ -7,7 +7,7 @@ import { requireBrowser } from '../../tools/browsers/find.mjs';
 import { allAtNight } from '../setup/at-night.ts';
 import { ROOT, run, unpackInto } from './tarball.ts';
 
-/** A project of docs/testing.md, with the packages that it installs beside the tarball. */
+/** A project of docs/testing/, with the packages that it installs beside the tarball. */
 const recipes: readonly (readonly [name: string, tests: RegExp, packages: readonly string[]])[] = [
   ['vitest-happy-dom', /Tests +3 passed/, ['vitest']],
   ['vitest-jsdom', /Tests +5 passed/, ['vitest', 'fake-indexeddb']],
