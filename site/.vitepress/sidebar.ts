@@ -22,6 +22,8 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'get-started/solid',
       'examples',
       'frameworks',
+      'frameworks/forms',
+      'frameworks/rendering',
       'guides/angular',
       'guides/tanstack-db',
       'bundlers',
