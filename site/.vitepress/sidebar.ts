@@ -22,11 +22,11 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'get-started/solid',
       'examples',
       'frameworks',
-      'frameworks/forms',
-      'frameworks/rendering',
+      ...pagesIn('frameworks'),
       'guides/angular',
       'guides/tanstack-db',
       'bundlers',
+      ...pagesIn('bundlers'),
     ],
   ],
   [
