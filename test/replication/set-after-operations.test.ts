@@ -1,4 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { http } from '../../src/replication/index.ts';
+import { createHandler, memory } from '../../src/server/index.ts';
 import { closeDevices } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 import { phones, settled } from './phone.ts';
@@ -32,4 +34,26 @@ test('fractions that add up to another last digit are still sums', async () => {
   for (const by of [0.2, 0.3, 0.4]) await a.orders.patch('o', { $inc: { at: by } });
   const { o } = (await settled(a, b)) as { o: { at: number } };
   expect(o.at).toBeCloseTo(2, 12);
+});
+
+describe.each([
+  ['update', (orders: any) => orders.update('o', { list: ['new'], n: 1 }), ['new']],
+  ['delete', (orders: any) => orders.delete('o'), ['a']],
+])('what was replaced by %s after a push that never arrived', (_, replace, list) => {
+  test('is not made by asking for the push', async () => {
+    const handler = createHandler({ store: memory(), authorize: () => true });
+    const fetch = (url: string, init: RequestInit) => handler(new Request(url, init));
+    const url = 'https://example.com/orders';
+    const [a, b] = await phones(http({ url, fetch: fetch as never }));
+    await a.orders.insert({ _id: 'o', list: ['a'], n: 1 });
+    await settled(a, b);
+    await a.orders.patch('o', { $push: { list: 'gone' } });
+    await a.attempt('request');
+    await replace(a.orders);
+    await b.orders.patch('o', { n: 2 });
+    await b.settled();
+    for (const one of [a, b, a]) await one.settled();
+    expect(await a.orders.get('o')).toMatchObject({ list, n: 2 });
+    expect(await b.orders.get('o')).toEqual(await a.orders.get('o'));
+  });
 });

@@ -215,7 +215,11 @@ async function findAncestors(
     open = open.filter(({ candidates }) => candidates.length > 0);
     if (open.length === 0) break;
     const last = open.map(({ candidates }) => candidates.at(-1) as Push);
-    const rows = open.map(({ local }, index) => changeOf(context, local, last[index] as Push));
+    // Asks alone: what operations would make now may be replaced here since.
+    const rows = open.map(({ local }, index) => ({
+      ...changeOf(context, local, last[index] as Push),
+      operations: undefined,
+    }));
     const results = await sendRows(context.remote, rows);
     open = open.filter(({ local }, index) => {
       const push = last[index] as Push;
