@@ -42,6 +42,21 @@ const besideClient = (config) => ({
   plugins: [stopAtLazyImports, withoutClient],
 });
 
+/** @type {import('esbuild').Plugin} */
+const withoutReplication = {
+  name: 'without-replication',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/replication\.js$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+/** @param {BuildOptions} config @returns {BuildOptions} */
+const besideReplication = (config) => ({
+  ...config,
+  format: 'esm',
+  plugins: [stopAtLazyImports, withoutClient, withoutReplication],
+});
+
 /**
  * The hooks of a framework, without the framework and the client.
  * @param {string} framework
@@ -152,6 +167,13 @@ export default [
     limit: '20 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
+  },
+  {
+    name: 'CouchDB, with its first request',
+    path: 'dist/couchdb.js',
+    limit: '8 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideReplication,
   },
   {
     name: 'encryption, in a page',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CouchRemote } from '../../../src/replication/couchdb/couchdb.ts';
+import { CouchRemote } from '../../../src/replication/couchdb/couch-remote.ts';
 import { type CouchCheckpoint, couchdb } from '../../../src/replication/index.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 import { TestClock, turn } from '../fetching/test-clock.ts';
