@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Database, memoryDriver } from '../../src/index.ts';
-import { matchTexts } from '../../src/query/text/text-matches.ts';
+import { matchTexts, type TextMatches } from '../../src/query/text/text-matches.ts';
 import { TextRuns } from '../../src/query/text/text-runs.ts';
+import { matched } from './matched.ts';
 
 function open(text: string | readonly string[]) {
   const db = new Database({ name: `bounds ${Math.random()}`, storage: memoryDriver() });
@@ -14,30 +15,57 @@ function open(text: string | readonly string[]) {
   return { db, notes, ids };
 }
 
-test('one letter looks at two million entries of a million documents, and says so', () => {
-  const keys = Array.from({ length: 1_000_000 }, (_, n) => `a${n % 400} a${n % 401} b${n % 9}`);
+/** Postings of a million documents, if not given. */
+function manyTexts(textOf: (n: number) => string, length = 1_000_000) {
+  const keys = Array.from({ length }, (_, n) => textOf(n));
   const runs = new TextRuns<{ rank: number }>(1);
   const entries = keys.map((_, rank) => ({ rank }));
   runs.load(entries, Float64Array.from(keys.keys()), keys);
   for (const _slice of runs.building()) expect(_slice).toBeUndefined();
   const settings = { runs, weights: [1], synonyms: new Map() };
-  const rules = { mode: 'all', fuzzy: false } as const;
-  const find = (words: string[]) => {
-    const [term] = matchTexts(settings, [{ words, use: 'word', isPrefix: true }], rules).terms;
-    return term?.entries ?? 0;
-  };
-  expect(find(['a'])).toBe(2_000_000);
-  expect(find(['a3'])).toBeLessThan(2_000_000);
+  const find = (typed: string, fuzzy = false): TextMatches<{ rank: number }> =>
+    matched(
+      settings,
+      typed.split(' ').map((word) => ({ words: [word], use: 'word', isPrefix: !fuzzy })),
+      { mode: 'all', fuzzy },
+    );
+  return { runs, find, settings };
+}
+
+test('one letter looks at two million entries of a million documents, and says so', () => {
+  const { runs, find } = manyTexts((n) => `a${n % 400} a${n % 401} b${n % 9}`);
+  expect(find('a').terms[0]?.entries).toBe(2_000_000);
+  expect(find('a3').terms[0]?.entries).toBeLessThan(2_000_000);
   // More words that begin so than entries that are looked at.
   runs.add({ rank: 1_000_000 }, 'a9999');
-  const [term] = matchTexts(settings, [{ words: ['a'], use: 'word', isPrefix: true }], rules).terms;
-  expect(term?.entries).toBeLessThanOrEqual(2_000_000);
-  const { truncated } = matchTexts(
-    settings,
-    [{ words: ['a'], use: 'word', isPrefix: true }],
-    rules,
-  );
+  const { terms, truncated } = find('a');
+  expect(terms[0]?.entries).toBeLessThanOrEqual(2_000_000);
   expect(truncated).toBe(true);
+});
+
+test('words that nearly all of a million documents have find them, however many are typed', () => {
+  const { find } = manyTexts((n) => `the of and ${n === 7 ? 'hydrogen' : `w${n % 9}`}`);
+  const { scores, truncated } = find('the of and hydr');
+  expect([scores.map(({ rows }) => [...rows]), truncated]).toEqual([[[7]], false]);
+});
+
+test('what was typed wrong leaves room for the next word', () => {
+  const { find } = manyTexts(
+    (n) => `abcd${n % 2} abcd${2 + (n % 3)} ${n === 7 ? 'hydrogen' : 'x'}`,
+  );
+  const { scores, truncated } = find('abcde hydrgen', true);
+  expect([scores.map(({ rows }) => [...rows]), truncated]).toEqual([[[7]], true]);
+});
+
+test('a search of many words over many others comes in slices', () => {
+  const { settings } = manyTexts((n) => `abcd${n}`, 50_000);
+  const terms = Array.from({ length: 100 }, (_, n) => {
+    return { words: [`abdc${n}`], use: 'word', isPrefix: false } as const;
+  });
+  const slices = matchTexts(settings, terms, { mode: 'any', fuzzy: true });
+  let count = 0;
+  for (let step = slices.next(); !step.done; step = slices.next()) count++;
+  expect(count).toBe(200);
 });
 
 test('hits of a search that left words out say so', async () => {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { IndexOption } from '../../src/index.ts';
-import { BestFirst, matchTexts } from '../../src/query/text/text-matches.ts';
+import { BestFirst } from '../../src/query/text/text-matches.ts';
 import { TextRuns } from '../../src/query/text/text-runs.ts';
 import { type Checkpoint, directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { settled } from '../engine/fake-clock.ts';
+import { matched } from './matched.ts';
 
 interface Note {
   text: string;
@@ -21,7 +22,7 @@ test('a search that has begun takes the versions that were there', () => {
   const settings = { runs, weights: [1], synonyms: new Map() };
   const terms = [{ words: ['water'], use: 'word', isPrefix: false }] as const;
   const search = () => {
-    const { scores } = matchTexts(settings, terms, { mode: 'all', fuzzy: false });
+    const { scores } = matched(settings, terms, { mode: 'all', fuzzy: false });
     return new BestFirst(scores, undefined);
   };
   const best = search();

@@ -87,8 +87,10 @@ class TextSearch {
     yield* this.#inSlices(index.runs.building());
   }
 
-  *#inSlices(work: Generator<void>): Coroutine<void> {
-    for (const _slice of work) if (this.#pace.late) yield* this.#pace.pause();
+  *#inSlices<T>(work: Generator<void, T>): Coroutine<T> {
+    let step = work.next();
+    for (; !step.done; step = work.next()) if (this.#pace.late) yield* this.#pace.pause();
+    return step.value;
   }
 
   /** The hits, best first. */
@@ -105,7 +107,7 @@ class TextSearch {
   *#hits(): Coroutine<FoundRecord[]> {
     const { ask } = this;
     const { records } = this.#context;
-    this.matches = matchTexts(this.index, this.terms, ask);
+    this.matches = yield* this.#inSlices(matchTexts(this.index, this.terms, ask));
     const best = new BestFirst(this.matches.scores, this.#end());
     this.candidates = best.length;
     const { criteria, archived } = ask;
@@ -259,8 +261,10 @@ class TextSearch {
     const before = this.terms.slice(0, -1).filter(({ use }) => use !== 'excluded');
     const rules = { mode: 'all', fuzzy: false } as const;
     const typed = before.flatMap(({ words }) => words);
-    const among = typed.length > 0 ? matchTexts(this.index, before, rules) : undefined;
-    const { terms } = matchTexts(this.index, [last], rules);
+    const matching = (terms: readonly SearchTerm[]) =>
+      this.#inSlices(matchTexts(this.index, terms, rules));
+    const among = typed.length > 0 ? yield* matching(before) : undefined;
+    const { terms } = yield* matching([last]);
     const counts = new Map<string, number>();
     const { records } = this.#context;
     const { hides } = records;

@@ -4,7 +4,7 @@ import type { EntryColumns, Postings } from './postings.ts';
 import type { Run, TextRuns } from './text-runs.ts';
 import type { SearchTerm } from './text-words.ts';
 
-/** Words that one typed word may stand for, and entries that a search looks at. */
+/** Words that one typed word may stand for, and entries of all but the typed ones. */
 const MOST_VARIANTS = 10_000;
 const MOST_ENTRIES = 2_000_000;
 
@@ -62,31 +62,40 @@ interface SearchedTexts<E extends Ranked> {
   readonly synonyms: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Finds the documents whose words match. Phrases are only known to have their words. */
-export function matchTexts<E extends Ranked>(
+/**
+ * Finds the documents whose words match, in slices; changes may come between. Phrases are only
+ * known to have their words.
+ */
+export function* matchTexts<E extends Ranked>(
   { runs: texts, weights, synonyms }: SearchedTexts<E>,
   terms: readonly SearchTerm[],
   { mode, fuzzy }: { readonly mode: 'all' | 'any'; readonly fuzzy: boolean },
-): TextMatches<E> {
+): Generator<void, TextMatches<E>> {
   const runs = texts.current();
-  const expansion = new Expansion(synonyms, runs, weights);
-  const expanded = terms.flatMap(({ words, use, isPrefix }) => {
+  const typed = terms.reduce((count, { words }) => count + words.length, 0);
+  const expansion = new Expansion(synonyms, runs, weights, MOST_ENTRIES / typed);
+  const expanded: ExpandedTerm[] = [];
+  for (const { words, use, isPrefix } of terms) {
     // Of a phrase that is excluded, the documents tell.
-    if (use === 'excluded' && words.length > 1) return [];
+    if (use === 'excluded' && words.length > 1) continue;
     const isRequired = use === 'phrase' || (use === 'word' && mode === 'all');
-    return words.map((word) => expansion.term(word, { use, isRequired, isPrefix, fuzzy }));
-  });
+    for (const word of words) {
+      expanded.push(expansion.term(word, { use, isRequired, isPrefix, fuzzy }));
+      yield;
+    }
+  }
   const required = expanded.filter((one) => one.isRequired).sort((a, b) => a.entries - b.entries);
   const optional = expanded.filter(({ use, isRequired }) => use === 'word' && !isRequired);
   const excluded = expanded.filter(({ use }) => use === 'excluded');
   const averages = averagesOf(runs);
-  const scores = runs.map((run) => {
+  const scores: RunScores<E>[] = [];
+  for (const run of runs) {
     const scoring = new Scoring(run.postings, averages);
-    for (const term of required) scoring.require(term);
-    if (optional.length > 0) scoring.requireAny(optional);
+    for (const term of required) yield* scoring.requireAny([term]);
+    if (optional.length > 0) yield* scoring.requireAny(optional);
     for (const term of excluded) scoring.exclude(term);
-    return { run, rows: scoring.rows(), scores: scoring.scores };
-  });
+    scores.push({ run, rows: scoring.rows(), scores: scoring.scores });
+  }
   return { terms: expanded, scores, truncated: expansion.truncated };
 }
 
@@ -116,14 +125,17 @@ class Expansion {
   readonly #count: number;
   readonly #synonyms: ReadonlyMap<string, readonly string[]>;
   readonly #weights: readonly number[];
-  #left = MOST_ENTRIES;
+  /** Entries of what one typed word stands for, besides its own. */
+  readonly #most: number;
 
   constructor(
     synonyms: SearchedTexts<Ranked>['synonyms'],
     runs: readonly Run<Ranked>[],
     weights: readonly number[],
+    most: number,
   ) {
     this.#weights = weights;
+    this.#most = most;
     this.#runs = runs;
     this.#count = runs.reduce((sum, { postings }) => sum + postings.alive, 0);
     this.#synonyms = synonyms;
@@ -141,15 +153,17 @@ class Expansion {
     }
     const variants: Variant[] = [];
     let entries = 0;
-    for (const [variant, weight] of this.#cut(weights)) {
+    /** Of other words than the typed one, which always counts, as does the nearest. */
+    let guessed = 0;
+    for (const [variant, weight] of this.#cut(word, weights)) {
       const documents = this.#documentsWith(variant);
       const own = documents.reduce((sum, count) => sum + count);
       if (own === 0) continue;
-      if (own > this.#left) {
+      if (guessed > 0 && guessed + own > this.#most) {
         this.truncated = true;
         break;
       }
-      this.#left -= own;
+      if (variant !== word) guessed += own;
       entries += own;
       const factors = documents.map((count, path) => {
         const idf = Math.log(1 + (this.#count - count + 0.5) / (count + 0.5));
@@ -173,10 +187,11 @@ class Expansion {
     return documents;
   }
 
-  /** The nearest first. */
-  #cut(weights: ReadonlyMap<string, number>): (readonly [string, number])[] {
+  /** The nearest first, behind the typed one. */
+  #cut(typed: string, weights: ReadonlyMap<string, number>): (readonly [string, number])[] {
     const sorted = [...weights].sort(
-      ([a, weight], [b, other]) => other - weight || (a < b ? -1 : 1),
+      ([a, weight], [b, other]) =>
+        Number(b === typed) - Number(a === typed) || other - weight || (a < b ? -1 : 1),
     );
     if (sorted.length > MOST_VARIANTS) {
       this.truncated = true;
@@ -226,16 +241,13 @@ class Scoring {
     this.#seen = new Uint16Array(postings.size);
   }
 
-  /** Keeps the rows that have a word of the term. */
-  require(term: ExpandedTerm): void {
-    this.requireAny([term]);
-  }
-
   /** Keeps the rows that have a word of any of the terms; those with more of them count more. */
-  requireAny(terms: readonly ExpandedTerm[]): void {
+  *requireAny(terms: readonly ExpandedTerm[]): Generator<void> {
     const matched = terms.length > 1 ? new MatchedTerms(this.scores.length) : undefined;
-    for (const [term, { variants }] of terms.entries())
+    for (const [term, { variants }] of terms.entries()) {
       for (const variant of variants) this.#add(variant, matched?.of(term + 1));
+      yield;
+    }
     if (matched)
       for (const row of this.#candidates) (this.scores[row] as number) *= matched.count(row);
     this.#step++;
