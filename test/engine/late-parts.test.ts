@@ -204,9 +204,9 @@ test('an import that is refused before its code comes rejects', async () => {
 test('a close waits no longer than two seconds for the code of checkpoints', async () => {
   ({ client } = openClient(memoryDriver(), undefined, 1));
   const things = documents('things');
+  const code = holdCode();
   await things.insert({ _id: 'a' });
   await things.save();
-  const code = holdCode();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let isClosed = false;
   const closing = client.close().then(() => {

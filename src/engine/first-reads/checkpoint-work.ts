@@ -1,6 +1,7 @@
 import { run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
+import { asCairnError } from '../../errors/errors.ts';
 import { type Checkpoint, noCheckpoint } from '../../storage/checkpoint/checkpoint-format.ts';
 import { fitting, mayBeWarm, WarmSet } from '../../storage/checkpoint/warm-set.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
@@ -10,6 +11,21 @@ import { type BuiltCheckpoint, buildCheckpoint, keptIn } from './checkpoint-buil
 
 /** The checkpoint in storage. */
 export type StoredCheckpoint = Pick<Checkpoint, 'generation' | 'segments' | 'indexes'>;
+
+/** How long a collection rests before its checkpoint is written. */
+const REST_MS = 2000;
+
+/**
+ * The same after a bulk insert: a page may end soon, and the next one would read all of it for its
+ * first answer.
+ */
+const SHORT_REST_MS = 250;
+
+/** So many segments that no checkpoint covers, and half of all, are a bulk insert: about 12 MB. */
+const MANY = 500;
+
+/** How long a collection that never rests goes without. */
+const AT_LATEST_MS = 30_000;
 
 /** The share of bytes that may be uncovered. Each page is written again once per so much growth. */
 const SHARE = 1 / 8;
@@ -25,18 +41,71 @@ export interface CheckpointState {
   readonly isLarge: boolean;
   /** Bytes of segments that no checkpoint covers, below which none is written. */
   readonly least: number;
+  /** Starts the wait for a rest, unless nothing more is written. */
+  schedule(): void;
 }
 
-/** Writes the checkpoint of a collection, and its warm set, where they are due. */
+/**
+ * Writes the checkpoint of a collection, and its warm set, where they are due: when the collection
+ * rests, after a while of changes, or when the database is closed. Changes may go on meanwhile.
+ */
 export class CheckpointWork {
   readonly #context: CollectionContext;
   readonly #state: CheckpointState;
   readonly #warm: WarmSetWriter;
+  #cancel: (() => void) | undefined;
+  /** Since when a rest is waited for. */
+  #waitingSince: number | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(context: CollectionContext, state: CheckpointState) {
     this.#context = context;
     this.#state = state;
     this.#warm = new WarmSetWriter(context);
+    context.recent.noted = () => {
+      if (!this.#cancel) state.schedule();
+    };
+  }
+
+  /** Starts the wait for a rest, anew. */
+  schedule(): void {
+    const { clock } = this.#context;
+    const now = clock.elapsed();
+    this.#waitingSince ??= now;
+    const left = this.#waitingSince + AT_LATEST_MS - now;
+    // One that is overdue fires, however fast saves follow one another.
+    if (this.#cancel && left <= 0) return;
+    this.#cancel?.();
+    const rest = this.#isBulk ? SHORT_REST_MS : REST_MS;
+    this.#cancel = clock.after(Math.min(rest, Math.max(0, left)), () => this.#start(), true);
+  }
+
+  /** Writes what waits for a rest. Resolves when nothing is being written. */
+  finish(): Promise<void> {
+    if (this.#cancel) {
+      this.#cancel();
+      this.#start();
+    }
+    return this.#writing;
+  }
+
+  /** Resolves when nothing is being written. */
+  stop(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    return this.#writing;
+  }
+
+  get #isBulk(): boolean {
+    const covered = this.#state.stored?.segments.length ?? 0;
+    return this.#context.records.log.segments.size - covered > Math.max(MANY, covered);
+  }
+
+  #start(): void {
+    this.#cancel = this.#waitingSince = undefined;
+    this.#writing = this.#writing
+      .then(() => this.#writeDue())
+      .catch((cause: unknown) => this.#context.events.failed(asCairnError(cause)));
   }
 
   get #isDue(): boolean {
@@ -57,7 +126,7 @@ export class CheckpointWork {
     return isNew || uncovered > Math.max(least, size * SHARE);
   }
 
-  async writeDue(): Promise<void> {
+  async #writeDue(): Promise<void> {
     if (this.#state.isStopped) return;
     if (this.#state.wasRemoved) this.#warm.removed();
     this.#state.wasRemoved = false;
