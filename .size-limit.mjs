@@ -116,7 +116,7 @@ export default [
   part('search', '14 kB'),
   part('transactions', '3.4 kB'),
   part('updates', '8 kB'),
-  part('upkeep', '4.6 kB'),
+  part('upkeep', '4.8 kB'),
   part('vectors', '14 kB'),
   part('storage', '18 kB'),
   {

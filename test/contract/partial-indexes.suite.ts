@@ -95,6 +95,30 @@ export function partialIndexesSuite(fixture: ClientFixture): void {
       expect(await tasks.explain(union)).toMatchObject({ plan: { kind: 'union' }, returned: 2 });
     });
 
+    test('answers what it guarantees without a look at any document', async () => {
+      const tasks = await filled();
+      await tasks.save();
+      const next = { sort: { n: 1 }, limit: 2 } as const;
+      const wide = { state: { $eq: 'open', $gt: 'a' } };
+      for (const criteria of [{ state: 'open' }, { state: 'open', n: { $gt: 5 } }, wide])
+        expect(await tasks.explain(criteria, next)).toMatchObject({
+          plan: { exact: true, ordered: true },
+          ...{ keys_examined: 2, documents_examined: 0, returned: 2 },
+        });
+      expect(await tasks.count({ state: 'open' })).toBe(30);
+      const { plan } = await tasks.explain({ state: { $eq: 'open', $gt: 'p' } }, next);
+      expect(plan).toMatchObject({ kind: 'index', exact: false });
+    });
+
+    test('is read no further than a page needs', async () => {
+      const tasks = await filled();
+      await tasks.save();
+      const others = { state: 'open', title: { $ne: 't580' } };
+      const page = () => tasks.explain(others, { sort: { n: 1 }, limit: 2 });
+      await page(); // reads segments, which all keys are listed for
+      expect(await page()).toMatchObject({ plan: { exact: false }, keys_examined: 3, returned: 2 });
+    });
+
     test('follows changes of what it asks for', async () => {
       const tasks = await filled();
       const first = async () =>

@@ -167,24 +167,34 @@ export class Candidates {
       if (tested && !tested(record, body as Body)) return true;
       return keyed ? matches.add(record, sorted(record, body as Body)) : matches.add(record);
     };
+    const { bodies } = this.#context.records;
     for (let record = next(); record; record = next()) {
       if (!this.#wanted(record)) continue;
-      if ((looks && record.body === undefined) || this.#pace.due) {
+      const body = looks ? bodies.atHand(record) : undefined;
+      if ((looks && body === undefined) || this.#pace.due) {
         // An index must not be read on after a pause: it may have changed.
         const rest: StoredRecord[] = [];
         for (; record; record = next()) if (this.#wanted(record)) rest.push(record);
         yield* matches instanceof FirstMatches
-          ? this.#inOrder(rest, looks, visit)
+          ? this.#inOrder(rest, matches.most, looks, visit)
           : this.#inAnyOrder(rest, looks, visit);
         return;
       }
-      if (!visit(record, record.body)) return;
+      if (!visit(record, body)) return;
     }
   }
 
-  *#inOrder(candidates: StoredRecord[], looks: boolean, visit: Visit): Coroutine<void> {
-    for (let from = 0; from < candidates.length; from += BATCH) {
-      const batch = candidates.slice(from, from + BATCH);
+  /** @param most How many are wanted: the first batches read no more than may be needed. */
+  *#inOrder(
+    candidates: StoredRecord[],
+    most: number,
+    looks: boolean,
+    visit: Visit,
+  ): Coroutine<void> {
+    let size = most;
+    for (let from = 0; from < candidates.length; from += size) {
+      size = Math.min(BATCH, from === 0 ? most : 2 * size);
+      const batch = candidates.slice(from, from + size);
       const bodies = looks ? yield* this.#context.records.bodies.ofAll(batch) : [];
       for (const [index, record] of batch.entries()) {
         if (this.#pace.due) yield* this.#pace.pause();

@@ -29,16 +29,16 @@ export interface ResultCollector {
 /** Matches that come in their order: the first `most`. */
 export class FirstMatches implements ResultCollector {
   readonly worst = Number.POSITIVE_INFINITY;
-  readonly #most: number;
+  readonly most: number;
   readonly #records: StoredRecord[] = [];
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   add(record: StoredRecord): boolean {
-    if (this.#records.length < this.#most) this.#records.push(record);
-    return this.#records.length < this.#most;
+    if (this.#records.length < this.most) this.#records.push(record);
+    return this.#records.length < this.most;
   }
 
   records(): StoredRecord[] {

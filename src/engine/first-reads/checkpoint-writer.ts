@@ -41,7 +41,11 @@ export class CheckpointWriter implements CheckpointState {
   /** Starts the wait for a rest; to be called after the opening. Each save starts it anew. */
   schedule(): void {
     if (this.isStopped || !(this.stored || this.isLarge)) return;
-    if (this.#work) return this.#work.schedule();
+    if (this.#work) this.#work.schedule();
+    else this.#load();
+  }
+
+  #load(): void {
     this.#loading ??= parts
       .load('upkeep')
       .then(

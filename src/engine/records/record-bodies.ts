@@ -117,6 +117,11 @@ export class RecordBodies {
     }
   }
 
+  /** The body of a record where it is in memory, so that nothing has to wait. */
+  atHand(record: StoredRecord): Body | undefined {
+    return record.body ?? this.in(record, this.#log.bodies.peek(record.segment));
+  }
+
   /** The bodies of records; all segments that have to be read are read at once. */
   *ofAll(records: readonly StoredRecord[]): Coroutine<Body[]> {
     const missing = records.filter((record) => record.body === undefined);

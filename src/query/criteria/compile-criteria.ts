@@ -167,7 +167,7 @@ function compileLogic(name: string, operand: unknown, place: string, scope: Scop
       : name === '$expr'
         ? 'it belongs at the top of the criteria of a query, or within its $and, $or and $nor.'
         : undefined;
-    throw operatorUnknown(place, name, [...logic.keys()], elsewhere);
+    throw operatorUnknown(place, name, [...logic.keys(), '$expr', '$comment'], elsewhere);
   }
   if (!Array.isArray(operand) || operand.length === 0) {
     throw operandInvalid(place, 'an array of at least one criteria object', operand);

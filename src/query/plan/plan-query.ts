@@ -130,12 +130,15 @@ function isImplied(
   terms: readonly Term[],
   compare: Compare,
 ): boolean {
-  return conjunctionOf(where, compare).terms.every(({ path, intervals }) =>
-    terms.some(
-      (term) =>
-        term.path === path && !term.isPattern && isWithin(term.intervals, intervals, compare),
-    ),
+  return conjunctionOf(where, compare).terms.every((wanted) =>
+    terms.some((term) => implies(term, wanted, compare)),
   );
+}
+
+/** Whether what fulfils a term lies in the intervals of another. */
+function implies(term: Term, other: Term, compare: Compare): boolean {
+  const isSame = term.path === other.path && !term.isPattern;
+  return isSame && isWithin(term.intervals, other.intervals, compare);
 }
 
 function choose(
@@ -237,7 +240,10 @@ function indexChoice(
   }
   const ranges = rangesOf(tuples, last);
   const plain = index.unkeyed.size === 0;
-  const exact = plain && isCovered(used, all) && choices.length === 0 && !rest;
+  // What each document of the index fulfils anyway.
+  const held = where ? conjunctionOf(where, compare).terms : [];
+  const sure = all.filter((term) => held.some((one) => implies(one, term, compare)));
+  const exact = plain && isCovered([...used, ...sure], all) && choices.length === 0 && !rest;
   // An array found by one item sorts by another of its items.
   const sortable = plain && (!multi || order.length === 0);
   const direction = sortable ? directionOf(fields, fixed, order) : undefined;
@@ -300,7 +306,7 @@ function common(terms: readonly Term[], compare: Compare): readonly Interval[] {
 }
 
 function isCovered(used: readonly Term[], all: readonly Term[]): boolean {
-  return used.length === all.length && all.every(({ exact }) => exact);
+  return all.every((term) => term.exact && used.includes(term));
 }
 
 /** A condition on one field that keys can decide. */

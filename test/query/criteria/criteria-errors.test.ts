@@ -94,7 +94,9 @@ test('the error for an unknown operator has the nearest and all allowed operator
   expect(refusalOf({ age: { $gtt: 1 } }).message).toMatch(
     /did you mean \$gt\?.*\$eq, \$ne.*\$elemMatch/,
   );
-  expect(refusalOf({ $an: [] }).message).toMatch(/did you mean \$and\?.*\$and, \$or, \$nor/);
+  expect(refusalOf({ $an: [] }).message).toMatch(
+    /did you mean \$and\?.*\$and, \$or, \$nor, \$expr, \$comment\./,
+  );
   expect(refusalOf({ a: { $contains: 1 } }).message).not.toContain('did you mean');
   expect(refusalOf({ a: { $contains: 1 } }).message).toMatch(/\$contains.*\$eq, \$ne/);
   expect(refusalOf({ a: { $type: 'text' } }).message).not.toContain('such as');
