@@ -233,7 +233,7 @@ export default [
   {
     name: 'hooks of all frameworks, once a component subscribes',
     path: 'dist/subscribed.js',
-    limit: '2.8 kB',
+    limit: '3 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

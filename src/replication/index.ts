@@ -1,7 +1,9 @@
 import { OptionError } from '../errors/errors.ts';
+import type { CollectionOwner } from '../page/collections/collection-owner.ts';
 import {
   REPLICATION,
   type Replicable,
+  type Replicating,
   type ReplicationAccess,
 } from '../page/collections/replication-access.ts';
 import { platformEnvironment } from './loop/platform-environment.ts';
@@ -84,11 +86,8 @@ export function replicate<C extends Replicable>(
   return replication;
 }
 
-/** Of each client, by collection. */
-const replications = new WeakMap<object, Map<string, Replication>>();
-
-function replicationsOf(client: object): Map<string, Replication> {
-  const known = replications.get(client) ?? new Map();
-  replications.set(client, known);
-  return known;
+/** Of each client, by collection: where the hooks of frameworks look for them. */
+function replicationsOf(client: CollectionOwner & Replicating): Map<string, Replication> {
+  client[REPLICATION] ??= new Map<string, never>();
+  return client[REPLICATION] as Map<string, Replication>;
 }

@@ -2,6 +2,7 @@ import { Emitter } from '../async/emitter.ts';
 import type { CairnError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import type { ReplicationAccess } from '../page/collections/replication-access.ts';
+import { HeldScopes } from './held-scopes.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
@@ -57,6 +58,7 @@ const MOST_CONFLICTS = 1000;
 /** The replication of one collection with one server. Made by `replicate()`. */
 export class Replication<T extends object = object> {
   readonly #sync: CollectionSync;
+  readonly #held: HeldScopes;
   readonly #conflicts: Conflict<T>[] = [];
   #shown: string | undefined;
   #shownError: Error | undefined;
@@ -72,6 +74,13 @@ export class Replication<T extends object = object> {
       invalid: (id, error) => this.#emitter.emit('invalid', { id, error }),
       rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
+    const place = JSON.stringify([access.owner.name, access.settings.name]);
+    this.#held = new HeldScopes(this.#sync, place, environment.clock);
+  }
+
+  /** @internal As {@link HeldScopes.hold}: for the hooks of frameworks. */
+  hold(...args: Parameters<HeldScopes['hold']>): () => void {
+    return this.#held.hold(...args);
   }
 
   /**
@@ -126,9 +135,11 @@ export class Replication<T extends object = object> {
     const sync = this.#sync;
     return {
       add: async (scope, { keep } = {}) => sync.setScope(scope, keep),
-      remove: async (scope) => sync.setScope(scope, undefined, true),
-      list: async () =>
-        ((await sync.scopes()) ?? []).map(({ name }) => JSON.parse(name) as ReplicationScope),
+      remove: async (scope) => sync.setScope(scope, undefined, { ends: true }),
+      list: async () => {
+        const names = ((await sync.scopes()) ?? []).map(({ name }) => name.trim());
+        return [...new Set(names)].map((name) => JSON.parse(name) as ReplicationScope);
+      },
     };
   }
 

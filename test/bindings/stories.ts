@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Database, type DocumentCollection, type LiveQuery } from '../../src/index.ts';
+import { http, replicate } from '../../src/replication/index.ts';
+import { createHandler, memory } from '../../src/server/index.ts';
 
 /** A state that a component rendered. */
 export type Rendered = Record<string, any>;
@@ -610,6 +612,47 @@ export function runStories({ title, rendersTwice, track, mount }: Framework): vo
       const third = render(({ useLiveQuery }) => useLiveQuery(orders, { item: 'lamp' }));
       third.unmount();
       await expect.poll(() => counts.readers).toBe(0);
+    });
+
+    test('a scope is here while components show it', async () => {
+      const store = memory();
+      const documents = ['a', 'b'].map((project) => ({ _id: project, project, item: project }));
+      await store.push(
+        'jobs',
+        documents.map((document) => ({ id: document._id, key: `k.${document._id}`, document })),
+      );
+      const handler = createHandler({
+        ...{ store, authorize: () => true },
+        scopes: { project: (project) => ({ project }) },
+      });
+      const remote = http({
+        url: 'https://example.com/jobs',
+        fetch: ((url: string, init: RequestInit) => handler(new Request(url, init))) as never,
+      });
+      const jobs = await collection('jobs', []);
+      const shown: Use = ({ useLiveQuery }, of, props) =>
+        useLiveQuery(
+          of(() => jobs),
+          {},
+          of(() => ({ sync: { project: props().project } })),
+        );
+      const one = render(shown, { project: 'a' });
+      await until(one, isReady);
+      // It may begin later.
+      const sync = replicate(jobs, { remote, scopes: [] });
+      const two = render(shown, { project: 'a' });
+      for (const each of [one, two]) await until(each, (state) => items(state) === 'a');
+      one.unmount();
+      two.set({ project: 'b' });
+      await until(two, (state) => isReady(state) && items(state) === 'b');
+      expect(await sync.scopes.list()).toEqual([{ project: 'b' }]);
+      two.set({ project: {} });
+      await until(two, ({ status }) => status === 'error');
+      expect(last(two)).toMatchObject({ error: { code: 'option_invalid' } });
+      two.unmount();
+      await expect.poll(() => jobs.count({})).toBe(0);
+      expect(await sync.scopes.list()).toEqual([]);
+      await sync.stop();
     });
 
     test('a closed database shows an error', async () => {

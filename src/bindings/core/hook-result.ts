@@ -140,6 +140,11 @@ interface HookOptions<Data> {
    */
   initial?: Data | undefined;
   /**
+   * A scope of the collection's `replicate()` that is here while the component shows the query,
+   * such as `{ project: 'p1' }`. Components with the same scope share it.
+   */
+  sync?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /**
    * What the functions of the query close over. Needed only for functions that are written inline:
    * they count as the same as long as their text and this value are the same.
    */

@@ -189,6 +189,7 @@ export function statusSource(db: DatabaseClient, hook = 'useDatabaseStatus'): So
 
 interface ListOptions {
   readonly initial?: unknown;
+  readonly sync?: object | undefined;
   readonly key?: unknown;
   readonly limit?: number | undefined;
 }
@@ -200,8 +201,10 @@ function listSource<T>(
   params: unknown,
   given?: ListOptions,
 ): QuerySource<T> {
-  const { initial, key, ...options } = given ?? {};
-  return sourceOf(hook, collection, method, [params, options], { is_list: true, initial }, key);
+  const { initial, key, sync, ...options } = given ?? {};
+  const args = [params, options];
+  const rest = { is_list: true, initial };
+  return sourceOf(hook, collection, method, args, rest, key, 'DOCUMENT_BASED', sync);
 }
 
 function sourceOf<T>(
@@ -212,13 +215,15 @@ function sourceOf<T>(
   rest: Pick<Source<unknown>, 'is_list' | 'initial'> = {},
   names?: unknown,
   type = 'DOCUMENT_BASED',
+  sync?: object,
 ): QuerySource<T> {
   const start = startOf(isNone(collection) ? OFF : PENDING) as LiveResult<T>;
   const call = { method, args, names, type };
-  if (!subscribedCode()) readAll([names, args]);
-  return lazySource({ ...rest, collection, start }, ({ queryOf }) =>
-    queryOf(hook, collection as object, call, start),
-  );
+  if (!subscribedCode()) readAll([names, args, sync]);
+  return lazySource({ ...rest, collection, start }, ({ queryOf, withScope }) => {
+    const query = queryOf<T>(hook, collection as object, call, start);
+    return sync ? withScope(query, collection as object, sync) : query;
+  });
 }
 
 export const OFF_PAGES = { ...OFF, has_more: false, loadMore: () => undefined };

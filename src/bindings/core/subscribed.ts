@@ -4,6 +4,7 @@ import type { DatabaseClient } from '../../page/client/database-client.ts';
 import { draftOf } from './draft.ts';
 import type { LivePages, LiveResult, Running, Source } from './hook-result.ts';
 import { keyOf, queryOf, wrong } from './query-of.ts';
+import { withScope } from './with-scope.ts';
 
 /** What runs behind the hooks. It is larger than they are. */
 export const subscribed = {
@@ -14,6 +15,7 @@ export const subscribed = {
   noteRead,
   otherQuery,
   settled,
+  withScope,
 };
 
 /** The status of a database. @throws {OptionError} `option_invalid` if it is none. */

@@ -5,6 +5,7 @@ import type { CallOrder } from '../connection/call-order.ts';
 
 /** The client of a collection, as its handles see it. */
 export interface CollectionOwner {
+  readonly name: string;
   readonly status: ClientStatus;
   /** The error of every new call; `undefined` while calls are accepted. */
   readonly refusal: Error | undefined;

@@ -19,3 +19,14 @@ export interface Replicable {
   /** A {@link ReplicationAccess}; not in the public types, as it is nobody's but Cairn's. */
   readonly [REPLICATION]: object;
 }
+
+/** A replication, as the hooks of frameworks see it. */
+export interface ScopeHolder {
+  readonly isStopped: boolean;
+  hold(scope: object, failed: (error: Error) => void): () => void;
+}
+
+/** A client, whose collections may replicate. */
+export interface Replicating {
+  [REPLICATION]?: ReadonlyMap<string, ScopeHolder>;
+}

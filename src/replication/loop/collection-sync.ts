@@ -195,13 +195,23 @@ export class CollectionSync {
     return channel;
   }
 
-  /** Adds a scope, or removes it, and asks for a round. */
-  async setScope(scope: ReplicationScope, keep: unknown, ends = false): Promise<void> {
-    const ask = scopeAsk({ scope, keep }, this.#environment.clock.now());
+  /**
+   * Adds a scope, or removes it, and asks for a round.
+   *
+   * @param how `isHeld`: by a component. It is beside the same one that was added otherwise.
+   */
+  async setScope(
+    given: ReplicationScope,
+    keep: unknown,
+    { ends = false, isHeld = false } = {},
+  ): Promise<void> {
+    const { scope, until } = scopeAsk({ scope: given, keep }, this.#environment.clock.now());
     if (!this.#settings.scopes) throw optionConflict('scopes', 'Give replicate() scopes.');
     const channel = await this.opened;
     await this.#begin(channel, null);
-    await channel.send({ op: 'replicaScope', ...ask, ends });
+    // Another text of the same JSON, so another scope for the engine.
+    const name = isHeld ? `${scope} ` : scope;
+    await channel.send({ op: 'replicaScope', scope: name, until, ends });
     await this.ask();
   }
 

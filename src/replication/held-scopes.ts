@@ -1,0 +1,120 @@
+import type { Clock } from '../async/clock.ts';
+import { OptionError } from '../errors/errors.ts';
+import { lockName } from '../platform/lock-names.ts';
+import { navigatorObject } from '../platform/platform-object.ts';
+import type { CollectionSync } from './loop/collection-sync.ts';
+import type { ReplicationScope } from './protocol/remote.ts';
+
+/** A page that ends without a word leaves its scopes for so long. */
+const KEEP_MS = 86_400_000;
+/** Adding one failed, such as without code. */
+const RETRY_MS = 60_000;
+
+/** A scope that components show. */
+interface Held {
+  holders: number;
+  /** Resolves when the last one has left. */
+  readonly over: Promise<void>;
+  readonly end: () => void;
+  /** Resolves when the scope is gone. */
+  readonly gone: Promise<void>;
+  error?: OptionError;
+  readonly told: Set<(error: OptionError) => void>;
+}
+
+type Locked = (lock: Lock | null) => Promise<void>;
+
+/**
+ * The scopes that components of this page show. Each is added for the first component, and removed
+ * after the last one of all tabs: each tab holds a lock as long as it shows the scope.
+ */
+export class HeldScopes {
+  readonly #sync: CollectionSync;
+  readonly #place: string;
+  readonly #clock: Clock;
+  readonly #held = new Map<string, Held>();
+
+  /** @param place Names the collection and its database. */
+  constructor(sync: CollectionSync, place: string, clock: Clock) {
+    this.#sync = sync;
+    this.#place = place;
+    this.#clock = clock;
+  }
+
+  /**
+   * Has a scope until the returned function is called.
+   *
+   * @param failed Gets what is wrong with it.
+   */
+  hold(scope: ReplicationScope, failed: (error: OptionError) => void): () => void {
+    const name = JSON.stringify(scope);
+    const before = this.#held.get(name);
+    const held = before && before.holders > 0 ? before : this.#begin(name, scope, before?.gone);
+    held.holders++;
+    const tell = (error: OptionError) => failed(error);
+    held.told.add(tell);
+    if (held.error) failed(held.error);
+    let isLeft = false;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      held.told.delete(tell);
+      // In a later turn: a component that remounts holds it again at once.
+      setTimeout(() => {
+        if (--held.holders === 0) held.end();
+      });
+    };
+  }
+
+  #begin(name: string, scope: ReplicationScope, earlier = Promise.resolve()): Held {
+    let end!: () => void;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const gone: Promise<void> = earlier
+      .then(() => this.#locked(name, { mode: 'shared' }, () => this.#keep(scope, held)))
+      .then(() =>
+        this.#locked(name, { ifAvailable: true }, async (isLast) => {
+          if (isLast) await this.#sync.setScope(scope, undefined, { isHeld: true, ends: true });
+        }),
+      )
+      // A replication that has ended: the scope goes by itself.
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#held.get(name) === held) this.#held.delete(name);
+      });
+    const held: Held = { holders: 0, over, end, gone, told: new Set() };
+    this.#held.set(name, held);
+    return held;
+  }
+
+  /** Adds a scope, and again before its time is over. */
+  async #keep(scope: ReplicationScope, held: Held): Promise<void> {
+    while (held.holders > 0 && !this.#sync.stopped) {
+      let wait = KEEP_MS / 2;
+      try {
+        await this.#sync.setScope(scope, KEEP_MS, { isHeld: true });
+      } catch (error) {
+        wait = RETRY_MS;
+        if (error instanceof OptionError) {
+          held.error = error;
+          for (const tell of held.told) tell(error);
+          return held.over;
+        }
+      }
+      let cancel: (() => void) | undefined;
+      const due = new Promise<void>((resolve) => {
+        cancel = this.#clock.after(wait, resolve, true);
+      });
+      await Promise.race([due, held.over]);
+      cancel?.();
+    }
+  }
+
+  async #locked(name: string, options: LockOptions, call: Locked): Promise<void> {
+    const locks = navigatorObject('locks');
+    // A thread of its own has no other tabs.
+    if (!locks) return call({ name, mode: 'exclusive' });
+    await locks.request(`${lockName(this.#place)}:scope:${name}`, options, call);
+  }
+}
