@@ -46,6 +46,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/backups',
       'guides/backups-elsewhere',
       'guides/tabs',
+      'guides/durability',
       'guides/storage',
       'guides/node',
       'guides/native-apps',
