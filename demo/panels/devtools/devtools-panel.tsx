@@ -40,7 +40,7 @@ export function DevtoolsPanel() {
 
   return (
     <PanelFrame
-      title="See what the database does"
+      title="See what the database does."
       lead="Documents, queries with their plans, live queries, saves, the leader, backups and storage of this playground. One line adds it to your app while you develop."
     >
       <div class="devtools-actions">

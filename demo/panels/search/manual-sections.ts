@@ -1,10 +1,9 @@
 import type { Section } from './recipes/open-manual.ts';
 
-const pages = import.meta.glob<string>('../../../docs/{*,guides/*,recipes/*,reference/*}.md', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+const pages = import.meta.glob<string>(
+  ['../../../docs/{*,*/*}.md', '!../../../docs/{api,benchmarks,decisions}/*.md'],
+  { query: '?raw', import: 'default', eager: true },
+);
 
 /** The sections of the docs. Loads on demand: all their texts are in this file. */
 export function manualSections(): Section[] {
@@ -27,6 +26,7 @@ const plain = (text: string): string =>
   text
     .replace(/^\|[-:| ]+\|$/gm, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*|<>]+/g, ' ')
+    .replace(/[`*]+/g, '')
+    .replace(/[|<>]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
