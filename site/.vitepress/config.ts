@@ -3,8 +3,10 @@ import { defineConfig } from 'vitepress';
 import llms from 'vitepress-plugin-llms';
 import { anchorOf } from './anchors.ts';
 import { engineInPage } from './engine-in-page.ts';
+import { withErrorAnchors } from './error-anchors.ts';
 import { placeIndexes } from './index-pages.ts';
 import { redirectMoved } from './moved-pages.ts';
+import { weightOf, wordsOfPage, wordsOfQuery } from './search.ts';
 import { API, sidebar } from './sidebar.ts';
 import { withoutEmptyHeaders } from './table-headers.ts';
 
@@ -40,6 +42,7 @@ export default defineConfig({
     anchor: { slugify: anchorOf },
     config: (md) => {
       md.core.ruler.push('empty-headers', withoutEmptyHeaders);
+      md.core.ruler.push('error-anchors', withErrorAnchors);
     },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
@@ -58,7 +61,13 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { searchOptions: { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2 } } },
+        miniSearch: {
+          options: { tokenize: wordsOfPage },
+          searchOptions: {
+            ...{ fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2 } },
+            ...{ tokenize: wordsOfQuery, boostDocument: weightOf },
+          },
+        },
       },
     },
     footer: { message: 'MIT license.' },

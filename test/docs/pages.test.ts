@@ -88,6 +88,11 @@ describe('docs/errors.md lists exactly the codes of', () => {
   });
 });
 
+test('docs/errors.md says of every code what to do', () => {
+  const rows = [...readText('docs/errors.md').matchAll(/^\| `\w+` \|.*$/gm)].map(([row]) => row);
+  expect(rows.filter((row) => !/^\| `\w+` \| .+ \| \S.* \|$/.test(row))).toEqual([]);
+});
+
 test('docs/reference/update-operators.md shows every update operator', () => {
   const rows = readText('docs/reference/update-operators.md').matchAll(/^\| `\{ (\$\w+):/gm);
   expect(new Set([...rows].map(([, operator]) => operator))).toEqual(new Set(operandChecks.keys()));

@@ -158,15 +158,31 @@ describe('in Chromium', () => {
     expect(await violations()).toEqual([]);
   });
 
-  test('the search finds a method', async () => {
+  test.for([
+    ['insertMany', 'reference/'],
+    ['save_timeout', 'reference/'],
+    ['$inc', 'reference/'],
+    ['storage_full', 'errors'],
+    ['id_taken', 'errors'],
+  ] as const)('the search for %s leads to a page of %s', async ([words, address]) => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${origin}/guides/queries`, { waitUntil: 'networkidle' });
     await page.keyboard.press('Control+k');
-    await page.locator('#localsearch-input').fill('insertMany');
+    await page.locator('#localsearch-input').fill(words);
     const first = page.locator('.VPLocalSearchBox .result').first();
-    await first.waitFor();
+    await expect.poll(() => first.getAttribute('href')).toContain(address);
     await first.click();
-    await expect.poll(() => page.locator('main').innerText()).toContain('insertMany');
+    await expect.poll(() => page.locator('main').innerText()).toContain(words);
+  });
+
+  test('each error code has an address', async () => {
+    await page.goto(`${origin}/errors#storage_full`);
+    expect(await page.locator('tr#storage_full').innerText()).toContain('the quota is exhausted');
+  });
+
+  test('the former address of a page leads to the new one', async () => {
+    await page.goto(`${origin}/sync-server#who-may-do-what`);
+    await page.waitForURL(`${origin}/sync/server#who-may-do-what`);
   });
 
   test.for(readdirSync(`${ROOT}docs/get-started`).map((name) => name.replace('.md', '')))(
