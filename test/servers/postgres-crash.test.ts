@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresStore, postgres, type StoreRow } from '../../src/server/index.ts';
 import { type Cluster, startCluster } from '../../tools/servers/cluster.mjs';
+import { closeDevices } from '../replication/device.ts';
+import { deviceOf, idsOf, Office } from '../replication/scope-stories.ts';
 import { row, versionOf } from '../server/store-contract.ts';
 import { connectionsTo, storeOn } from './connections.ts';
 
@@ -119,6 +121,55 @@ test('a copy of the files is noticed by clients that are ahead of it', async () 
   expect(await isReset(restored, ahead)).toBe(true);
   const { changes } = await pullAll(restored, before);
   expect(changes.map(({ id }) => id)).toEqual(['new 1', 'new 2', 'new 3']);
+});
+
+test('scopes on a postmaster that is killed, and on an older copy of the files', async () => {
+  let store = await storeAt(cluster);
+  const current = () => store;
+  const office = new Office(
+    {
+      pull: (...asked) => current().pull(...asked),
+      push: (...asked) => current().push(...asked),
+      read: (...asked) => current().read(...asked),
+      served: async (...asked) => (await current().served?.(...asked)) ?? [],
+      watch: (...asked) => current().watch(...asked),
+    },
+    { onError: () => undefined },
+  );
+  const { device, jobs, settled } = deviceOf(office, [{ owner: 'ada' }, { state: 'open' }]);
+  for (const id of ['kept', 'leaves', 'lost']) await office.write(id, { owner: 'ada' });
+  await office.write('other', { owner: 'ben' });
+  await settled();
+  expect(await idsOf(device)).toEqual(['kept', 'leaves', 'lost']);
+  await cluster.stop();
+  const copy = await cluster.copy();
+  closing.push(() => copy.remove());
+  await cluster.start();
+
+  // Changes while it is away: of the device, and of others as it is back.
+  await cluster.crash();
+  await jobs.patch('kept', { note: 'mine' });
+  await jobs.insert({ _id: 'given', owner: 'ben', note: 'mine' });
+  device.sync.resume();
+  await cluster.start();
+  store = await storeAt(cluster);
+  await office.write('leaves', { owner: 'ben' });
+  await office.write('other', { state: 'open' });
+  await settled();
+  expect(await idsOf(device)).toEqual(['kept', 'lost', 'other']);
+  for (const id of ['kept', 'given'])
+    expect(await office.document(id)).toMatchObject({ note: 'mine' });
+
+  // What the copy does not know goes, its own history comes.
+  await jobs.patch('lost', { note: 'not pushed' });
+  store = await storeAt(copy);
+  await office.write('lost', { state: 'done' });
+  await office.write('kept', { owner: 'ben' });
+  await settled();
+  expect(await idsOf(device)).toEqual(['leaves', 'lost']);
+  expect(await office.document('lost')).toMatchObject({ note: 'not pushed', state: 'done' });
+  expect(await office.document('given')).toBeUndefined();
+  await closeDevices();
 });
 
 test('a dump that was restored into another database begins another history', async () => {
