@@ -262,12 +262,21 @@ export class ReplicationChecker {
     }
   }
 
+  #isMadeTwice(id: string): boolean {
+    const made = this.#log.changes.filter(
+      ({ creates }) => creates !== 'all' && creates.includes(id),
+    );
+    return new Set(made.map(({ browser }) => browser)).size > 1;
+  }
+
   /** Counts that a conflict has lost, of a document in which nobody has set the counter. */
   *#uncounted(): Generator<string> {
     // A document that left a browser may be made anew there.
     if (!this.#server.tellsKeys || this.#log.isScoped) return;
     for (const { conflict, isPlain } of this.#log.conflicts) {
-      const { id, local, remote, result } = conflict;
+      const { id, base, local, remote, result } = conflict;
+      // Documents that two browsers have inserted: neither count derives from the other.
+      if (!base && this.#isMadeTwice(id)) continue;
       const isReplaced = this.#log.changes.some(({ overwrites }) =>
         overwrites.some((one) => isOf(one, id, 'c')),
       );
