@@ -14,9 +14,12 @@ export function wordsOfQuery(text: string): string[] {
   return text.split(/[^\p{L}\p{N}_$]+/u);
 }
 
-/** Pages that explain come before those of TypeDoc, decisions and results. */
-export function weightOf(address: string): number {
-  if (/\/errors\b/.test(address)) return 6;
+/**
+ * Pages that explain come before those of TypeDoc, decisions and results; for a name such as
+ * `storage_full`, errors come first.
+ */
+export function weightOf(address: string, word: string): number {
+  if (/\/errors\b/.test(address)) return /[a-z]_[a-z]/.test(word) ? 6 : 2;
   if (/\/reference\//.test(address)) return 3;
   return /\/(?:api|decisions|benchmarks|architecture)\b/.test(address) ? 0.2 : 1;
 }

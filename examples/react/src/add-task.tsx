@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
-import { tasks } from './database';
+import { useSession } from './session';
 
 export function AddTask({ report }: { report: (error: unknown) => void }) {
+  const { tasks } = useSession();
   const [text, setText] = useState('');
 
   function add(event: FormEvent) {

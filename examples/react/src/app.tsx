@@ -2,12 +2,13 @@ import { useLiveCount, useLivePages } from 'cairndb/react';
 import { contains } from 'cairndb/text';
 import { useCallback, useEffect, useState } from 'react';
 import { AddTask } from './add-task';
-import { db, tasks } from './database';
 import { Footer } from './footer';
+import { useSession } from './session';
 import { TaskRow } from './task-row';
 import { Undo } from './undo';
 
 export function App() {
+  const { user, db, tasks, logout } = useSession();
   const [search, setSearch] = useState('');
   const [deleted, setDeleted] = useState<string>();
   const [problem, setProblem] = useState<unknown>();
@@ -21,7 +22,7 @@ export function App() {
   );
 
   // A save that failed; Cairn retries it.
-  useEffect(() => db.on('error', ({ error }) => setProblem(error)), []);
+  useEffect(() => db.on('error', ({ error }) => setProblem(error)), [db]);
   const shownProblem = problem ?? error;
 
   return (
@@ -29,6 +30,9 @@ export function App() {
       <header>
         <h1>Tasks</h1>
         <output>{open !== undefined && `${open} open`}</output>
+        <button type="button" onClick={logout}>
+          Log out {user}
+        </button>
       </header>
       <AddTask report={setProblem} />
       <input

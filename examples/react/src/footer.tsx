@@ -1,15 +1,16 @@
 import { useDatabaseStatus } from 'cairndb/react';
 import type { ChangeEvent } from 'react';
 import { exportTasks, importTasks } from './copies';
-import { db } from './database';
+import { useSession } from './session';
 
 export function Footer({ report }: { report: (error: unknown) => void }) {
+  const { db, tasks } = useSession();
   const { unsaved, storage } = useDatabaseStatus(db);
   const where = storage === 'memory' ? 'Kept until you close the page.' : 'Kept on this device.';
 
   function restore({ target }: ChangeEvent<HTMLInputElement>) {
     const file = target.files?.[0];
-    if (file) importTasks(file).catch(report);
+    if (file) importTasks(tasks, file).catch(report);
     target.value = '';
   }
 
@@ -19,7 +20,7 @@ export function Footer({ report }: { report: (error: unknown) => void }) {
       <button
         type="button"
         onClick={() => {
-          exportTasks().catch(report);
+          exportTasks(tasks).catch(report);
           // After a gesture, which some browsers want: else they may delete the data when space is short.
           db.storage.persist().catch(report);
         }}

@@ -1,14 +1,16 @@
 import type { DocumentOf } from 'cairndb';
 import { useDraft } from 'cairndb/react';
-import { tasks } from './database';
+import type { Data } from './database';
+import { useSession } from './session';
 
 interface Props {
-  task: DocumentOf<typeof tasks>;
+  task: DocumentOf<Data['tasks']>;
   deleted: (id: string) => void;
   report: (error: unknown) => void;
 }
 
 export function TaskRow({ task, deleted, report }: Props) {
+  const { tasks } = useSession();
   // Changes show at once, and what is typed stays until it is saved, whatever other tabs do meanwhile.
   const { draft = task, set, save } = useDraft(tasks, task._id);
 

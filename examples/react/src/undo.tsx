@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { tasks } from './database';
+import { useSession } from './session';
 
 const SHOWN_MS = 8000;
 
@@ -10,6 +10,7 @@ interface Props {
 }
 
 export function Undo({ id, over, report }: Props) {
+  const { tasks } = useSession();
   useEffect(() => {
     const timer = setTimeout(over, SHOWN_MS);
     return () => clearTimeout(timer);

@@ -22,6 +22,10 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
     });
     return opened;
   };
+  const login = async (user: string) => {
+    await page.getByLabel('Your name').fill(user);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
   const add = async (text: string) => {
     await page.getByLabel('New task').fill(text);
     await page.getByLabel('New task').press('Enter');
@@ -31,6 +35,7 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
   beforeAll(async () => {
     [app, chromium] = await Promise.all([buildExample(name), launchChromium()]);
     page = await open();
+    if (name === 'react') await login('Ada');
   });
 
   afterAll(async () => {
@@ -97,6 +102,17 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
     } finally {
       await page.context().setOffline(false);
     }
+    expect(problems).toEqual([]);
+  });
+
+  test.runIf(name === 'react')('each user has tasks of their own', async () => {
+    await page.getByRole('button', { name: 'Log out Ada' }).click();
+    await login('Bo');
+    await add('Of Bo');
+    expect(await textsOf(page)).toEqual(['Of Bo']);
+    await page.getByRole('button', { name: 'Log out Bo' }).click();
+    await login('Ada');
+    await expect.poll(() => textsOf(page)).toHaveLength(5);
     expect(problems).toEqual([]);
   });
 });
