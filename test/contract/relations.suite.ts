@@ -385,9 +385,66 @@ function aboutRelations(fixture: ClientFixture): void {
       const none = { _id: { $in: ['j1', 'j2'] }, visits: { $none: { done: false } } };
       expect(await find(none)).toEqual(['j2']);
     });
+
+    test('choose what a pipeline begins with, and distinct values', async () => {
+      const { jobs, visits } = all;
+      const open = { visits: { $some: { done: false } } };
+      const pipeline = [
+        { $match: { status: 'open' } },
+        { $match: { $or: [open, { customer: { $some: { name: 'Bob' } } }] } },
+        { $group: { _id: '$status', ids: { $push: '$_id' } } },
+      ];
+      expect(await jobs.aggregate(pipeline)).toEqual([{ _id: 'open', ids: ['j1', 'j2'] }]);
+      const idle = { visits: { $none: {} } } as never;
+      expect(await jobs.distinct('_id', idle)).toEqual(['j3', 'j4']);
+      expect(await jobs.distinct('status', open as never, { archived: true })).toEqual(['open']);
+      const looked = [
+        { $match: open },
+        { $lookup: { from: visits.name, localField: '_id', foreignField: 'job_id', as: 'of' } },
+        { $project: { _id: 0, count: { $size: '$of' } } },
+      ];
+      expect(await jobs.aggregate(looked)).toEqual([{ count: 3 }]);
+      const { relations, stages } = await jobs.explain(looked);
+      expect(relations).toMatchObject([
+        { relation: 'visits', use: '$some' },
+        { relation: 'pipeline[1].$lookup', use: '$lookup' },
+      ]);
+      expect(stages?.map(({ live }) => live)).toEqual(['again', 'again', 'again']);
+      await fixture.db.transaction(async (tx) => {
+        await tx(visits).insert({ _id: 'v5', job_id: 'j4', at: 1, done: false });
+        expect(await tx(jobs).distinct('_id', open as never)).toEqual(['j1', 'j4']);
+        expect(await tx(jobs).aggregate([{ $match: open }, { $count: 'n' }])).toEqual([{ n: 2 }]);
+      });
+      expect(await rejection(jobs.aggregate([{ $match: { visits: { $any: {} } } }]))).toMatchObject(
+        { code: 'operator_unknown' },
+      );
+      const unknown = { $match: { visits: { $some: { job: { $some: 5 } } } } };
+      expect(await rejection(jobs.aggregate([unknown]))).toMatchObject({
+        place: 'pipeline[0].$match.visits.$some.job.$some',
+      });
+    });
   });
 
   describe('live', () => {
+    test('a pipeline with conditions on partners follows both collections', async () => {
+      const { jobs, visits } = all;
+      const query = jobs.liveAggregate([
+        { $match: { visits: { $some: { done: false } } } },
+        { $group: { _id: null, ids: { $push: '$_id' } } },
+      ]);
+      const log = new LiveLog(query);
+      const ids = (expected: string[]) =>
+        log.until((data) => String(data[0]?.ids ?? '') === String(expected));
+      await ids(['j1']);
+      await visits.patch('v3', { done: false });
+      await ids(['j1', 'j2']);
+      await jobs.delete('j1');
+      await ids(['j2']);
+      await visits.deleteMany({});
+      await ids([]);
+      log.stop();
+    });
+
     type Shown = Job & {
       _id: string;
       customer: Customer | null;
@@ -583,15 +640,15 @@ function aboutRelations(fixture: ClientFixture): void {
       await other.close();
     });
 
-    test('each relation is checked with the first call, and its place named', async () => {
+    test('each relation is checked as its collection gets ready, and its place named', async () => {
       const { customers } = all;
       const one = () => customers;
       for (const relations of [
         { partner: undefined },
         { partner: {} },
         { partner: one },
-        { partner: { one, many: one } },
         { partner: { one: customers } },
+        { partner: { one, many: one } },
         { partner: { one, from: 'a..b' } },
         { partner: { one, to: 5 } },
         { partner: { one, by: 'a' } },
@@ -599,7 +656,7 @@ function aboutRelations(fixture: ClientFixture): void {
         { ok: { one }, $a: { one } },
         { _id: { one } },
       ]) {
-        const error = await rejection(withRelations(relations).count());
+        const error = await rejection(withRelations(relations).ready);
         const place = `relations.${Object.keys(relations).at(-1)}`;
         expect(error).toMatchObject({ code: 'relation_invalid', place });
       }

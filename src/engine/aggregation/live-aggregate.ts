@@ -24,10 +24,10 @@ export function liveAggregate(
   reader: LiveReader,
 ): MaintainedResult {
   const ask = { ...(spec as AggregateAsk), related };
-  const { compiled, foreign } = compiledFor(context, ask);
-  const start = startOf(compiled, ask);
   // Changes of others are of one instant with what they are looked up for.
-  const plan = foreign.size === 0 ? livePlanOf(start) : undefined;
+  if (related) return new RunAgain(context, ask, reader);
+  const start = startOf(compiledFor(context, ask).compiled, ask);
+  const plan = livePlanOf(start);
   return plan ? new LiveGroups(context, start, plan) : new RunAgain(context, ask, reader);
 }
 

@@ -32,13 +32,19 @@ export function* resultOf(
   pace: Pace,
 ): Coroutine<Answer> {
   const { archived, collation, related } = ask;
-  const pipeline = compiledFor(context, ask);
-  const { compiled, foreign } = pipeline;
-  const start = startOf(compiled, ask);
-  if (foreign.size === 0)
-    return { ...pipeline, ...(yield* made(context, start, pace)), relations: [] };
-  const reading = lateReads.foreign(context, related as RelatedAsk, { archived, collation, pace });
+  if (!related) {
+    const pipeline = compiledFor(context, ask);
+    const answer = yield* made(context, startOf(pipeline.compiled, ask), pace);
+    return { ...pipeline, ...answer, relations: [] };
+  }
+  const reading = lateReads.foreign(context, related, { archived, collation, pace });
   try {
+    const pipeline = compiledFor(context, {
+      ...ask,
+      pipeline: yield* reading.resolve(ask.pipeline),
+    });
+    const { compiled, foreign } = pipeline;
+    const start = startOf(compiled, ask);
     const collections = new Map(
       Array.from(foreign, ([name, place]) => [name, reading.collection(name, place)] as const),
     );
@@ -58,8 +64,8 @@ export function* explained(
 ): Coroutine<Explained> {
   const began = context.clock.elapsed();
   const answer = yield* resultOf(context, ask, pace);
-  const { compiled, foreign, documents, start, source, relations } = answer;
-  const live = foreign.size > 0 ? undefined : livePlanOf(start);
+  const { compiled, documents, start, source, relations } = answer;
+  const live = ask.related ? undefined : livePlanOf(start);
   let parts = 0;
   const stages = compiled.map(({ name, parts: own }, at): ExplainedStage => {
     const planned = at < start.absorbed + source.counted;

@@ -55,6 +55,8 @@ export interface ForeignReading {
   readonly context: OperationContext;
   /** How its stages have found documents of others so far. */
   readonly plans: readonly RelationPlan[];
+  /** The pipeline without conditions on partners, which its first stages may have. */
+  resolve(pipeline: object): Coroutine<object>;
   /** One of those that the request names. @throws {CriteriaError} `operand_invalid` */
   collection(name: string, place: string): ForeignCollection;
   /** Must be called at the end. */

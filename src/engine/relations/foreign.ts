@@ -11,13 +11,14 @@ import type {
   ForeignLookup,
   LookupAsk,
 } from '../../query/pipeline/run.ts';
+import { isFields } from '../../query/value/value-type.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import type { ForeignReading, ForeignSettings } from '../find/late-reads.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { RelatedReading } from './reading.ts';
-import { planOf, planOfCriteria } from './resolve-criteria.ts';
+import { planOf, planOfCriteria, resolveCriteria } from './resolve-criteria.ts';
 
 /** Bodies that are read together. */
 const BATCH = 1024;
@@ -42,7 +43,20 @@ export class PipelineReading implements ForeignReading {
   }
 
   get plans(): RelationPlan[] {
-    return [...this.#plans.values()];
+    return [...this.#reading.plans, ...this.#plans.values()];
+  }
+
+  *resolve(pipeline: object): Coroutine<object> {
+    const { archived = false, collation, pace } = this.#settings;
+    const resolved: object[] = [];
+    for (const stage of pipeline as readonly { readonly $match?: unknown }[]) {
+      const { $match } = Object(stage) as typeof stage;
+      if (!isFields($match)) return [...resolved, ...(pipeline as object[]).slice(resolved.length)];
+      const documents = { archived, collation };
+      const criteria = yield* resolveCriteria(this.#reading, this.context, $match, pace, documents);
+      resolved.push({ ...stage, $match: criteria });
+    }
+    return resolved;
   }
 
   collection(name: string, place: string): ForeignCollection {

@@ -25,7 +25,7 @@ import type {
   NearestHits,
   NearestOptions,
 } from '../../api/nearest-types.ts';
-import type { IncludeOption } from '../../api/relation-types.ts';
+import type { IncludeOption, RelatedCriteria } from '../../api/relation-types.ts';
 import type {
   SearchExplanation,
   SearchHits,
@@ -173,7 +173,7 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
    */
   distinct<const P extends Path<Stored<T, S>>>(
     path: P,
-    criteria?: Criteria<Stored<T, S>>,
+    criteria?: Criteria<Stored<T, S>> & RelatedCriteria<S>,
     options?: AggregateOptions,
   ): Returns<W, Exclude<Item<ValueAt<Stored<T, S>, P>>, undefined>[]>;
 }

@@ -69,6 +69,18 @@ export function relate(
       });
     };
 
+  /** As {@link relating}, of a call that includes nothing; its options follow its criteria. */
+  const matching =
+    (method: (sender: Sender, ...given: unknown[]) => Result<object[]>) =>
+    (sender: Sender, ...given: unknown[]) => {
+      const at = given.findIndex((one) => hasRelated(one, related.relations));
+      if (at < 0) return method.call(calls, sender, ...given);
+      return asking(sender, given[at], undefined, function* (asked) {
+        const copies = [...given.slice(0, at), asked.params, ...given.slice(at + 1)];
+        return asked.complete(yield* outcome(method.call(calls, asked.sender, ...copies)));
+      });
+    };
+
   function* asking<T>(
     sender: Sender,
     params: unknown,
@@ -135,6 +147,8 @@ export function relate(
     has: relating(calls.has),
     count: relating<number>(calls.count),
     explain: relating(calls.explain),
+    aggregate: matching(calls.aggregate),
+    distinct: matching(calls.distinct),
     get(sender: Sender, id: unknown, options: unknown) {
       if (!includes(options)) return get.call(calls, sender, id);
       checkId(id);
@@ -228,6 +242,11 @@ function notLoaded(name: string): CollectionError {
 
 const PARTS: readonly PartName[] = ['relations', 'transactions'];
 
+/** The operations whose criteria, or pipelines, may ask for partners. */
+const ASKING: ReadonlySet<string> = new Set(['scan', 'count', 'explain', 'aggregate']);
+
+type Asking = RequestFlags & { readonly criteria?: object; readonly pipeline?: object };
+
 /** One call that asks for partners. */
 class Asked {
   /** The sender of the call itself. */
@@ -284,13 +303,14 @@ class Asked {
 
   #send(sender: Sender, ask: HandleRequest): unknown {
     if (ask.op === 'scanNext') return this.#note(sender.send(ask));
-    if (ask.op !== 'scan' && ask.op !== 'count' && ask.op !== 'explain') return sender.send(ask);
-    const { criteria = {}, needs, mayHang } = ask as { criteria?: object } & RequestFlags;
+    if (!ASKING.has(ask.op)) return sender.send(ask);
+    const { criteria = {}, pipeline, ...flags } = ask as Asking;
     const tree = this.#tree;
     const asked = {
       ...ask,
       criteria: tree.rewrite(criteria),
-      ...tree.asking({ needs, mayHang }, PARTS),
+      ...(pipeline && { pipeline: tree.rewrite(pipeline) }),
+      ...tree.asking(flags, PARTS),
     } as HandleRequest;
     const reply = sender.send(asked);
     return ask.op === 'scan' ? this.#note(reply as ScanReply | Promise<ScanReply>) : reply;
@@ -298,7 +318,7 @@ class Asked {
 
   #note(reply: ScanReply | Promise<ScanReply>): ScanReply | Promise<ScanReply> {
     if (isPromise(reply)) return (reply as Promise<ScanReply>).then((late) => this.#note(late));
-    this.#replies.push(reply);
+    if (this.#tree.includes.length > 0) this.#replies.push(reply);
     return reply;
   }
 }

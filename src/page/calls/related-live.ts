@@ -1,7 +1,7 @@
 import { type Body, decode } from '../../codec/body.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
-import type { ListPart, LiveUpdate } from '../../protocol/live-protocol.ts';
+import type { ListPart, LiveSpec, LiveUpdate } from '../../protocol/live-protocol.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { IncludeAsk, LiveIncluded } from '../../protocol/relation-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
@@ -21,6 +21,7 @@ import {
 interface LiveQuerySource {
   readonly search?: { readonly params: object } | undefined;
   readonly include?: unknown;
+  readonly pipeline?: unknown;
 }
 
 /** The channel of a live query that names relations; `undefined` for any other. */
@@ -28,10 +29,11 @@ export function liveChannel(
   channel: HandleChannel,
   related: RelatedCollection,
   settings: CollectionSettings,
-  { search, include }: LiveQuerySource,
+  { search, include, pipeline }: LiveQuerySource,
 ): HandleChannel | undefined {
-  if (include === undefined && !hasRelated(search?.params, related.relations)) return undefined;
-  const tree = new RelationTree(related, include, search?.params);
+  const params = pipeline ?? search?.params;
+  if (include === undefined && !hasRelated(params, related.relations)) return undefined;
+  const tree = new RelationTree(related, include, params);
   const shown = new ShownPartners(tree, settings);
   let isAnnounced = false;
   const over = {
@@ -63,16 +65,18 @@ export function liveChannel(
 }
 
 function asking(request: HandleRequest<'live'>, tree: RelationTree): HandleRequest<'live'> {
-  const { spec, needs, mayHang } = request;
-  const asked =
-    spec.kind === 'item'
-      ? { kind: 'list' as const, criteria: { _id: spec.key }, archived: true }
-      : { ...spec, criteria: tree.rewrite((spec as { criteria?: object }).criteria ?? {}) };
   return {
     ...request,
-    spec: asked,
-    ...tree.asking({ needs, mayHang }, ['relations']),
+    spec: specOf(request.spec, tree),
+    ...tree.asking(request, ['relations', 'transactions']),
   };
+}
+
+function specOf(spec: LiveSpec, tree: RelationTree): LiveSpec {
+  if (spec.kind === 'item') return { kind: 'list', criteria: { _id: spec.key }, archived: true };
+  return spec.kind === 'aggregate'
+    ? { ...spec, pipeline: tree.rewrite(spec.pipeline) }
+    : { ...spec, criteria: tree.rewrite(spec.criteria ?? {}) };
 }
 
 /** The partners of a document, by its place in a part. */

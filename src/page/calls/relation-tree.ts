@@ -63,8 +63,18 @@ export function startsOf(counts: Uint32Array): Uint32Array {
   return starts;
 }
 
-/** Whether criteria name a relation. */
+/** How many stages of a pipeline only match: they look at documents of its collection. */
+function matchesIn(pipeline: readonly unknown[]): number {
+  const end = pipeline.findIndex((stage) => !isPlainObject(stage) || !('$match' in stage));
+  return end < 0 ? pipeline.length : end;
+}
+
+/** Whether criteria name a relation, or the stages with which a pipeline begins. */
 export function hasRelated(criteria: unknown, relations: RelationOptions): boolean {
+  if (Array.isArray(criteria))
+    return criteria
+      .slice(0, matchesIn(criteria))
+      .some(({ $match }) => hasRelated($match, relations));
   if (!isPlainObject(criteria)) return false;
   return Object.entries(criteria).some(([key, value]) =>
     LOGIC.includes(key)
@@ -118,9 +128,18 @@ export class RelationTree {
     return waiting.length > 0 ? Promise.all(waiting) : undefined;
   }
 
-  /** Criteria with the conditions on partners as the engine reads them. */
+  /** Criteria, or a pipeline, with the conditions on partners as the engine reads them. */
   rewrite(criteria: object): object {
-    return this.#rewrite(this.#related, criteria, '');
+    if (!Array.isArray(criteria)) return this.#rewrite(this.#related, criteria, '');
+    const end = matchesIn(criteria);
+    return criteria.map((stage, at) =>
+      at < end && isPlainObject(stage.$match)
+        ? {
+            ...stage,
+            $match: this.#rewrite(this.#related, stage.$match, `pipeline[${at}].$match`),
+          }
+        : stage,
+    );
   }
 
   /**
@@ -129,11 +148,12 @@ export class RelationTree {
    * @param given What it needs without partners.
    */
   asking(
-    { needs = [], mayHang }: RequestFlags,
+    { needs = [], mayHang, related }: RequestFlags,
     parts: readonly PartName[],
   ): RequestFlags & { readonly related: RelatedAsk } {
+    const partners = [...this.partners.keys(), ...(related?.partners ?? [])];
     return {
-      related: { include: this.includes, partners: [...this.partners.keys()] },
+      related: { include: this.includes, partners },
       needs: [...new Set([...needs, ...this.needs, ...parts])],
       mayHang: mayHang ?? this.mayHang,
     };
