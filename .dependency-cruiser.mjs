@@ -2,7 +2,7 @@
  * The folders of src: each may import only folders to its right; the last group, any may import.
  */
 const layers = [
-  ['bindings', 'devtools', 'tanstack', 'testing'],
+  ['bindings', 'devtools', 'tanstack', 'testing', 'yjs'],
   ['replication', 'encryption', 'backup-targets'],
   ['page', 'engine'],
   ['api'],
@@ -117,7 +117,8 @@ export default {
       from: { path: '^(src|worker)/', pathNot: '^src/node/' },
       to: {
         dependencyTypes: ['core', 'npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
-        pathNot: '^node_modules/(react|vue|svelte|solid-js|@angular/core|@tanstack/db)/',
+        pathNot:
+          '^node_modules/(react|vue|svelte|solid-js|@angular/core|@tanstack/db|yjs|y-protocols|lib0)/',
       },
     },
     {
@@ -139,6 +140,12 @@ export default {
       from: { path: '^(src|worker)/', pathNot: `^src/bindings/${framework}/` },
       to: { path: `^node_modules/@?${framework}(-js)?/` },
     })),
+    {
+      name: 'yjs-in-its-entry-only',
+      severity: 'error',
+      from: { path: '^(src|worker)/', pathNot: '^src/yjs/' },
+      to: { path: '^src/yjs/|^node_modules/(yjs|y-protocols|lib0)/' },
+    },
     {
       name: 'tanstack-in-its-entry-only',
       severity: 'error',

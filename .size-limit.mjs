@@ -202,6 +202,14 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'Yjs',
+    path: 'dist/yjs.js',
+    limit: '3 kB',
+    gzip: true,
+    ignore: ['yjs', 'y-protocols'],
+    modifyEsbuildConfig: besideClient,
+  },
+  {
     name: 'text',
     path: 'dist/text.js',
     limit: '0.6 kB',

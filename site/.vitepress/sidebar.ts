@@ -25,6 +25,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       ...pagesIn('frameworks'),
       'guides/angular',
       'guides/tanstack-db',
+      'guides/yjs',
       'bundlers',
       ...pagesIn('bundlers'),
     ],

@@ -9,11 +9,13 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs `npm run build` of an example as a user would, with the packed package, and serves the
- * result.
- */
+/** Runs `npm run build` of an example as a user would, and serves the result. */
 export async function buildExample(name: string): Promise<Served> {
+  return serveUntilClosed(join(await builtExample(name), 'dist'));
+}
+
+/** The folder of an example that was built with the packed package. */
+export async function builtExample(name: string): Promise<string> {
   const folder = await makeApp({});
   cpSync(join(ROOT, 'examples', name), folder, {
     recursive: true,
@@ -31,7 +33,7 @@ export async function buildExample(name: string): Promise<Served> {
   // In this repository another package has a program of that name.
   symlinkSync('../typescript/bin/tsc', join(programs, 'tsc'));
   await run('npm', ['run', 'build'], folder);
-  return serveUntilClosed(join(folder, 'dist'));
+  return folder;
 }
 
 /** As npm would install it; a package that comes with it is found beside the linked one. */
@@ -43,5 +45,5 @@ function link(name: string, folder: string): void {
 
 /** The examples that are a list of tasks. */
 export const taskLists = readdirSync(join(ROOT, 'examples')).filter(
-  (name) => name !== 'sync-postgres',
+  (name) => !['sync-postgres', 'shared-text'].includes(name),
 );

@@ -16,7 +16,14 @@ export interface TabScope {
 /** Only the tests of replication load it. */
 const loadReplication = () => import('../../../src/replication/index.ts');
 
-Object.assign(window, { connect, Database, encrypted, changePassword, loadReplication });
+/** Only the tests of texts load it. */
+const loadYjs = async () => ({
+  ...(await import('../../../src/yjs/index.ts')),
+  ...(await import('yjs')),
+  ...(await import('y-protocols/awareness')),
+});
+
+Object.assign(window, { connect, Database, encrypted, changePassword, loadReplication, loadYjs });
 
 // Only the tests of frames ask for it.
 if (location.hash.startsWith('#frame/')) void import('./frame.ts').then(({ report }) => report());
