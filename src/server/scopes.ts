@@ -84,6 +84,8 @@ export async function pullScope(
 ): Promise<PullAnswer> {
   const isOther = after !== undefined && after !== `${storedPlace(after)}${BEHIND}${key}`;
   let from = isOther || after === undefined ? undefined : storedPlace(after);
+  // Who has nothing yet need not hear what has left.
+  let hasNothing = from === undefined;
   let [reset, changes, rejected]: [boolean, WireChange[], NonNullable<PullAnswer['rejected']>] = [
     isOther,
     [],
@@ -91,14 +93,15 @@ export async function pullScope(
   ];
   for (let pages = 1; ; pages++) {
     const page = await store.pull(collection, from, limit - changes.length);
-    if (page.reset) [reset, changes, rejected] = [true, [], []];
+    if (page.reset) [reset, changes, rejected, hasNothing] = [true, [], [], true];
     const here = new Set<string>();
     for (const { id, document } of page.changes)
       if (document && (await has(id, document)) && (await access.canRead?.(id, document)) !== false)
         here.add(id);
     const others = page.changes.map(({ id }) => id).filter((id) => !here.has(id));
-    // Who has nothing yet need not hear what has left.
-    const asked = reset || after === undefined ? [] : others;
+    const asked = hasNothing ? [] : others;
+    // What one page has may leave before the next one of this answer is read.
+    hasNothing = false;
     const left = new Set(
       store.served ? await store.served(collection, key, [...here], asked) : asked,
     );

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { http, type Remote } from '../../src/replication/index.ts';
-import { createHandler, memory } from '../../src/server/index.ts';
+import { createHandler, memory, type Store } from '../../src/server/index.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 import { deviceOf, idsOf, Office, scopeStories } from './scope-stories.ts';
@@ -33,6 +33,26 @@ test('what read hides is in no scope', async () => {
   await office.write('a', { secret: true });
   await settled();
   expect(await idsOf(device)).toEqual([]);
+});
+
+test('what leaves while a first pull reads on goes', async () => {
+  const store = memory();
+  const pull: Store['pull'] = async (name, after) => {
+    const page = await store.pull(name, after, 2);
+    if (after === undefined) await office.write('a', { owner: 'ben' });
+    return page;
+  };
+  const office = new Office({
+    pull,
+    push: (...asked) => store.push(...asked),
+    read: (...asked) => store.read(...asked),
+    served: async (...asked) => (await store.served?.(...asked)) ?? [],
+    watch: (...asked) => store.watch(...asked),
+  });
+  for (const id of ['a', 'b', 'c', 'd']) await office.write(id, { owner: 'ada' });
+  const { device, settled } = deviceOf(office, [{ owner: 'ada' }]);
+  await settled();
+  expect(await idsOf(device)).toEqual(['b', 'c', 'd']);
 });
 
 test('a server restored from an older copy takes away what it does not have', async () => {
