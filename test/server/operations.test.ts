@@ -50,6 +50,7 @@ test.each([
   [['$addToSet', 'list', 'a'], { list: ['a'] }],
   [['$pull', 'list', { $plain: { $in: ['a'] } }], { list: [] }],
   [['$inc', 'deep.er', 1], { deep: { er: 1 } }],
+  [['$inc', 'new', { $bigint: 'a' }], { new: { $bigint: 'a' } }],
 ])('%j is applied to what others have made', async (operation, wanted) => {
   const { push, stored } = await moved();
   const result = await push([operation]);
@@ -167,6 +168,17 @@ test('a document that grows beyond what clients take is a conflict', async () =>
   expect(await push(items)).toMatchObject({ document: { n: 5 } });
   for (let time = 0; time < 5; time++) await push(items, { key: `other${time}.1` });
   expect(JSON.stringify(await stored()).length).toBeLessThan(15_000_000);
+});
+
+test('long bigints are multiplied by the device, and keep no other request waiting', async () => {
+  const n = { $bigint: 'f'.repeat(1_000_000) };
+  const { push, stored } = await moved(true, { n });
+  const times = new Array(30).fill(['$mul', 'n', { $bigint: 'f'.repeat(50_000) }]);
+  expect(await push(times)).toMatchObject({ conflict: { id: 'o' } });
+  expect(await stored()).toMatchObject({ n });
+  expect(await push([['$mul', 'n', { $bigint: '10' }]], { key: 'other.1' })).toMatchObject({
+    document: { n: { $bigint: `${n.$bigint}0` } },
+  });
 });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
