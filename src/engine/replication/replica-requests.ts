@@ -41,29 +41,30 @@ export class ReplicaRequests {
 
   *execute(request: ReplicaRequest): Coroutine<unknown> {
     if (request.op === 'replicaOpen') return yield* this.#begin(request);
-    if (!this.#replica) throw this.#error('not_replicated', 'does not replicate');
+    const replica = this.#replica;
+    if (!replica) throw this.#error('not_replicated', 'does not replicate');
     // What a page that was replaced still has in hand is older than what the next one has applied.
-    if ('opening' in request && request.opening !== this.#replica.opening)
+    if ('opening' in request && request.opening !== replica.opening)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     switch (request.op) {
       case 'replicaScope':
-        return yield* this.#scope(this.#replica, request);
+        return yield* this.#scope(replica, request);
       case 'replicaSweep':
-        return yield* this.#sweep(this.#replica);
+        return yield* this.#sweep(replica);
       case 'replicaReport':
-        return this.#replica.report(request);
+        return replica.report(request);
       case 'replicaChanges':
-        return yield* this.#changes(this.#replica, request);
+        return yield* this.#changes(replica, request);
       case 'replicaApply':
-        return yield* this.#apply(this.#replica, request);
+        return yield* this.#apply(replica, request);
       case 'replicaRebase':
-        return yield* this.#rebase(this.#replica, request);
+        return yield* this.#rebase(replica, request);
       case 'replicaPushed':
-        return yield* this.#pushed(this.#replica, request.rows);
+        return yield* this.#pushed(replica, request.rows);
       case 'replicaRevert':
-        return yield* this.#revert(this.#replica, request.id);
+        return yield* this.#revert(replica, request.id);
       case 'replicaEnd':
-        return yield* this.#end(this.#replica);
+        return yield* this.#end(replica);
     }
   }
 
@@ -210,28 +211,30 @@ export class ReplicaRequests {
     if (checkpoint !== undefined && of && of.checkpoint !== after)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     const known = kept && new Set([...kept, ...rows.map(({ id }) => id)]);
-    const left = scope !== undefined;
-    const news = [...rows, ...(known ? this.#goneBut(replica, known, left) : [])].filter((row) => {
+    const news = [
+      ...rows,
+      ...(known ? this.#goneBut(replica, known, scope !== undefined) : []),
+    ].filter((row) => {
       const { id, version, state } = row;
       const others = without(replica.scopesOf(id), scope);
       const isKnown = replica.versionOf(id) === version;
       if (row.left) replica.setScopes(id, others);
       else if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
-      else if (isKnown && state && left) replica.setScopes(id, [...others, scope]);
+      else if (isKnown && state && scope) replica.setScopes(id, [...others, scope]);
       return !isKnown && !row.left;
     });
     const changed = news.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
-    const local = new Map<string, LocalRow>();
-    for (const row of yield* this.#rows(replica, changed)) local.set(row.id, row);
+    const found = yield* this.#rows(replica, changed);
+    const local = new Map(found.map((row) => [row.id, row]));
     const conflicts: LocalRow[] = [];
     const outcomes: Outcome[] = [];
     for (const row of news) {
       const { resolution } = row;
-      const found = local.get(row.id);
-      if (!found) outcomes.push([row, row.state]);
-      else if (resolution && sameState(found.state, resolution.seen))
+      const mine = local.get(row.id);
+      if (!mine) outcomes.push([row, row.state]);
+      else if (resolution && sameState(mine.state, resolution.seen))
         outcomes.push([row, resolution.result]);
-      else conflicts.push(found);
+      else conflicts.push(mine);
     }
     replica.applying(() => applyRemoteRows(this.#context, replica, outcomes, scope));
     if (conflicts.length === 0 && checkpoint !== undefined)
@@ -347,49 +350,55 @@ function laterUpdate(stamps: Stamps | undefined, local: Stamps | undefined): Sta
   return [created, Math.max(updated, local[1]), ...others];
 }
 
+type NewVersion = Parameters<CollectionContext['versions']['putAll']>[0][number];
+
 /** A state of the server, and what the document shall be. */
 type Outcome = readonly [row: RemoteRow, result: RecordState | undefined];
 
-/** Applies states of the server to the records of a collection. They are no local changes. */
+/**
+ * Applies states of the server to the records of a collection, all or none. They are no local
+ * changes.
+ *
+ * @throws {ValueError} `unique_violation`
+ */
 function applyRemoteRows(
   { records, versions }: CollectionContext,
   replica: Replica,
   outcomes: readonly Outcome[],
   scope?: string,
 ): void {
-  const added: StoredRecord[] = [];
-  const changed: (() => void)[] = [];
-  for (const [{ id, version, state, resolution }, result] of outcomes) {
+  const deleted: StoredRecord[] = [];
+  const made: NewVersion[] = [];
+  const entries = outcomes.map(([{ id, version, state, resolution }, result]) => {
     const before = records.table.get(id);
-    const isRemote = result === state || sameState(result, state);
-    const known = replica.scopesOf(id);
-    const scopes = scope !== undefined && state ? [...without(known, scope), scope] : known;
-    // The server may take what a merge has made of a document that it refused.
-    if (resolution && !sameState(result, resolution.seen)) replica.accept(id);
+    const isRemote = sameState(result, state);
+    const isSeen = sameState(result, resolution?.seen);
+    let scopes = replica.scopesOf(id);
+    if (scope && state) scopes = [...without(scopes, scope), scope];
     if (!result) {
-      if (before) versions.delete(before);
-    } else if (isRemote || !sameState(result, resolution?.seen)) {
+      if (before) deleted.push(before);
+    } else if (isRemote || !isSeen) {
       const [flags, stamps, body] = result;
-      const record = new StoredRecord(id, before?.rank ?? 0, flags, stamps, body);
+      const rank = before?.rank ?? records.takeRank();
+      const record = new StoredRecord(id, rank, flags, stamps, body);
       if (isRemote && version !== undefined) record.remoteVersion = replica.tagged(version, scopes);
-      if (before) versions.put({ record, before, kind: 'update' });
-      else {
-        versions.prepare(record);
-        added.push(record);
-      }
+      versions.prepare(record, before);
+      made.push({ record, before, kind: before ? 'update' : 'insert' });
     }
-    if (!isRemote)
-      changed.push(() => {
+    return () => {
+      // The server may take what a merge has made of a document that it refused.
+      if (resolution && !isSeen) replica.accept(id);
+      if (!isRemote) {
         replica.enter(id, { version, scopes, isDirty: true, base: state });
         replica.setOperations(id, resolution?.operations);
-      });
-    else if (replica.log.get(id) || replica.dirty.has(id)) changed.push(() => replica.equals(id));
-    replica.noteStray(id);
-  }
-  for (const record of added) record.rank = records.takeRank();
-  if (added.length > 0) versions.add(new RecordPart({ made: added }));
-  // A unique index may have refused the documents.
-  for (const enter of changed) enter();
+      } else if (replica.log.get(id) || replica.dirty.has(id)) replica.equals(id);
+      replica.noteStray(id);
+    };
+  });
+  // Together: documents may have exchanged keys of a unique index.
+  if (deleted[0] || made.some(({ before }) => before)) versions.putAll(made, deleted);
+  else if (made[0]) versions.add(new RecordPart({ made: made.map(({ record }) => record) }));
+  for (const enter of entries) enter();
 }
 
 function without(scopes: readonly string[], scope: string | undefined): readonly string[] {

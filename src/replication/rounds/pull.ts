@@ -8,6 +8,9 @@ import type { RoundContext } from './round-context.ts';
 /** A longer page is read in two tasks. */
 const LONG = 100;
 
+/** So many documents wait for later ones, at most. */
+const MOST_HELD = 10_000;
+
 /**
  * Pulls the server's changes to the end, page by page. Each page is applied with its checkpoint in
  * one write; of a longer page than requested, the last rows are.
@@ -28,8 +31,11 @@ export async function pull(
   let fetching = fetchPage(context, after, scope);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
+  /** Rows that a unique index has refused so far. */
+  let held: ReadyRows | undefined;
   for (;;) {
-    const { page, rows } = await fetching;
+    const { page, rows: fetched } = await fetching;
+    const rows = held && !page.reset ? joined(held, fetched) : fetched;
     const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
     if (ids) for (const { id, document } of changes) if (document) ids.add(id);
@@ -46,10 +52,14 @@ export async function pull(
     const isKept = !ids || !more;
     const part = { scope: scope?.id };
     const end = isKept ? { ...part, after: from, checkpoint: next, kept: ids && [...ids] } : part;
-    if (!(await applyPage(context, rows, end))) return pull(context, from, scope);
+    const applying = applyPage(context, rows, end);
+    const mayWait = more && rows.rows.length < MOST_HELD;
+    const isApplied = await (mayWait ? unlessTaken(applying) : applying);
+    if (isApplied === false) return pull(context, from, scope);
+    held = isApplied ? undefined : rows;
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
-    if (isKept) from = next;
+    if (isKept && !held) from = next;
     if (!more) return next;
   }
 }
@@ -89,10 +99,28 @@ async function applyPage(
 ): Promise<boolean> {
   let from = 0;
   for (; rows.length - from > PULL_LIMIT; from += PULL_LIMIT) {
-    const part = rows.slice(from, from + PULL_LIMIT);
-    if (!(await applyRows(context, { byId, rows: part }, { scope: end.scope }))) return false;
+    const part = { byId, rows: rows.slice(from, from + PULL_LIMIT) };
+    const isApplied = await unlessTaken(applyRows(context, part, { scope: end.scope }));
+    if (isApplied === false) return false;
+    if (!isApplied) break;
   }
   return applyRows(context, { byId, rows: rows.slice(from) }, end);
+}
+
+/** `undefined` where a unique index refuses documents: later ones may make room for them. */
+function unlessTaken<T>(applying: Promise<T>): Promise<T | undefined> {
+  return applying.catch((error: { code?: string }) => {
+    if (error.code !== 'unique_violation') throw error;
+    return undefined;
+  });
+}
+
+/** The rows of two pages. */
+function joined(before: ReadyRows, { byId, rows }: ReadyRows): ReadyRows {
+  return {
+    byId: new Map([...before.byId, ...byId]),
+    rows: [...before.rows.filter(({ id }) => !byId.has(id)), ...rows],
+  };
 }
 
 function checkpointOf(checkpoint: unknown): string {
