@@ -210,6 +210,13 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'undo',
+    path: 'dist/undo.js',
+    limit: '4 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideClient,
+  },
+  {
     name: 'text',
     path: 'dist/text.js',
     limit: '0.6 kB',

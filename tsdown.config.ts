@@ -61,6 +61,7 @@ export default defineConfig([
       text: 'src/text/index.ts',
       sqlite: 'src/sqlite/index.ts',
       tanstack: 'src/tanstack/index.ts',
+      undo: 'src/undo/index.ts',
       yjs: 'src/yjs/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',

@@ -3,6 +3,7 @@ import { dirname, relative } from 'node:path/posix';
 
 /** The page that a former address leads to. */
 const MOVED: Readonly<Record<string, string>> = {
+  'recipes/undo': 'guides/undo',
   'sync-server': 'sync/server',
 };
 

@@ -43,6 +43,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/live-queries',
       'guides/changing-data',
       'guides/transactions',
+      'guides/undo',
       'guides/caching-api-responses',
       'guides/backups',
       'guides/backups-elsewhere',

@@ -87,7 +87,8 @@ export type CollectionErrorCode =
   | 'index_missing'
   | 'insert_lost'
   | 'schema_newer'
-  | 'schema_older';
+  | 'schema_older'
+  | 'undo_gone';
 
 /** Codes of {@link CriteriaError}. */
 export type CriteriaErrorCode =

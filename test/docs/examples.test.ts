@@ -88,6 +88,7 @@ function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb/encryption') return import('../../src/encryption/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
   if (name === 'cairndb/sqlite') return import('../../src/sqlite/index.ts');
+  if (name === 'cairndb/undo') return import('../../src/undo/index.ts');
   if (name === 'cairndb/tanstack') return import('../../src/tanstack/index.ts');
   if (name === 'cairndb/yjs') return import('../../src/yjs/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
