@@ -62,6 +62,20 @@ export function readsWhole(stages: readonly Stage[]): boolean {
   return !roots || [...roots].some(isManaged);
 }
 
+/** Where those that are like the first one end: most batches have few keys, many times each. */
+function endOfRun(length: number, from: number, isLike: (at: number) => boolean): number {
+  let low = from + 1;
+  let step = 1;
+  for (; low + step <= length && isLike(low + step - 1); step *= 2) low += step;
+  let high = Math.min(length, low + step - 1);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isLike(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Reads the documents that a pipeline begins with. */
 export class PipelineSource {
   readonly query: DocumentQuery;
@@ -131,16 +145,23 @@ export class PipelineSource {
     if (!index || !isCounting || isCut) return undefined;
     this.#index = index.definition.name;
     const { wanted } = this.query.compiled;
+    const hidesSome = this.#hidesSome;
     const groups: { readonly key: unknown; readonly rank: number; count: number }[] = [];
     for (const { keys, entries } of index.batches()) {
       this.#keys += keys.length;
-      for (const [at, key] of keys.entries()) {
-        const entry = entries[at] as StoredRecord;
-        if (this.#hidesSome && !wanted(entry)) continue;
-        const last = groups.at(-1);
+      for (let from = 0, to = 0; from < keys.length; from = to) {
+        to = endOfRun(keys.length, from, (at) => index.isSame(keys[from], keys[at]));
+        const own = entries.slice(from, to) as StoredRecord[];
+        const shown = hidesSome ? own.filter(wanted) : own;
         // The entries of a key ascend by rank.
-        if (last && index.isSame(last.key, key)) last.count++;
-        else groups.push({ key, rank: entry.rank, count: 1 });
+        const [first] = shown;
+        if (!first) continue;
+        const count = shown.length;
+        // Keys that are the same may look different.
+        const key = keys[from + own.indexOf(first)];
+        const last = groups.at(-1);
+        if (last && index.isSame(last.key, key)) last.count += count;
+        else groups.push({ key, rank: first.rank, count });
       }
     }
     groups.sort((a, b) => a.rank - b.rank);

@@ -1,10 +1,11 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
-import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { isManaged, type StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
+import { criteriaFilter } from '../find/candidates.ts';
 import { DocumentQuery } from '../find/query.ts';
-import { type JoinReader, joinReader, ValueMap } from './join-values.ts';
+import { fieldReader, type JoinReader, joinReader, ValueMap } from './join-values.ts';
 
 /** With more values the criteria of the partners alone find them: planning would cost more. */
 const MOST_VALUES = 10_000;
@@ -99,6 +100,53 @@ export function* joinedValues(
     for (const value of values) found.set(value, true);
   });
   return found.values;
+}
+
+/**
+ * The values by which the documents of a query join, each once, and how many documents there are.
+ */
+export function* valuesOfQuery(
+  context: OperationContext,
+  query: DocumentQuery,
+  path: string,
+): Coroutine<{ readonly values: unknown[]; readonly count: number }> {
+  const { pace, compiled, plan, candidates } = query;
+  const { records } = context;
+  const [root] = path.split('.');
+  const isByFields = compiled.byFields && !isManaged(root as string);
+  const decoded = plan.kind === 'scan' && isByFields ? records.decoded() : undefined;
+  if (!decoded) {
+    const found = yield* query.records();
+    return { values: yield* joinedValues(context, found, path, pace), count: found.length };
+  }
+  // A scan of all: of a record that does not match, nothing is touched.
+  const { documents } = decoded;
+  const list = records.list();
+  const filters = compiled.parts.map((part) => criteriaFilter(part, decoded));
+  const column = decoded.column(path);
+  const read = fieldReader(path);
+  const texts = new Set<string>();
+  const others = new ValueMap<true>();
+  const block = new Int32Array(BATCH);
+  let count = 0;
+  for (let from = 0; from < documents.length; from += BATCH) {
+    let length = Math.min(BATCH, documents.length - from);
+    for (let at = 0; at < length; at++) block[at] = from + at;
+    if (filters.length > 0) candidates.documents += length;
+    for (const filter of filters) length = filter(block, length);
+    for (let at = 0; at < length; at++) {
+      const place = block[at] as number;
+      if (!compiled.wanted(list[place] as StoredRecord)) continue;
+      count++;
+      const value = column?.[place];
+      const values = typeof value === 'string' ? [value] : read(documents[place] as object);
+      for (const one of values)
+        if (typeof one === 'string') texts.add(one);
+        else others.set(one, true);
+    }
+    if (pace.late) yield* pace.pause();
+  }
+  return { values: [...texts, ...others.values], count };
 }
 
 /** Visits records, with their values. */

@@ -25,18 +25,20 @@ export interface JoinReader {
 export function joinReader(context: OperationContext, path: string): JoinReader {
   if (path === '_id') return { needsBodies: false, read: ({ key }) => [key] };
   const { fieldsOf, wholeOf } = documentReaders(context);
-  const segments = path.split('.');
-  const documentOf = isManaged(segments[0] as string) ? wholeOf : fieldsOf;
+  const [root] = path.split('.');
+  const documentOf = isManaged(root as string) ? wholeOf : fieldsOf;
+  const read = fieldReader(path);
+  return { needsBodies: true, read: (record, body) => read(documentOf(record, body as Body)) };
+}
+
+/** As {@link JoinReader.read}, of documents that have the field. */
+export function fieldReader(path: string): (document: object) => readonly unknown[] {
   const readOne = valueReader(path);
-  const readAll = itemsReader(segments);
-  return {
-    needsBodies: true,
-    read(record, body) {
-      const document = documentOf(record, body as Body);
-      const value = readOne(document);
-      if (Array.isArray(value)) return readAll(document);
-      return isJoining(value) ? [value] : [];
-    },
+  const readAll = itemsReader(path.split('.'));
+  return (document) => {
+    const value = readOne(document);
+    if (Array.isArray(value)) return readAll(document);
+    return isJoining(value) ? [value] : [];
   };
 }
 

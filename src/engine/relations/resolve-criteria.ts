@@ -6,7 +6,7 @@ import { planQuery } from '../../query/plan/plan-query.ts';
 import { isFields } from '../../query/value/value-type.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentQuery } from '../find/query.ts';
-import { both, findPartners, joinedValues } from './find-partners.ts';
+import { both, findPartners, joinedValues, valuesOfQuery } from './find-partners.ts';
 import type { RelatedReading } from './reading.ts';
 
 type Criteria = Readonly<Record<string, unknown>>;
@@ -119,9 +119,8 @@ function* valuesOf(
     return byValue.values;
   }
   const query = new DocumentQuery(partner, { criteria }, pace);
-  const found = yield* query.records();
-  const values = yield* joinedValues(partner, found, to, pace);
-  note(query, found.length, 'partners');
+  const { values, count } = yield* valuesOfQuery(partner, query, to);
+  note(query, count, 'partners');
   return values;
 }
 
