@@ -5,6 +5,7 @@ import sizeChecks from '../../.size-limit.mjs';
 import { peers } from '../../bench/page/peers.mjs';
 import { anchorOf } from '../../site/.vitepress/anchors.ts';
 import type { DatabaseClient, DocumentCollection, KeyValueCollection } from '../../src/index.ts';
+import { PART_NAMES } from '../../src/protocol/parts.ts';
 import { operandChecks } from '../../src/query/update/check-operators.ts';
 import { ROOT, readPages, readText } from './pages.ts';
 
@@ -86,6 +87,12 @@ describe('docs/errors.md lists exactly the codes of', () => {
     const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
     expect(listed.toSorted()).toEqual(codes.toSorted());
   });
+});
+
+test('docs/reference/clients.md says of every part what loads it', () => {
+  const parts = readText('docs/reference/clients.md').split('## Parts\n')[1] ?? '';
+  const named = [...parts.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  expect(named).toEqual(expect.arrayContaining([...PART_NAMES]));
 });
 
 test('docs/errors.md says of every code what to do', () => {
