@@ -202,6 +202,13 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'storage of automerge-repo',
+    path: 'dist/automerge.js',
+    limit: '0.8 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideClient,
+  },
+  {
     name: 'Yjs',
     path: 'dist/yjs.js',
     limit: '3 kB',

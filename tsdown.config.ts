@@ -63,6 +63,7 @@ export default defineConfig([
       tanstack: 'src/tanstack/index.ts',
       undo: 'src/undo/index.ts',
       yjs: 'src/yjs/index.ts',
+      automerge: 'src/automerge/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',
     },

@@ -26,6 +26,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'guides/angular',
       'guides/tanstack-db',
       'guides/yjs',
+      'guides/automerge',
       'bundlers',
       ...pagesIn('bundlers'),
     ],

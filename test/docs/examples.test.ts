@@ -90,6 +90,7 @@ function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb/sqlite') return import('../../src/sqlite/index.ts');
   if (name === 'cairndb/undo') return import('../../src/undo/index.ts');
   if (name === 'cairndb/tanstack') return import('../../src/tanstack/index.ts');
+  if (name === 'cairndb/automerge') return import('../../src/automerge/index.ts');
   if (name === 'cairndb/yjs') return import('../../src/yjs/index.ts');
   if (name === 'cairndb/testing') return Promise.resolve(testing);
   if (name === 'cairndb/backup-targets') return import('../../src/backup-targets/index.ts');
