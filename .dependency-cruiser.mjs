@@ -3,7 +3,7 @@
  */
 const layers = [
   ['automerge', 'bindings', 'devtools', 'tanstack', 'testing', 'undo', 'yjs'],
-  ['replication', 'encryption', 'backup-targets'],
+  ['replication', 'encryption', 'backup-targets', 'outbox'],
   ['page', 'engine'],
   ['api'],
   ['platform'],

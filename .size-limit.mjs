@@ -176,6 +176,13 @@ export default [
     modifyEsbuildConfig: besideReplication,
   },
   {
+    name: 'outbox',
+    path: 'dist/outbox.js',
+    limit: '4.6 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideClient,
+  },
+  {
     name: 'encryption, in a page',
     path: 'dist/encryption.js',
     import: '{ encrypted, changePassword }',

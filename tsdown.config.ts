@@ -64,6 +64,7 @@ export default defineConfig([
       undo: 'src/undo/index.ts',
       yjs: 'src/yjs/index.ts',
       automerge: 'src/automerge/index.ts',
+      outbox: 'src/outbox/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',
     },

@@ -73,6 +73,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/postgres',
       'sync/couchdb',
       'sync/adapters',
+      'sync/outbox',
     ]),
   ],
   ['Recipes', pagesIn('recipes')],

@@ -86,6 +86,7 @@ function importModule(name: string): Promise<unknown> {
   if (name === 'cairndb/node')
     return Promise.resolve({ files: () => files(makeFolder('example')) });
   if (name === 'cairndb/encryption') return import('../../src/encryption/index.ts');
+  if (name === 'cairndb/outbox') return import('../../src/outbox/index.ts');
   if (name === 'cairndb/text') return import('../../src/text/index.ts');
   if (name === 'cairndb/sqlite') return import('../../src/sqlite/index.ts');
   if (name === 'cairndb/undo') return import('../../src/undo/index.ts');

@@ -16,6 +16,7 @@ const ENTRIES = [
   '/devtools',
   '/encryption',
   '/inline',
+  '/outbox',
   '/replication',
   '/text',
 ];
