@@ -1,4 +1,4 @@
-export { IndexBuilder, lackingColumns, writeColumns } from '../documents/index-builder.ts';
+export { buildIndexes, storeColumns } from '../documents/index-builder.ts';
 export { BackupRequests } from './backup-requests.ts';
 export { DatabaseRequests } from './database-requests.ts';
 export {

@@ -1,7 +1,9 @@
-import type { Coroutine } from '../../async/coroutine.ts';
+import { type Coroutine, run } from '../../async/coroutine.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
-import type { ValueError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, type ValueError } from '../../errors/errors.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import { isSameKey } from '../../query/index/index-key.ts';
 import { documentLost } from '../../storage/segments/lost-data.ts';
 import { readRecords } from '../../storage/segments/record-part.ts';
 import { columnOf, indexedColumns, type Segment } from '../../storage/segments/segment.ts';
@@ -10,6 +12,7 @@ import { putSegment } from '../../storage/segments/stored-segment.ts';
 import type { CollectionEvents } from '../collection-events.ts';
 import { BodyReader, bySegment } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
+import type { SaveSchedule } from '../save-schedule.ts';
 import type { DocumentIndex } from './document-index.ts';
 import type { DocumentIndexes } from './document-indexes.ts';
 
@@ -101,6 +104,78 @@ async function columnsFor(
     }
   }
   return indexedColumns(records as StoredRecord[], indexes.columns);
+}
+
+/** The collection whose indexes are kept. */
+export interface KeptCollection {
+  readonly records: RecordStore;
+  readonly saves: SaveSchedule;
+  readonly events: CollectionEvents;
+  readonly indexes: DocumentIndexes;
+}
+
+/** The indexes that handles, and the collection itself, declare: `IndexKeeper`. */
+export interface KeptIndexes {
+  readonly collection: () => KeptCollection;
+  readonly isOpen: boolean;
+  readonly own:
+    | { definitions: readonly IndexDefinition[]; fail(error: CairnError): void }
+    | undefined;
+  readonly all: readonly { definitions: readonly IndexDefinition[] }[];
+  /** Makes the handles fail that declare one of these as unique. */
+  refuse(definitions: readonly IndexDefinition[], error: CairnError): void;
+}
+
+/** Builds declared indexes. Those that are violated, or cannot be built, are given up. */
+export async function buildIndexes(
+  kept: KeptIndexes,
+  missing: readonly IndexDefinition[],
+): Promise<void> {
+  const { indexes, records, events } = kept.collection();
+  const slots = indexes.add(missing);
+  const isOver = () => !kept.isOpen || kept.collection().indexes !== indexes;
+  try {
+    const builder = new IndexBuilder(records, indexes, slots, isOver);
+    const violations = await run(builder.build(events));
+    for (const [{ definition }, error] of violations ?? []) kept.refuse([definition], error);
+    if (violations) return;
+  } catch (cause) {
+    giveUp(kept, missing, asCairnError(cause));
+  }
+  for (const slot of slots) indexes.drop(slot);
+}
+
+/**
+ * Documents could not be read: queries work without a plain index; handles fail without a unique
+ * one, and all of them where nobody knows what has expired.
+ */
+function giveUp(kept: KeptIndexes, missing: readonly IndexDefinition[], error: CairnError): void {
+  kept.refuse(missing, error);
+  for (const declaration of kept.all)
+    declaration.definitions = declaration.definitions.filter(
+      (own) => !missing.some((one) => isSameKey(one, own)),
+    );
+  if (kept.own?.definitions.length === 0) kept.own.fail(error);
+  kept.collection().events.failed(error);
+}
+
+/**
+ * Writes missing columns of segments.
+ *
+ * @param backUp Makes a backup before.
+ */
+export async function storeColumns(
+  { records, indexes, saves, events }: KeptCollection,
+  backUp: (cause: { readonly reason: 'indexes' }) => Promise<unknown>,
+): Promise<void> {
+  if (lackingColumns(records, indexes).length === 0) return;
+  try {
+    await backUp({ reason: 'indexes' });
+    await saves.alone(() => writeColumns(records, indexes));
+  } catch (error) {
+    // A full disk must not prevent reads, or deletes that make room.
+    events.failed(asCairnError(error));
+  }
 }
 
 /**

@@ -1,13 +1,8 @@
-import { run } from '../../async/coroutine.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
-import type { CollectionEvents } from '../collection-events.ts';
-import type { RecordStore } from '../records/record-store.ts';
-import type { SaveSchedule } from '../save-schedule.ts';
 import { isIndexRefusal } from './document-index.ts';
-import type { DocumentIndexes } from './document-indexes.ts';
-import type { IndexBuilder, lackingColumns, writeColumns } from './index-builder.ts';
+import type { buildIndexes, KeptCollection, KeptIndexes, storeColumns } from './index-builder.ts';
 
 /** The indexes that handles declare, all the same, and the version of their documents. */
 export class IndexDeclaration {
@@ -62,23 +57,11 @@ export class IndexDeclaration {
   }
 }
 
-/** The collection whose indexes are kept. */
-interface KeptCollection {
-  readonly records: RecordStore;
-  readonly saves: SaveSchedule;
-  readonly events: CollectionEvents;
-  readonly indexes: DocumentIndexes;
-}
-
 /** The code that builds indexes, which few openings do. */
 interface IndexCode {
-  readonly IndexBuilder: typeof IndexBuilder;
-  readonly lackingColumns: typeof lackingColumns;
-  readonly writeColumns: typeof writeColumns;
+  readonly buildIndexes: typeof buildIndexes;
+  readonly storeColumns: typeof storeColumns;
 }
-
-/** Makes a backup before segments are rewritten. */
-type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
 
 /**
  * Maintains the union of the indexes that the open handles of a collection declare. A handle that
@@ -94,12 +77,12 @@ type BackUp = (cause: { reason: 'indexes' }) => Promise<unknown>;
  *
  * docs/decisions/013-indexes-and-plans.md has the reasons.
  */
-export class IndexKeeper {
+export class IndexKeeper implements KeptIndexes {
   /** What the collection needs itself, whatever its handles declare. */
   own: IndexDeclaration | undefined;
-  readonly #collection: () => KeptCollection;
+  readonly collection: () => KeptCollection;
   readonly #code: (definitions: readonly IndexDefinition[]) => Promise<IndexCode>;
-  readonly #backUp: BackUp;
+  readonly #backUp: Parameters<typeof storeColumns>[1];
   /** The declarations of open handles: few, however many handles there are. */
   readonly #declared = new Set<IndexDeclaration>();
   #state: 'opening' | 'open' | 'closed' = 'opening';
@@ -112,11 +95,15 @@ export class IndexKeeper {
   constructor(
     collection: () => KeptCollection,
     code: (definitions: readonly IndexDefinition[]) => Promise<IndexCode>,
-    backUp: BackUp,
+    backUp: Parameters<typeof storeColumns>[1],
   ) {
-    this.#collection = collection;
+    this.collection = collection;
     this.#code = code;
     this.#backUp = backUp;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
   }
 
   /** Whether a handle is open whose indexes are not violated. */
@@ -124,7 +111,8 @@ export class IndexKeeper {
     return this.#declared.size > 0;
   }
 
-  get #all(): IndexDeclaration[] {
+  /** The collection's own, and those of open handles. */
+  get all(): IndexDeclaration[] {
     return this.own ? [this.own, ...this.#declared] : [...this.#declared];
   }
 
@@ -145,7 +133,7 @@ export class IndexKeeper {
    */
   declaredFor(version: number): IndexDefinition[] {
     const merged: IndexDefinition[] = [];
-    for (const one of this.#all) {
+    for (const one of this.all) {
       if (one !== this.own && one.version !== version) continue;
       for (const definition of one.definitions) {
         const at = merged.findIndex((other) => isSameKey(other, definition));
@@ -172,7 +160,7 @@ export class IndexKeeper {
 
   /** Does what an opening of a handle does. */
   #reopened(): void {
-    if (this.#state !== 'open') return;
+    if (!this.isOpen) return;
     this.#dropUndeclared();
     this.#settle();
   }
@@ -185,7 +173,7 @@ export class IndexKeeper {
     if (--declaration.handles > 0) return;
     this.#declared.delete(declaration);
     declaration.settle();
-    if (drops && this.isUsed && this.#state === 'open') this.#dropUndeclared();
+    if (drops && this.isUsed && this.isOpen) this.#dropUndeclared();
   }
 
   /** Call it when the records are loaded, and when they are replaced. */
@@ -197,10 +185,10 @@ export class IndexKeeper {
   }
 
   #askAgain(): void {
-    if (this.#state !== 'open') return;
+    if (!this.isOpen) return;
     const late = this.#late;
     this.#late = undefined;
-    for (const declaration of this.#all) {
+    for (const declaration of this.all) {
       if (late && declaration.error === late) declaration.error = undefined;
       if (!this.#isServed(declaration)) declaration.wait();
     }
@@ -210,7 +198,7 @@ export class IndexKeeper {
   /** Call it when the collection becomes unusable. Resolves when no index is being built. */
   async closed(): Promise<void> {
     this.#state = 'closed';
-    for (const declaration of this.#all) declaration.settle();
+    for (const declaration of this.all) declaration.settle();
     await this.#building;
   }
 
@@ -223,21 +211,21 @@ export class IndexKeeper {
    */
   giveUp(error: CairnError, by: readonly IndexDefinition[]): boolean {
     if (!isIndexRefusal(error)) return false;
-    const { indexes } = this.#collection();
+    const { indexes } = this.collection();
     const slot = indexes.all.find(({ definition }) => definition.name === error.place);
     if (!slot || by.some((own) => own.unique && isSameKey(own, slot.definition))) return false;
     indexes.drop(slot);
-    if (this.#state === 'open')
-      for (const declaration of this.#all)
+    if (this.isOpen)
+      for (const declaration of this.all)
         if (declaration.definitions.some((one) => isSameKey(one, slot.definition)))
           declaration.wait();
-    this.#refuse([slot.definition], error);
+    this.refuse([slot.definition], error);
     this.#settle();
     return true;
   }
 
   /** Makes the handles fail that declare one of these as unique. */
-  #refuse(definitions: readonly IndexDefinition[], error: CairnError): void {
+  refuse(definitions: readonly IndexDefinition[], error: CairnError): void {
     for (const declaration of this.#declared) {
       const isMeant = (own: IndexDefinition) =>
         own.unique && definitions.some((one) => isSameKey(one, own));
@@ -249,7 +237,7 @@ export class IndexKeeper {
   }
 
   #dropUndeclared(): void {
-    const { indexes } = this.#collection();
+    const { indexes } = this.collection();
     const declared = this.declaredFor(this.#version);
     for (const slot of indexes.all) {
       const { definition } = slot;
@@ -260,8 +248,8 @@ export class IndexKeeper {
 
   /** Unblocks handles whose indexes are ready; builds the missing indexes. */
   #settle(): void {
-    if (this.#state !== 'open') return;
-    for (const declaration of this.#all) if (this.#isServed(declaration)) declaration.settle();
+    if (!this.isOpen) return;
+    for (const declaration of this.all) if (this.#isServed(declaration)) declaration.settle();
     if (this.#building || this.#late || this.#missing().length === 0) return;
     this.#building = this.#buildAll().finally(() => {
       this.#building = undefined;
@@ -270,7 +258,7 @@ export class IndexKeeper {
   }
 
   get #version(): number {
-    return this.#collection().records.log.version;
+    return this.collection().records.log.version;
   }
 
   #isServed({ definitions }: IndexDeclaration): boolean {
@@ -278,7 +266,7 @@ export class IndexKeeper {
   }
 
   #isReady(declared: IndexDefinition): boolean {
-    return this.#collection().indexes.all.some(
+    return this.collection().indexes.all.some(
       ({ phase, definition }) => phase === 'ready' && serves(definition, declared),
     );
   }
@@ -291,7 +279,7 @@ export class IndexKeeper {
     let code: IndexCode | undefined;
     for (
       let missing = this.#missing();
-      this.#state === 'open' && missing.length > 0;
+      this.isOpen && missing.length > 0;
       missing = this.#missing()
     ) {
       try {
@@ -300,64 +288,22 @@ export class IndexKeeper {
         this.#postpone(asCairnError(cause));
         return;
       }
-      await this.#build(missing, code);
+      await code.buildIndexes(this, missing);
       this.#settle();
     }
-    if (code && this.#state === 'open') await this.#store(code);
-  }
-
-  async #build(missing: readonly IndexDefinition[], { IndexBuilder }: IndexCode): Promise<void> {
-    const { indexes, records, events } = this.#collection();
-    const slots = indexes.add(missing);
-    const isOver = () => this.#state !== 'open' || this.#collection().indexes !== indexes;
-    try {
-      const builder = new IndexBuilder(records, indexes, slots, isOver);
-      const violations = await run(builder.build(events));
-      for (const [{ definition }, error] of violations ?? []) this.#refuse([definition], error);
-      if (violations) return;
-    } catch (cause) {
-      this.#fail(missing, asCairnError(cause));
-    }
-    for (const slot of slots) indexes.drop(slot);
+    if (code && this.isOpen) await code.storeColumns(this.collection(), this.#backUp);
   }
 
   /** Meanwhile queries do without a plain index, and handles fail without a unique one. */
   #postpone(error: CairnError): void {
     this.#late = error;
-    for (const declaration of this.#all) {
+    for (const declaration of this.all) {
       const isNeeded = (one: IndexDefinition) => one.unique || declaration === this.own;
       if (declaration.definitions.some((one) => isNeeded(one) && !this.#isReady(one)))
         declaration.error = error;
       declaration.settle();
     }
-    this.#collection().events.failed(error);
-  }
-
-  /**
-   * Documents could not be read: queries work without a plain index; handles fail without a unique
-   * one, and all of them where nobody knows what has expired.
-   */
-  #fail(missing: readonly IndexDefinition[], error: CairnError): void {
-    this.#refuse(missing, error);
-    for (const declaration of this.#all)
-      declaration.definitions = declaration.definitions.filter(
-        (own) => !missing.some((one) => isSameKey(one, own)),
-      );
-    if (this.own?.definitions.length === 0) this.own.fail(error);
-    this.#collection().events.failed(error);
-  }
-
-  /** Writes missing columns of segments. */
-  async #store({ lackingColumns, writeColumns }: IndexCode): Promise<void> {
-    const { records, indexes, saves, events } = this.#collection();
-    if (lackingColumns(records, indexes).length === 0) return;
-    try {
-      await this.#backUp({ reason: 'indexes' });
-      await saves.alone(() => writeColumns(records, indexes));
-    } catch (error) {
-      // A full disk must not prevent reads, or deletes that make room.
-      events.failed(asCairnError(error));
-    }
+    this.collection().events.failed(error);
   }
 }
 
