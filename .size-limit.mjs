@@ -110,7 +110,7 @@ export default [
   },
   part('aggregation', '14 kB'),
   part('backups', '15.5 kB'),
-  part('expressions', '15.9 kB'),
+  part('expressions', '16.3 kB'),
   part('relations', '14 kB'),
   part('replication', '6 kB'),
   part('search', '14 kB'),

@@ -1,5 +1,5 @@
 import { isDate } from '../value/value-type.ts';
-import { keysIn } from './operator.ts';
+import { keysIn } from './collated-keys.ts';
 
 /** Documents side by side, with the values at their paths. */
 export interface Block {

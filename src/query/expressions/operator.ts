@@ -1,9 +1,6 @@
 import { CriteriaError } from '../../errors/errors.ts';
-import { LeafList, type Ranked } from '../index/leaf-list.ts';
 import { operandInvalid, placeBelow } from '../query-errors.ts';
-import { orderIn } from '../value/collation.ts';
 import { type Compare, compareScalars } from '../value/compare-values.ts';
-import { valueKey } from '../value/value-key.ts';
 import { isFields } from '../value/value-type.ts';
 
 /** The value of an expression for a document; `undefined` where it is missing. */
@@ -334,28 +331,4 @@ export function indexOf(
   for (; at + wanted.length <= to; at++)
     if (wanted.every((one, offset) => compare(list[at + offset], one) === 0)) return at;
   return -1;
-}
-
-const FIRST: Ranked = { rank: 0 };
-
-/**
- * Makes keys of values, as {@link valueKey} does, that are the same for strings which a collation
- * holds equal: a browser gives no sort keys, so each string counts as the first one equal to it.
- *
- * @returns a function that remembers the strings it has seen.
- */
-export function keysIn(collation: string | undefined): (value: unknown) => unknown {
-  if (collation === undefined) return (value) => valueKey(value);
-  const firsts = new LeafList<string, Ranked>(orderIn(collation));
-  const folded = new Map<string, string>();
-  const fold = (text: string): string => {
-    const known = folded.get(text);
-    if (known !== undefined) return known;
-    const found = firsts.find(text, FIRST.rank);
-    const first = found ? (firsts.at(found.number)?.keys[found.at] as string) : text;
-    if (!found) firsts.add(text, FIRST);
-    folded.set(text, first);
-    return first;
-  };
-  return (value) => valueKey(value, fold);
 }

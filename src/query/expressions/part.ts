@@ -2,9 +2,10 @@ import { compileChoices } from '../choices.ts';
 import { compileItemCriteria } from '../criteria/compile-criteria.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
+import { keysIn } from './collated-keys.ts';
 import { compileExpression } from './compile-expression.ts';
 import { IdPart } from './id-part.ts';
-import { isTrue, keysIn } from './operator.ts';
+import { isTrue } from './operator.ts';
 import { bitOperators } from './operators/bits.ts';
 import { dateShift } from './operators/dates.ts';
 

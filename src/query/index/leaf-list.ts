@@ -40,11 +40,16 @@ export class LeafList<K, E extends Ranked> {
   add(key: K, entry: E): void {
     const number = this.#numberFor(key, entry.rank);
     const leaf = this.#leaves[number] as Leaf<K, E>;
-    const { keys, entries } = leaf;
-    const at = leaf.sorted ? search(leaf, this.boundAt(key, entry.rank)) : keys.length;
+    const at = leaf.sorted ? search(leaf, this.boundAt(key, entry.rank)) : leaf.keys.length;
+    this.insert({ number, at }, key, entry);
+  }
+
+  /** Adds a pair at the position that {@link seek} gave of it, to a list that is not empty. */
+  insert({ number, at }: Position, key: K, entry: E): void {
+    const { keys, entries, sorted } = this.#leaves[number] as Leaf<K, E>;
     keys.splice(at, 0, key);
     entries.splice(at, 0, entry);
-    if (!leaf.sorted || keys.length <= FULL) return;
+    if (!sorted || keys.length <= FULL) return;
     // A leaf that grows at its end, as with keys of time, stays full.
     this.#split(number, at === FULL ? FULL : FULL / 2);
   }

@@ -12,18 +12,22 @@ export function orderIn(collation: string | undefined): Compare {
   if (collation === undefined) return compareScalars;
   let order = orders.get(collation);
   if (!order) {
-    const [locale, strength, ...others] = collation.split(' ');
-    const first = others.find((one) => one !== 'numeric');
-    const collator = new Intl.Collator(locale, {
-      sensitivity: SENSITIVITY[Number(strength) - 1],
-      // Left out where the locale may say it.
-      numeric: others.includes('numeric') || undefined,
-      caseFirst: first === 'off' ? 'false' : (first as 'upper' | 'lower' | undefined),
-    });
-    order = comparesStringsBy(collator.compare);
+    order = comparesStringsBy(collatorOf(collation).compare);
     orders.set(collation, order);
   }
   return order;
+}
+
+/** The collator of a collation, made anew. */
+export function collatorOf(collation: string): Intl.Collator {
+  const [locale, strength, ...others] = collation.split(' ');
+  const first = others.find((one) => one !== 'numeric');
+  return new Intl.Collator(locale, {
+    sensitivity: SENSITIVITY[Number(strength) - 1],
+    // Left out where the locale may say it.
+    numeric: others.includes('numeric') || undefined,
+    caseFirst: first === 'off' ? 'false' : (first as 'upper' | 'lower' | undefined),
+  });
 }
 
 /**

@@ -3,8 +3,9 @@ import { compileSort } from '../../sort/compile-sort.ts';
 import { orderIn } from '../../value/collation.ts';
 import type { Compare } from '../../value/compare-values.ts';
 import { isFields } from '../../value/value-type.ts';
+import { keysIn } from '../collated-keys.ts';
 import { type CompiledExpression, compileExpression } from '../compile-expression.ts';
-import { type Evaluate, type ExpressionSettings, keysIn, namedOperands } from '../operator.ts';
+import { type Evaluate, type ExpressionSettings, namedOperands } from '../operator.ts';
 import { Average, averageOf, ExactSum, SumStates } from './exact-sum.ts';
 import {
   BY_RANK,

@@ -1,9 +1,9 @@
+import { keysIn } from '../collated-keys.ts';
 import {
   type ExpressionOperator,
   isNullish,
   isTrue,
   itemsIn,
-  keysIn,
   ofArguments,
   ofGiven,
   ofList,
