@@ -12,6 +12,8 @@ export type {
   Explanation,
   FieldChange,
   FindOptions,
+  Id,
+  IdOf,
   ItemParams,
   ManagedFields,
   MatchOptions,

@@ -70,6 +70,34 @@ type Dynamic<S extends Stamp> = S extends `${infer Field extends StampField}?` ?
 
 export type ManagedField = keyof AlwaysManaged | StampField;
 
+/** Names what an id is of; of the type alone. */
+declare const idOf: unique symbol;
+
+/**
+ * The id of a document of one kind. A document type that declares its `_id` by it opts in: methods
+ * of its collection then take these ids, and neither those of another kind nor plain strings.
+ *
+ * @example
+ * ```ts
+ * interface Task {
+ *   _id: Id<'Task'>;
+ *   title: string;
+ *   project: Id<'Project'>;
+ * }
+ * ```
+ */
+export type Id<Kind extends string> = string & { readonly [idOf]: Kind };
+
+/** The type of the ids of documents: as `T` declares it by {@link Id}, else any string. */
+export type IdOf<T extends object> = T extends { readonly _id: infer I extends Id<string> }
+  ? I
+  : string;
+
+/** An `_id` that is declared by {@link Id}. */
+type Identified<T extends object> = T extends { readonly _id: infer I extends Id<string> }
+  ? { _id: I }
+  : unknown;
+
 /** Any document. */
 export type AnyDocument = Record<string, unknown>;
 
@@ -86,6 +114,7 @@ export type OwnFields<T extends object> = T extends unknown
  * `S` are its stamps, none if left out: `Stored<User, '_created_at'>`.
  */
 export type Stored<T extends object = AnyDocument, S extends Stamp = never> = ManagedFields<S> &
+  Identified<T> &
   OwnFields<T>;
 
 /**
@@ -99,7 +128,9 @@ export type Read<T extends object = AnyDocument, S extends Stamp = never> = [
   : DeepReadonly<Stored<T, S>>;
 
 /** A document to insert; `_id` is optional, other managed fields are ignored. */
-export type NewDocument<T extends object = AnyDocument> = OwnFields<T> & IgnoredFields;
+export type NewDocument<T extends object = AnyDocument> = OwnFields<T> &
+  Partial<Identified<T>> &
+  IgnoredFields;
 
 /** A document to store. With `shared_documents` what a read returned fits too. */
 export type Given<T extends object, S extends Stamp> = [Extract<S, Shared>] extends [never]
@@ -162,7 +193,9 @@ export interface PatchOneOptions<T extends object = AnyDocument, S extends Stamp
 }
 
 /** A document of any origin, or its `_id` alone. */
-type Anchor<D> = { readonly _id: string } & { readonly [Field in keyof D]?: unknown };
+type Anchor<D extends { readonly _id: string }> = Pick<D, '_id'> & {
+  readonly [Field in keyof D]?: unknown;
+};
 
 /**
  * What to return of the documents of a collection: paths, an object that keeps fields or leaves
@@ -252,7 +285,14 @@ export type CriteriaOf<C extends Documents> = Criteria<DocumentOf<C>>;
 export type SortOf<C extends Documents> = Sort<DocumentOf<C>>;
 
 /** What has no fields of its own, or cannot be frozen. */
-type Leaf = Date | RegExp | Blob | ArrayBuffer | ArrayBufferView | ((...args: never) => unknown);
+type Leaf =
+  | string
+  | Date
+  | RegExp
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | ((...args: never) => unknown);
 
 /** A value that is read-only on every level. */
 export type DeepReadonly<T> = unknown extends T

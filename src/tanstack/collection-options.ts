@@ -1,6 +1,7 @@
 import type { BaseCollectionConfig, CollectionConfig } from '@tanstack/db';
 import type {
   AnyDocument,
+  IdOf,
   ManagedFields,
   OwnFields,
   Stamp,
@@ -15,7 +16,7 @@ import { sources, writeMutations } from './write-mutations.ts';
 
 /** A row is a document. Give a new one its `_id`; other managed fields come when it is stored. */
 export type Row<T extends object, S extends Stamp = never> = OwnFields<T> & {
-  readonly _id: string;
+  readonly _id: IdOf<T>;
 } & Partial<Omit<ManagedFields<S>, '_id'>>;
 
 /** What `collection.utils` has. */

@@ -10,7 +10,7 @@ import {
   untracked,
 } from '@angular/core';
 import type { PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -123,7 +123,7 @@ export function injectLiveDocument<
   const N extends IncludeOption<S> = undefined,
 >(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
   options?: Given<DocumentOptions<N> | undefined>,
 ): Signals<LiveResult<Found<T, S, undefined, N> | undefined>> {
   return injectSource(() =>
@@ -254,7 +254,7 @@ export function injectLivePages<
  */
 export function injectDraft<T extends object, S extends Stamp>(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
 ): Signals<DraftResult<T, S>> {
   return injectSource(
     () => draftSource(read(collection), read(id), 'injectDraft'),

@@ -1,5 +1,5 @@
 import type { AggregateResult, PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp, Stored } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -90,7 +90,7 @@ export function documentSource<
 >(
   hook: string,
   collection: Maybe<ShownCollection<T, S>>,
-  id: Maybe<string>,
+  id: Maybe<IdOf<T>>,
   options?: DocumentOptions<N>,
 ): QuerySource<Found<T, S, undefined, N> | undefined> {
   const args = options ? [id, options] : [id];
@@ -134,7 +134,7 @@ export function pagesSource<
 
 export function draftSource<T extends object, S extends Stamp>(
   collection: Maybe<ShownCollection<T, S>>,
-  id: Maybe<string>,
+  id: Maybe<IdOf<T>>,
   hook = 'useDraft',
 ): Source<DraftResult<T, S>> {
   // Typed as for copies: what it hands out is frozen in any case.
@@ -162,7 +162,7 @@ export function draftSource<T extends object, S extends Stamp>(
   const source: Source<DraftResult<T, S>> = lazySource(
     { collection: live.collection, start },
     ({ draftOf }) =>
-      draftOf<T, S>(live, async (fields) => collection?.patch(id as string, fields as Patch<T>)),
+      draftOf<T, S>(live, async (fields) => collection?.patch(id as IdOf<T>, fields as Patch<T>)),
     `draft ${id}`,
   );
   return source;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -130,7 +130,7 @@ export function useLiveDocument<
   const N extends IncludeOption<S> = undefined,
 >(
   collection: Maybe<ShownCollection<T, S>>,
-  id: Maybe<string>,
+  id: Maybe<IdOf<T>>,
   options?: DocumentOptions<N>,
 ): LiveResult<Found<T, S, undefined, N> | undefined> {
   return useSource(documentSource<T, S, N>('useLiveDocument', collection, id, options));
@@ -236,7 +236,7 @@ export function useLivePages<
  */
 export function useDraft<T extends object, S extends Stamp>(
   collection: Maybe<ShownCollection<T, S>>,
-  id: Maybe<string>,
+  id: Maybe<IdOf<T>>,
 ): DraftResult<T, S> {
   return useSource(draftSource(collection, id));
 }

@@ -7,7 +7,7 @@ import {
   sharedConfig,
 } from 'solid-js';
 import type { PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -104,7 +104,7 @@ export function useLiveDocument<
   const N extends IncludeOption<S> = undefined,
 >(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
   options?: Given<DocumentOptions<N> | undefined>,
 ): Accessors<LiveResult<Found<T, S, undefined, N> | undefined>> {
   return useSource(() =>
@@ -217,7 +217,7 @@ export function useLivePages<
  */
 export function useDraft<T extends object, S extends Stamp>(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
 ): Accessors<DraftResult<T, S>> {
   return useSource(() => draftSource(read(collection), read(id)));
 }

@@ -2,7 +2,7 @@ import { untrack } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import { fromStore, type Readable, toStore } from 'svelte/store';
 import type { PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -101,7 +101,7 @@ export function useLiveDocument<
   const N extends IncludeOption<S> = undefined,
 >(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
   options?: Given<DocumentOptions<N> | undefined>,
 ): Current<LiveResult<Found<T, S, undefined, N> | undefined>> {
   return useSource(() =>
@@ -215,7 +215,7 @@ export function useLivePages<
  */
 export function useDraft<T extends object, S extends Stamp>(
   collection: Given<Maybe<ShownCollection<T, S>>>,
-  id: Given<Maybe<string>>,
+  id: Given<Maybe<IdOf<T>>>,
 ): Current<DraftResult<T, S>> {
   return useSource(() => draftSource(read(collection), read(id)));
 }

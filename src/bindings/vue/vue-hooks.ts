@@ -12,7 +12,7 @@ import {
   watch,
 } from 'vue';
 import type { PipelineStage } from '../../api/aggregate-types.ts';
-import type { Found, Params, SelectOption, Stamp } from '../../api/document-types.ts';
+import type { Found, IdOf, Params, SelectOption, Stamp } from '../../api/document-types.ts';
 import type { ClientStatus } from '../../api/events.ts';
 import type { IncludeOption } from '../../api/relation-types.ts';
 import type { SearchHit } from '../../api/search-types.ts';
@@ -110,7 +110,7 @@ export function useLiveDocument<
   const N extends IncludeOption<S> = undefined,
 >(
   collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
-  id: MaybeRefOrGetter<Maybe<string>>,
+  id: MaybeRefOrGetter<Maybe<IdOf<T>>>,
   options?: MaybeRefOrGetter<DocumentOptions<N> | undefined>,
 ): Refs<LiveResult<Found<T, S, undefined, N> | undefined>> {
   return useSource(() =>
@@ -225,7 +225,7 @@ export function useLivePages<
  */
 export function useDraft<T extends object, S extends Stamp>(
   collection: MaybeRefOrGetter<Maybe<ShownCollection<T, S>>>,
-  id: MaybeRefOrGetter<Maybe<string>>,
+  id: MaybeRefOrGetter<Maybe<IdOf<T>>>,
 ): Refs<DraftResult<T, S>> {
   return useSource(() => draftSource(rawValue(collection), toValue(id)));
 }

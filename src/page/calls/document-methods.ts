@@ -8,6 +8,7 @@ import type {
   FindOptions,
   Found,
   Given,
+  IdOf,
   MatchOptions,
   NewDocument,
   Params,
@@ -43,11 +44,11 @@ import type { ModifyOptions } from './modify-attempts.ts';
 /** The methods of a document collection that read; backups have them too. */
 export interface DocumentReads<T extends object, S extends Stamp, W extends Way> {
   /** Finds the document with this id, archived or not; `undefined` if there is none. */
-  get(id: string): Returns<W, Read<T, S> | undefined>;
+  get(id: IdOf<T>): Returns<W, Read<T, S> | undefined>;
 
   /** The same, with documents of other collections. */
   get<const N extends IncludeOption<S>>(
-    id: string,
+    id: IdOf<T>,
     options: { include?: N },
   ): Returns<W, Found<T, S, undefined, N> | undefined>;
 
@@ -57,7 +58,7 @@ export interface DocumentReads<T extends object, S extends Stamp, W extends Way>
    * @returns the documents in the order of the ids, `undefined` where there is none.
    */
   getMany<const N extends IncludeOption<S> = undefined>(
-    ids: readonly string[],
+    ids: readonly IdOf<T>[],
     options?: { include?: N },
   ): Returns<W, (Found<T, S, undefined, N> | undefined)[]>;
 
@@ -215,7 +216,7 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
    *
    * @returns the document; `undefined` if no document has this id.
    */
-  update(id: string, document: Given<I, S>): Returns<W, Stored<T, S> | undefined>;
+  update(id: IdOf<T>, document: Given<I, S>): Returns<W, Stored<T, S> | undefined>;
 
   /**
    * Changes a document: sets fields, by name or by dotted path such as `'address.city'`, or applies
@@ -233,7 +234,7 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
    * ```
    */
   patch(
-    id: string,
+    id: IdOf<T>,
     changes: Patch<T>,
     options?: PatchOptions,
   ): Returns<W, Stored<T, S> | undefined>;
@@ -290,7 +291,7 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
    * ```
    */
   modify(
-    id: string,
+    id: IdOf<T>,
     change: (
       document: Stored<T, S>,
     ) => NewDocument<I> | undefined | Returns<W, NewDocument<I> | undefined>,
@@ -301,15 +302,15 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
    * Archives a document. Resolves with `false` if no document has this id, or it is archived
    * already.
    */
-  archive(id: string): Returns<W, boolean>;
+  archive(id: IdOf<T>): Returns<W, boolean>;
 
   /**
    * Unarchives a document. Resolves with `false` if no document has this id, or it is not archived.
    */
-  unarchive(id: string): Returns<W, boolean>;
+  unarchive(id: IdOf<T>): Returns<W, boolean>;
 
   /** Deletes a document. Resolves with `false` if no document has this id. */
-  delete(id: string): Returns<W, boolean>;
+  delete(id: IdOf<T>): Returns<W, boolean>;
 
   /** Deletes the matching documents. Resolves with their number. */
   deleteMany(params: Params<T, S>, options?: MatchOptions<T, S>): Returns<W, number>;

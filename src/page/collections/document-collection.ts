@@ -10,6 +10,7 @@ import type {
   Explanation,
   FindOptions,
   Found,
+  IdOf,
   Params,
   Read,
   SelectOption,
@@ -111,7 +112,7 @@ export class DocumentCollection<
    * await notes.restoreDocument(id, backup);
    * ```
    */
-  restoreDocument(id: string, backup: string): Promise<Stored<T, S>> {
+  restoreDocument(id: IdOf<T>, backup: string): Promise<Stored<T, S>> {
     const { version } = this.settings;
     return this.call((calls) => calls.restoreDocument, [id, backup, version], { exclusive: true });
   }
@@ -343,7 +344,7 @@ export class DocumentCollection<
    * @throws {ValueError} `id_invalid`
    */
   liveDocument<const N extends IncludeOption<S> = undefined>(
-    id: string,
+    id: IdOf<T>,
     options?: { include?: N },
   ): LiveQuery<Found<T, S, undefined, N> | undefined> {
     checkId(id);
