@@ -44,7 +44,7 @@ export class EngineEventHub {
   /** What storage has lost as a whole. */
   readonly damage: readonly CairnError[];
   /** The status that was sent last, to send each once. */
-  #sent = '';
+  #sent: EngineStatus | undefined;
 
   /** @param parts Those that are loaded. */
   constructor(
@@ -139,17 +139,20 @@ export class EngineEventHub {
   /** Sends the status where it differs from the last. */
   sendStatus(): void {
     const { status } = this;
-    const { tabs, unsaved, unsaved_since, last_save, last_error, parts: loaded } = status;
-    const sent = [
-      tabs,
-      unsaved,
-      Number(unsaved_since),
-      Number(last_save),
-      last_error?.message,
-      loaded,
-    ].join();
-    if (sent === this.#sent) return;
-    this.#sent = sent;
+    if (isSame(status, this.#sent)) return;
+    this.#sent = status;
     this.emit({ type: 'status', detail: status });
   }
+}
+
+/** What never changes is not compared; what changes with most batches comes first. */
+function isSame(status: EngineStatus, sent: EngineStatus | undefined): boolean {
+  return (
+    status.unsaved === sent?.unsaved &&
+    status.tabs === sent.tabs &&
+    status.unsaved_since?.getTime() === sent.unsaved_since?.getTime() &&
+    status.last_save === sent.last_save &&
+    status.last_error === sent.last_error &&
+    status.parts === sent.parts
+  );
 }

@@ -46,7 +46,9 @@ export class OpenCollections {
     return { unsaved, unsaved_since };
   }
 
-  get #all(): ReadonlySet<HostedCollection> {
+  get #all(): Iterable<HostedCollection> {
+    // Hot path: the status asks after every batch, and nearly always nothing leaves.
+    if (this.#leaving.size === 0) return this.#byName.values();
     return new Set([...this.#byName.values(), ...this.#leaving]);
   }
 

@@ -314,7 +314,13 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** The collections that a request is about. */
   collectionsOf(request: Request): readonly HostedCollection[] {
-    return changedHandles(request).flatMap((handle) => this.handles.get(handle)?.collection ?? []);
+    const found: HostedCollection[] = [];
+    // Hot path: unlike `flatMap`, the loop makes no list for each handle.
+    for (const handle of changedHandles(request)) {
+      const collection = this.handles.get(handle)?.collection;
+      if (collection) found.push(collection);
+    }
+    return found;
   }
 }
 

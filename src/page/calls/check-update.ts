@@ -99,10 +99,11 @@ function copyFilter(given: unknown, index: number) {
 
 /** What is compared with items and not stored may be of a subclass, as in criteria. */
 function captureChanges(changes: object): Captured {
+  const comparing = ['$pull', '$pullAll'].filter((name) => Object.hasOwn(changes, name));
+  if (comparing.length === 0) return capture(changes, 'changes');
   const stored: Record<string, unknown> = { ...changes };
   const compared: Record<string, unknown> = {};
-  for (const name of ['$pull', '$pullAll']) {
-    if (!Object.hasOwn(stored, name)) continue;
+  for (const name of comparing) {
     compared[name] = stored[name];
     delete stored[name];
   }
