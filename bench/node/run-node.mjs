@@ -10,8 +10,8 @@ import { buildIfStale } from '../shared/build.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { writeResults } from '../shared/results.mjs';
 import { wholeNumber } from '../shared/whole-number.mjs';
-import { contenders } from './contenders/all.mjs';
-import { hasSqlite, sqlite } from './contenders/sqlite.mjs';
+import { contenders, overSqlite } from './contenders/all.mjs';
+import { hasSqlite } from './contenders/sqlite.mjs';
 
 const PROCESS = fileURLToPath(new URL('contender-process.mjs', import.meta.url));
 const start = promisify(execFile);
@@ -52,7 +52,9 @@ export async function runNode(args) {
     processor: cpus()[0]?.model ?? 'unknown',
     system: `${type()} ${release()}`,
   };
-  const present = (await hasSqlite()) ? contenders : contenders.filter((one) => one !== sqlite);
+  const present = (await hasSqlite())
+    ? contenders
+    : contenders.filter((one) => !overSqlite.includes(one));
   if (present.length < contenders.length)
     console.log('better-sqlite3 is left out: npm install --no-save better-sqlite3 adds it');
   /** @type {Measured} */

@@ -72,6 +72,23 @@ const hex = (bytes: Uint8Array): string =>
 const bytesOf = (digits: string): Uint8Array =>
   Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
+/** How values and keys are written. A newer format has a higher number. */
+const FORMAT = 1;
+
+/** A mark names the format; before the formats had numbers, it did not. */
+const freshMark = (): string => `${FORMAT}:${freshId()}`;
+
+/** @throws {StorageError} `format_newer` */
+function checkFormat(mark: string, place: string): void {
+  const format = Number(/^(\d+):/.exec(mark)?.[1] ?? FORMAT);
+  if (format <= FORMAT) return;
+  throw new StorageError(
+    'format_newer',
+    `The database "${place}" in SQLite was written by a newer version of cairndb (format ${format}): update cairndb here.`,
+    { place },
+  );
+}
+
 /** The statements that delete a database. */
 export function deleteStatements(database: string): Statement[] {
   const params = [nameOf(database)];
@@ -128,7 +145,7 @@ export class SqliteDatabase extends SharedDatabase {
   static async open(driver: Driver, name: string): Promise<SqliteDatabase> {
     const database = new SqliteDatabase(driver, name);
     try {
-      await driver.transaction([{ sql: ADD, params: [nameOf(name), freshId()] }]);
+      await driver.transaction([{ sql: ADD, params: [nameOf(name), freshMark()] }]);
       await database.#giveId();
     } catch (error) {
       throw sqliteErrorOf(error, 'opening');
@@ -197,7 +214,7 @@ export class SqliteDatabase extends SharedDatabase {
   async #commit(statements: readonly Statement[]): Promise<void> {
     if (statements.length === 0) return;
     const before = this.#mark;
-    const after = freshId();
+    const after = freshMark();
     try {
       await this.#driver.transaction([
         { sql: GUARD, params: [this.#name, before] },
@@ -327,8 +344,10 @@ export class SqliteDatabase extends SharedDatabase {
     }
   }
 
+  /** @throws {StorageError} `format_newer` */
   async #readMark(): Promise<string | undefined> {
     const [row] = (await this.#driver.all(MARK, [this.#name])) as readonly { mark?: string }[];
+    if (row?.mark !== undefined) checkFormat(row.mark, this.#database);
     return row?.mark;
   }
 

@@ -1,4 +1,5 @@
-import { OptionError } from '../errors/errors.ts';
+import { isPromise } from '../codec/kinds.ts';
+import { OptionError, StorageError } from '../errors/errors.ts';
 import { databaseDestroyed } from '../storage/drivers/database-id.ts';
 import type { Storage, StorageDriver, StorageEvents } from '../storage/drivers/driver.ts';
 import { SharedOpenings } from '../storage/drivers/shared-database.ts';
@@ -34,7 +35,7 @@ class SqliteStorage implements StorageDriver {
   #tables: Promise<void> | undefined;
 
   constructor(driver: SqliteDriver) {
-    this.#driver = driver;
+    this.#driver = answering(driver);
   }
 
   open(name: string, events: StorageEvents): Promise<Storage> {
@@ -75,6 +76,30 @@ class SqliteStorage implements StorageDriver {
   }
 }
 
+/** How long a bridge may take for an answer, in milliseconds. */
+const LONGEST_SILENCE = 60_000;
+
+/** The driver, whose promises settle: a bridge that lost its other end may answer nothing more. */
+function answering(driver: SqliteDriver): SqliteDriver {
+  return {
+    run: (sql, params) => orLost(driver.run(sql, params)),
+    all: (sql, params) => orLost(driver.all(sql, params)),
+    transaction: (statements) => orLost(driver.transaction(statements)),
+  };
+}
+
+function orLost<T>(answer: T): T {
+  if (!isPromise(answer)) return answer;
+  const settled = new Promise((resolve, reject) => {
+    const silent = setTimeout(() => {
+      const message = `The SQLite driver has not answered for ${LONGEST_SILENCE / 1000} seconds, so its connection counts as lost. Open it again, then connect again.`;
+      reject(new StorageError('storage_lost', message));
+    }, LONGEST_SILENCE);
+    answer.then(resolve, reject).finally(() => clearTimeout(silent));
+  });
+  return settled as T;
+}
+
 /** Clients with one driver share an engine. */
 const storages = new WeakMap<SqliteDriver, StorageDriver>();
 
@@ -85,9 +110,10 @@ const storages = new WeakMap<SqliteDriver, StorageDriver>();
  *
  * Calls reject with
  *
- * - `storage_lost` where the connection was lost,
+ * - `storage_lost` where the connection was lost, or has not answered for a minute,
  * - `storage_full` where the disk is full, `database_busy` where another process holds the lock,
  * - `data_damaged` where SQLite says that its file is,
+ * - `format_newer` where a newer version of Cairn has written the database,
  * - `storage_failed` for any other failure, and for answers that are not those of the statement.
  *
  * A write that has failed is looked up: one that was made after all, before its answer was lost,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Database } from '../../src/index.ts';
 import { type SqliteDriver, sqlite } from '../../src/sqlite/index.ts';
 import { storageDriverSuite } from '../../src/testing/index.ts';
@@ -114,6 +114,40 @@ describe('a bridge', () => {
     expect(await stored(driver)).toEqual([1, 2, 3]);
   });
 
+  test('that answers nothing more rejects with storage_lost, and a late write changes nothing', async () => {
+    const driver = await openSqlite();
+    const late: (() => unknown)[] = [];
+    let isSilent = false;
+    const ask = <T>(work: () => T): Promise<T> => {
+      if (!isSilent) return Promise.resolve().then(work);
+      late.push(work);
+      return new Promise(() => undefined);
+    };
+    const silent: SqliteDriver = {
+      run: (sql, params) => ask(() => driver.run(sql, params)),
+      all: (sql, params) => ask(() => driver.all(sql, params) as readonly object[]),
+      transaction: (statements) => ask(() => driver.transaction(statements)),
+    };
+    const { db, things } = open(silent);
+    await things.insert({ n: 1 });
+    await db.save();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    isSilent = true;
+    await things.insert({ n: 2 });
+    const saved = things.save().catch((error: unknown) => error);
+    // The write, then the question whether it was made.
+    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await saved).toMatchObject({ name: 'StorageError', code: 'storage_lost' });
+    vi.useRealTimers();
+    isSilent = false;
+    await db.save();
+    for (const work of late.slice(0, 1)) expect(work).toThrow(/CHECK constraint/);
+    await db.close();
+    expect(await stored(driver)).toEqual([1, 2]);
+  });
+
   test('that repeats an old write changes nothing', async () => {
     const driver = await openSqlite();
     const writes: (() => unknown)[] = [];
@@ -166,6 +200,45 @@ test('a second process that takes over loses nothing to the first', async () => 
   await first.things.insert({ n: 3 });
   await first.db.close();
   expect(await stored(driver)).toEqual([1, 2, 3]);
+});
+
+describe('a database of a newer version', () => {
+  const marked = async (driver: SqliteDriver) => {
+    const [row] = await driver.all('SELECT mark FROM cairn_databases', []);
+    return (row as { mark: string }).mark;
+  };
+  const mark = (driver: SqliteDriver, as: string) =>
+    driver.run('UPDATE cairn_databases SET mark = ?', [as]);
+
+  test('rejects with format_newer, and stays as it is', async () => {
+    const driver = await openSqlite();
+    const first = open(driver);
+    await first.things.insert({ n: 1 });
+    await first.db.close();
+    const written = await marked(driver);
+    expect(written).toMatch(/^1:/);
+    mark(driver, '2:later');
+    const { db, things } = open(driver);
+    const newer = { name: 'StorageError', code: 'format_newer', place: 'shop' };
+    await expect(things.insert({ n: 2 })).rejects.toMatchObject(newer);
+    await db.close().catch(() => undefined);
+    expect(await marked(driver)).toBe('2:later');
+    // Before formats had numbers.
+    mark(driver, written.slice(2));
+    expect(await stored(driver)).toEqual([1]);
+  });
+
+  test('that a newer process has taken over refuses what the older one writes', async () => {
+    const driver = await openSqlite();
+    const { db, things } = open(driver);
+    await things.insert({ n: 1 });
+    await things.save();
+    mark(driver, '2:later');
+    await things.insert({ n: 2 });
+    await expect(things.save()).rejects.toMatchObject({ code: 'format_newer' });
+    await db.close().catch(() => undefined);
+    expect(await marked(driver)).toBe('2:later');
+  });
 });
 
 test('a driver without one of its functions is refused', () => {

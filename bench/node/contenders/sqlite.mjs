@@ -4,16 +4,25 @@
  */
 const PACKAGE = 'better-sqlite3';
 
+/**
+ * A file as both contenders open it. @param {string} path
+ * @param {import('../contender.mjs').Level} level
+ */
+export async function openSqlite(path, level) {
+  const { default: Sqlite } = await import(PACKAGE);
+  const db = new Sqlite(path);
+  db.pragma('journal_mode = WAL');
+  db.pragma(`synchronous = ${level === 'synced' ? 'FULL' : 'NORMAL'}`);
+  return db;
+}
+
 /** @type {import('../contender.mjs').Contender} */
 export const sqlite = {
   name: 'better-sqlite3',
   usage: 'one table of JSON with an index, WAL; synchronous = NORMAL, synced: FULL',
   levels: ['written', 'synced'],
   async open(directory, level) {
-    const { default: Sqlite } = await import(PACKAGE);
-    const db = new Sqlite(`${directory}/people.db`);
-    db.pragma('journal_mode = WAL');
-    db.pragma(`synchronous = ${level === 'synced' ? 'FULL' : 'NORMAL'}`);
+    const db = await openSqlite(`${directory}/people.db`, level);
     db.exec('create table if not exists people (id text primary key, grp integer, body text)');
     db.exec('create index if not exists by_group on people (grp)');
     const insert = db.prepare('insert into people values (?, ?, ?)');
