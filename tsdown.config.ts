@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from 'tsdown';
+import { besideEntries } from './tools/build/beside-entries.ts';
 import { bundlerComments } from './tools/build/bundler-comments.ts';
 import { chunkNames } from './tools/build/chunk-names.ts';
 import { chunks, withoutRuntime, workerStartApart } from './tools/build/chunks.ts';
@@ -106,6 +107,16 @@ export default defineConfig([
     clean: false,
     entry: { server: 'src/server/index.ts' },
     plugins: [sqlText()],
+  },
+  {
+    ...common,
+    platform: 'node',
+    clean: false,
+    entry: { cli: 'cli/index.ts' },
+    dts: false, // nobody imports it
+    sourcemap: false,
+    plugins: [besideEntries()],
+    outputOptions: { codeSplitting: false },
   },
   {
     // For service workers that no bundler has put together: import() is forbidden there.

@@ -69,7 +69,7 @@ const PHRASES = {
   'say "restarted", or "retried"': ['begun for ever', 'tried for ever'],
 };
 
-const FOLDERS = ['src', 'worker', 'test', 'docs', 'demo', 'examples', 'skills', '.github'];
+const FOLDERS = ['src', 'worker', 'cli', 'test', 'docs', 'demo', 'examples', 'skills', '.github'];
 const READ = [...FOLDERS, 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const TEXT = /\.(ts|tsx|mjs|md|html|css|svg|vue|svelte|yml)$/;
 
@@ -113,7 +113,7 @@ const ONE_PIECE = /https?:|^\s*\* \|/;
 
 /** The formatter wraps code, and leaves comments as they are. @returns {Defect[]} */
 function widths() {
-  return filesIn('src', 'worker', 'test', 'demo', 'bench', 'tools')
+  return filesIn('src', 'worker', 'cli', 'test', 'demo', 'bench', 'tools')
     .filter((file) => /\.(?:ts|tsx|mjs)$/.test(file))
     .flatMap((file) =>
       linesOf(file).flatMap((text, index) =>

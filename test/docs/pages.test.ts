@@ -39,7 +39,7 @@ test('front matter is YAML of one line for each key', () => {
 
 const SOURCE_PATH = /`((?:[\w-]+\/)+[\w.-]+\.(?:ts|tsx|mjs))`/g;
 
-const sources = ['src', 'worker', 'test', 'bench', 'tools', 'demo'].flatMap((folder) =>
+const sources = ['src', 'worker', 'cli', 'test', 'bench', 'tools', 'demo'].flatMap((folder) =>
   readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' }).map(
     (file) => `/${folder}/${file}`,
   ),
