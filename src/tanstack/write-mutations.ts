@@ -76,16 +76,20 @@ async function write(tx: Transaction, source: RowSource, mutation: Mutation): Pr
 }
 
 /** Changes the fields that differ alone: others keep what other tabs wrote. */
-function update(
-  documents: Pick<RowSource['collection'], 'patch' | 'update'>,
+async function update(
+  documents: Pick<RowSource['collection'], 'get' | 'patch' | 'update'>,
   { key, original, modified, changes }: Mutation,
 ): Promise<unknown> {
   const removed = Object.keys(original).filter((field) => !(field in modified));
   const changed = Object.entries(changes).filter(([field]) => field in modified);
   const fields = [...removed, ...changed.map(([field]) => field)];
-  // In a patch they would be paths, or operators.
-  if (fields.some((field) => /^\$|\.|^$/.test(field))) return documents.update(key, modified);
   const $unset = Object.fromEntries(removed.map((field) => [field, true]));
   const $set = Object.fromEntries(changed);
+  // In a patch they would be paths, or operators.
+  if (fields.some((field) => /^\$|\.|^$/.test(field))) {
+    const stored = Object.entries((await documents.get(key)) ?? {});
+    const kept = stored.filter(([field]) => !removed.includes(field));
+    return documents.update(key, { ...Object.fromEntries(kept), ...$set });
+  }
   return documents.patch(key, removed.length > 0 ? { $set, $unset } : $set);
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DraftResult, draftOf } from '../../src/bindings/core/draft.ts';
+import { draftSource } from '../../src/bindings/core/sources.ts';
 import { Database } from '../../src/index.ts';
 
 interface Form {
@@ -173,5 +174,25 @@ test('a draft can be stored like any object', async () => {
   expect(await forms.filter({ ...fields } as never)).toHaveLength(1);
   await forms.patch(copy._id, { tags: [draft] } as never);
   expect(Object.getOwnPropertySymbols((await forms.get(copy._id))?.tags[0])).toEqual([]);
+  await db.close();
+});
+
+test.each(['title', 'a.b', '$inc', '$cost', ''])('a draft stores the field "%s"', async (field) => {
+  const db = new Database({ name: `a field ${field}`, storage: 'memory' });
+  const forms = new db.Collection<Record<string, unknown>>({
+    ...{ name: 'forms', type: 'DOCUMENT_BASED' },
+  });
+  await forms.insert({ _id: '1', [field]: 1, other: 1 });
+  const source = draftSource(forms, '1');
+  const leave = source.subscribe(() => undefined);
+  await expect.poll(() => source.view().status).toBe('ready');
+  source.view().set({ [field]: { other: 2 } });
+  const saved = source.view().save();
+  await forms.patch('1', { third: 3 });
+  const stored = { [field]: { other: 2 }, other: 1 };
+  expect(await saved).toMatchObject(stored);
+  const fields = { _id: '1', _updated: true, _archived: false };
+  expect(await forms.get('1')).toEqual({ ...fields, ...stored, third: 3 });
+  leave();
   await db.close();
 });

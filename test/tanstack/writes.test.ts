@@ -92,6 +92,16 @@ describe('a write', () => {
       draft['a.b'] = 1;
     }).isPersisted.promise;
     expect(await documents.get('b')).toMatchObject({ 'a.b': 1, item: 'desk' });
+    const dotted = orders.update('b', (draft) => {
+      draft['a.b'] = 2;
+      delete draft.customer;
+    });
+    await documents.patch('b', { left: 7 });
+    await dotted.isPersisted.promise;
+    expect(await documents.get('b')).toEqual({
+      ...{ _id: 'b', _updated: true, _archived: false },
+      ...{ item: 'desk', left: 7, 'a.b': 2 },
+    });
   });
 
   test.each([

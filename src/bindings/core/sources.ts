@@ -162,7 +162,12 @@ export function draftSource<T extends object, S extends Stamp>(
   const source: Source<DraftResult<T, S>> = lazySource(
     { collection: live.collection, start },
     ({ draftOf }) =>
-      draftOf<T, S>(live, async (fields) => collection?.patch(id as IdOf<T>, fields as Patch<T>)),
+      draftOf<T, S>(live, async (fields) =>
+        // In a patch they would be paths, or operators.
+        Object.keys(fields).some((field) => /^\$|\.|^$/.test(field))
+          ? collection?.modify(id as IdOf<T>, (document) => ({ ...document, ...fields }) as never)
+          : collection?.patch(id as IdOf<T>, fields as Patch<T>),
+      ),
     `draft ${id}`,
   );
   return source;
