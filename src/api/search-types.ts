@@ -88,6 +88,14 @@ export interface SearchExplanation {
   readonly documents_examined: number;
   readonly returned: number;
   readonly truncated: boolean;
+  /** How large the index is. */
+  readonly postings: {
+    readonly documents: number;
+    /** Different words. */
+    readonly words: number;
+    /** Memory that they take, without their documents. */
+    readonly bytes: number;
+  };
   /** Milliseconds in the engine. */
   readonly engine_ms: number;
 }

@@ -166,6 +166,48 @@ test('live queries, queries with advice, events, backups and storage have their 
   live.close();
 });
 
+test('plans of partners and pipelines, and indexes of words and vectors are shown', async () => {
+  const pets = new db.Collection<{ owner: string; text: string; at?: number[] }>({
+    ...{ name: 'pets', type: 'DOCUMENT_BASED' },
+    indexes: [{ text: 'text' }, { vector: 'at', dimensions: 2 }],
+  });
+  const owners = new db.Collection({
+    ...{ name: 'owners', type: 'DOCUMENT_BASED' },
+    relations: { pets: { many: () => pets, to: 'owner' } },
+  });
+  await owners.insertMany([{ _id: 'ada' }, { _id: 'bob' }]);
+  await pets.insertMany([
+    { owner: 'ada', text: 'a heavy cat', at: [1, 0] },
+    { owner: 'bob', text: 'a dog' },
+  ]);
+  const live = pets.liveAggregate([{ $group: { _id: '$owner', n: { $sum: 1 } } }]);
+  const stop = live.subscribe(() => undefined);
+  await live.ready;
+  unmount = mountDevtools(db, { open: true });
+  await until(() => press('Live'));
+  await until(() => expect(texts('tbody tr')[0]).toContain('aggregate [{ $group'));
+  press('Queries');
+  await owners.filter({ pets: { $some: { text: /cat/ } } }, { include: { pets: true } });
+  await owners.aggregate([{ $match: { pets: { $none: {} } } }, { $count: 'n' }]);
+  await until(() => {
+    const plans = texts('tbody tr').join('\n');
+    expect(plans).toContain('pets ($some): scan; pets (include): scan');
+    expect(plans).toContain('pets ($none): scan; 2 of 2 stages by the plan');
+    expect(plans).toContain('scan; 0 of 1 stage by the plan, live 1 by differences');
+  });
+  press('Storage');
+  await until(() =>
+    expect(texts('tbody tr').slice(-2)).toEqual([
+      expect.stringMatching(/^petswords of textready24\d+ B$/),
+      'petsvectors of at (2 numbers, cosine)ready1–8 B',
+    ]),
+  );
+  await pets.insert({ owner: 'ada', text: 'birds', at: [0, 1] });
+  await until(() => expect(texts('tbody tr').at(-1)).toContain('ready2–16 B'));
+  stop();
+  live.close();
+});
+
 test('a partial index is advised for what all runs of a query ask for', async () => {
   const jobs = new db.Collection<any>({ name: 'jobs', type: 'DOCUMENT_BASED' });
   await jobs.insertMany(

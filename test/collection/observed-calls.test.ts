@@ -53,6 +53,20 @@ describe('slow_query_ms', () => {
     expect(slow[0]).toMatchObject({ method: 'find', params: named, plan: { kind: 'scan' } });
   });
 
+  test('reports a pipeline, and the first result of a live one, as such', async () => {
+    const pipeline = [{ $match: { region: 'north' } }, { $group: { _id: '$name' } }];
+    await collection.aggregate(pipeline);
+    const live = collection.liveAggregate(pipeline);
+    await live.ready;
+    await expect.poll(() => slow).toHaveLength(2);
+    const found = { params: pipeline, plan: { kind: 'index', index: 'region' }, returned: 25 };
+    expect(slow).toMatchObject([
+      { ...found, method: 'aggregate' },
+      { ...found, method: 'liveAggregate' },
+    ]);
+    live.close();
+  });
+
   test('reports the first result of a live query', async () => {
     const live = collection.live({ region: 'north' }, { limit: 3, throttle: 5 });
     await live.ready;

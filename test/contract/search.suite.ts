@@ -82,6 +82,7 @@ export function searchSuite(fixture: ClientFixture): void {
           { word: 'atom', use: 'excluded', variants: 1, entries: 1 },
         ],
         ...{ criteria: 'documents', candidates: 2, returned: 1, truncated: false },
+        postings: { documents: 5 },
       });
     });
 

@@ -6,7 +6,7 @@ import type { DocumentCollection } from '../../page/collections/document-collect
 import type { KeyValueCollection } from '../../page/collections/key-value-collection.ts';
 import type { Inspection } from '../../page/inspection/inspection.ts';
 import { INSPECTION, type LiveActivity } from '../../page/sending/observed-call.ts';
-import type { IndexDefinition } from '../../query/index/index-definition.ts';
+import type { IndexDefinition, SpecialIndex } from '../../query/index/index-definition.ts';
 import type { VectorSettings } from '../../query/vector/vector-of.ts';
 import { ActivityLog } from './activity-log.ts';
 import { QueryLog } from './query-log.ts';
@@ -36,6 +36,20 @@ export interface CollectionEntry {
   readonly isOpen: boolean;
   readonly bytes: number;
   readonly backup_bytes: number;
+}
+
+/** An index without an order. */
+export interface SpecialIndexEntry {
+  readonly collection: string;
+  readonly index: string;
+  /** Resolves once it is built. Makes what searches need. */
+  size(): Promise<SpecialIndexSize>;
+}
+
+export interface SpecialIndexSize {
+  readonly documents: number;
+  readonly words: number | undefined;
+  readonly bytes: number;
 }
 
 /** A database as the devtools see it. They use the handles of the app, and open none themselves. */
@@ -92,6 +106,21 @@ export class InspectedDatabase {
           )
         : [],
     );
+  }
+
+  /** The indexes of words and vectors that handles of this page declare, and how large they are. */
+  specialIndexes(): SpecialIndexEntry[] {
+    const entries = new Map<string, SpecialIndexEntry>();
+    for (const { settings } of this.#inspection.handles)
+      for (const definition of settings.indexes) {
+        const collection = this.documents(settings.name);
+        const { special } = definition;
+        if (!special || !collection) continue;
+        const entry = { collection: settings.name, index: textOf(definition) };
+        const size = () => sizeOf(collection, special, this.hide({}));
+        entries.set(JSON.stringify(entry), { ...entry, size });
+      }
+    return [...entries.values()];
   }
 
   /** All indexes that handles of this page declare, as a text. */
@@ -171,6 +200,18 @@ async function inspectionOf(database: DevtoolsDatabase): Promise<Inspection> {
   const message =
     'The devtools take a database: connect(…) or new Database(…), of the same version.';
   throw new OptionError('option_invalid', message, { place: 'database' });
+}
+
+async function sizeOf(
+  collection: Documents,
+  special: SpecialIndex,
+  options: object,
+): Promise<SpecialIndexSize> {
+  if (special.part === 'search') return (await collection.explainSearch('', options)).postings;
+  const { path, dimensions } = special.options as VectorSettings;
+  const asked = Object.assign(options, { path, k: 1, exact: true });
+  const { vectors } = await collection.explainNearest(Array(dimensions).fill(1), asked);
+  return { documents: vectors, words: undefined, bytes: vectors * dimensions * 4 };
 }
 
 function textOf({ name, fields, unique, multi, special }: IndexDefinition): string {

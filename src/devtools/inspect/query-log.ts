@@ -36,6 +36,8 @@ const METHODS: Readonly<Record<string, number>> = {
   has: 1,
   count: 1,
   live: 1,
+  aggregate: 1,
+  liveAggregate: 1,
   deleteMany: 1,
   deleteOne: 1,
   patchMany: 2,
@@ -65,11 +67,8 @@ export class QueryLog {
     this.#inspected = inspected;
     this.#stop = inspection.observe((call) => this.#take(call));
     // Queries that are live already.
-    for (const { collection, search, first_ms = 0, since } of inspection.lives) {
-      if (!search) continue;
-      const args = [search.params, search.given];
-      this.#take({ collection, method: 'live', args, at: since, duration_ms: first_ms });
-    }
+    for (const { collection, call, first_ms = 0, since } of inspection.lives)
+      if (call) this.#take({ collection, ...call, at: since, duration_ms: first_ms });
   }
 
   /** The slowest first. */
@@ -82,12 +81,15 @@ export class QueryLog {
       [...this.#records.values()].flatMap((record) => {
         const { collection, params, options, explanation, runs, arrays, constant } = record;
         if (!explanation) return [];
+        const relations = costsOfRelations(explanation.relations, runs);
+        // What a pipeline returns says nothing of what it had to read.
+        if (Array.isArray(params)) return relations;
         const { plan, documents_examined, returned } = explanation;
         const indexes = this.#inspected.indexesOf(collection);
         const sort = options?.sort as object | undefined;
         const cost = { collection, params, sort, plan, documents_examined, returned };
         const own = { ...cost, runs, indexes, arrays, constant };
-        return [own, ...costsOfRelations(explanation.relations, runs)];
+        return [own, ...relations];
       }),
     );
   }

@@ -1,3 +1,4 @@
+import type { Explanation } from '../../api/document-types.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 
 export const count = (number: number): string => number.toLocaleString('en');
@@ -39,6 +40,20 @@ export function planText(plan: Plan): string {
   if (plan.kind === 'ids') return `${plan.ids.length} by _id`;
   if (plan.kind === 'union') return `union: ${plan.branches.map(planText).join('; ')}`;
   return `scan${order}`;
+}
+
+/** How a query was answered: its plan, those of partners, and of a pipeline which stages it has. */
+export function answerText({ plan, relations = [], stages = [] }: Explanation): string {
+  const partners = relations.map(
+    ({ relation, use, plan: own }) => `; ${relation} (${use}): ${planText(own)}`,
+  );
+  const planned = stages.filter((stage) => stage.planned).length;
+  const live = stages.filter((stage) => stage.live === 'differences').length;
+  const piped =
+    stages.length > 0
+      ? `; ${planned} of ${counted(stages.length, 'stage')} by the plan, live ${live} by differences`
+      : '';
+  return planText(plan) + partners.join('') + piped;
 }
 
 /** Where a page of results stands: `51–100 of 1,234`. */

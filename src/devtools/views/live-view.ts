@@ -50,7 +50,11 @@ export function liveView(inspected: InspectedDatabase): View {
 
 const textOf = (cell: string | HTMLElement) => (typeof cell === 'string' ? cell : cell.textContent);
 
-function queryText({ key, search, count }: LiveActivity): string {
-  if (!search) return `at ${printShort(key)}`;
-  return `${count ? 'count ' : ''}${printQuery(search.params, search.given)}`;
+function queryText({ key, call, count }: LiveActivity): string {
+  if (!call) return `at ${printShort(key)}`;
+  const [asked, options] = call.args;
+  const kind = count
+    ? 'count '
+    : { liveAggregate: 'aggregate ', liveSearch: 'search ' }[call.method];
+  return (kind ?? '') + printQuery(asked, options as object | undefined);
 }

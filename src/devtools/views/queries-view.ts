@@ -2,7 +2,7 @@ import type { InspectedDatabase } from '../inspect/inspected-database.ts';
 import type { QueryRecord } from '../inspect/query-log.ts';
 import { printQuery } from '../values/print-value.ts';
 import { button, fill, h, table, type View } from './dom.ts';
-import { count, counted, millisecondsText, planText } from './format-text.ts';
+import { answerText, count, counted, millisecondsText } from './format-text.ts';
 
 const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan'];
 
@@ -65,6 +65,6 @@ function rowOf(record: QueryRecord) {
     millisecondsText(total_ms / runs),
     examined === undefined ? '…' : count(examined),
     explanation ? count(explanation.returned) : '…',
-    explanation ? planText(explanation.plan) : '…',
+    explanation ? answerText(explanation) : '…',
   ];
 }

@@ -1,6 +1,6 @@
-import type { InspectedDatabase } from '../inspect/inspected-database.ts';
+import type { InspectedDatabase, SpecialIndexSize } from '../inspect/inspected-database.ts';
 import { button, facts, fill, h, table, type View } from './dom.ts';
-import { bytes, clockText, messageOf } from './format-text.ts';
+import { bytes, clockText, count, messageOf } from './format-text.ts';
 
 const STATUS = {
   persistent: 'persistent: kept until the user removes it',
@@ -15,6 +15,7 @@ export function storageView(inspected: InspectedDatabase): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
   const use = h('div', {});
   const list = h('div', { class: 'results' });
+  const indexes = indexTable(inspected);
   const ask = h('p', { class: 'told', role: 'status' });
   let drawn = '';
   let isLoading = false;
@@ -68,8 +69,10 @@ export function storageView(inspected: InspectedDatabase): View {
       h('div', { class: 'bar' }, button('Ask for persistent storage', persist), ask),
       problem,
       list,
+      indexes.element,
     ),
     refresh() {
+      indexes.refresh?.();
       if (isLoading) return;
       isLoading = true;
       load()
@@ -80,6 +83,44 @@ export function storageView(inspected: InspectedDatabase): View {
         .finally(() => {
           isLoading = false;
         });
+    },
+  };
+}
+
+const INDEX_HEADS = ['Collection', 'Index', 'State', 'Documents', 'Words', 'Memory'];
+
+/** The indexes of words and vectors; asked for once more where documents have changed. */
+function indexTable(inspected: InspectedDatabase): View {
+  const element = h('div', { class: 'results' });
+  /** By index; `undefined` while it is built. */
+  const known = new Map<string, SpecialIndexSize | Error | undefined>();
+  let version = -1;
+  let asking = 0;
+  return {
+    element,
+    refresh() {
+      const all = inspected.specialIndexes();
+      const { changes } = inspected.activity;
+      if (asking === 0 && (version !== changes || all.length > known.size)) {
+        version = changes;
+        for (const { collection, index, size } of all) {
+          const key = `${collection} ${index}`;
+          asking++;
+          size()
+            .catch((error: unknown) => new Error(messageOf(error)))
+            .then((found) => known.set(key, found))
+            .finally(() => asking--);
+        }
+      }
+      const rows = all.map(({ collection, index }) => {
+        const found = known.get(`${collection} ${index}`);
+        if (!found) return [collection, index, 'being built', '…', '…', '…'];
+        if (found instanceof Error) return [collection, index, found.message, '–', '–', '–'];
+        const { documents, words, bytes: size } = found;
+        const sizes = [count(documents), words === undefined ? '–' : count(words), bytes(size)];
+        return [collection, index, 'ready', ...sizes];
+      });
+      fill(element, rows.length > 0 && table('Indexes of words and vectors', INDEX_HEADS, rows));
     },
   };
 }

@@ -249,7 +249,17 @@ class TextSearch {
       documents_examined: this.examined,
       returned: length,
       truncated,
+      postings: this.#postings(),
       engine_ms: clock.elapsed() - began,
+    };
+  }
+
+  #postings(): SearchExplanation['postings'] {
+    const all = this.index.runs.current().map(({ postings }) => postings);
+    return {
+      documents: all.reduce((sum, { alive }) => sum + alive, 0),
+      words: new Set(all.flatMap(({ words }) => words)).size,
+      bytes: all.reduce((sum, { byteLength }) => sum + byteLength, 0),
     };
   }
 

@@ -36,8 +36,8 @@ export function watchSlowQueries(
 
 /** The position of the options among the arguments of a method. */
 function optionsOf(method: string): number | undefined {
-  const name = method === 'live' ? 'filter' : (method as keyof typeof documentMethods);
-  return documentMethods[name]?.options;
+  const once = { live: 'filter', liveAggregate: 'aggregate' }[method] ?? method;
+  return documentMethods[once as keyof typeof documentMethods]?.options;
 }
 
 /** `find` and the like of a key-value collection take a key, and `modify` takes an id. */

@@ -162,6 +162,17 @@ export class LiveRecord implements LiveActivity {
     return this.#source.search;
   }
 
+  get call(): LiveActivity['call'] {
+    const { search, pipeline, asked, include } = this.#source;
+    if (asked) return { method: 'liveSearch', args: asked };
+    if (!search) return undefined;
+    const { archived, collation } = search.given;
+    if (pipeline !== undefined)
+      return { method: 'liveAggregate', args: [pipeline, { archived, collation }] };
+    const given = include === undefined ? search.given : { ...search.given, include };
+    return { method: 'live', args: [search.params, given] };
+  }
+
   get key(): LiveActivity['key'] {
     return this.#source.key;
   }
@@ -203,12 +214,11 @@ export class LiveRecord implements LiveActivity {
     this.last_emission = new Date();
     if (this.first_ms !== undefined || snapshot.status !== 'ready') return;
     this.first_ms = performance.now() - this.#began;
-    if (!this.search) return;
-    const { params, given } = this.search;
+    const { call } = this;
+    if (!call) return;
     this.#registry?.report({
       collection: this.collection,
-      method: 'live',
-      args: [params, given],
+      ...call,
       at: this.since,
       duration_ms: this.first_ms,
       result: snapshot.data,

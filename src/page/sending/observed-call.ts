@@ -17,7 +17,7 @@ export interface Search {
 /** A call that has ended, as an observer sees it. */
 export interface ObservedCall {
   readonly collection: string;
-  /** Name of the method; `live` for the first result of a live query. */
+  /** Name of the method; `live` and its kin for the first result of a live query. */
   readonly method: string;
   /** The caller's own arguments. */
   readonly args: readonly unknown[];
@@ -38,6 +38,8 @@ export interface LiveActivity {
   readonly collection: string;
   /** The arguments of a query for documents or their count. */
   readonly search: Search | undefined;
+  /** The method and arguments of any query but one for one document or value. */
+  readonly call: Pick<ObservedCall, 'method' | 'args'> | undefined;
   /** Of a query for one document or value. */
   readonly key: Key | undefined;
   readonly count: boolean;

@@ -1,5 +1,8 @@
 import { seekBehind } from './near-words.ts';
 
+/** Bytes of a word besides its letters. */
+const WORD_SIZE = 24;
+
 /** Words that are joined, or put in their place, before a builder yields. */
 const WORDS_AT_ONCE = 2048;
 
@@ -48,6 +51,14 @@ export class Postings {
   /** Number of the rows that are there. */
   get alive(): number {
     return this.size - this.deadCount;
+  }
+
+  /** About how much memory it takes. */
+  get byteLength(): number {
+    const { bytes, ends, documents, lengths, dead, words } = this;
+    const columns = [bytes, ends, documents, lengths, dead];
+    const texts = words.reduce((sum, { length }) => sum + length + WORD_SIZE, 0);
+    return columns.reduce((sum, { byteLength }) => sum + byteLength, texts);
   }
 
   /** The place of a word among all, or of the first behind it. */
