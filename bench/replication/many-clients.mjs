@@ -80,7 +80,7 @@ export const manyClients = definePart({
       note(
         `${clients} clients in ${PROCESSES} processes, ${servers.origins.length} handler processes, ` +
           `${writes} writes a second for ${seconds} s; requests: ` +
-          `${counts.pull} pull, ${counts.push} push, ${counts.watch} watch.`,
+          `${counts.pull} pull, ${counts.push} push, ${counts.watch} watch, ${counts.stream} stream.`,
       );
       await all('close');
       return { measured: figures.measured, ran: 1 };

@@ -43,8 +43,8 @@ function understand(pathname) {
  * Serves pages on the loopback interface.
  *
  * @param {Record<string, string>} folders by where they are served, as `/dist`
- * @param {import('node:http').RequestListener} [answerPost] answers POST requests, so that a page
- *   finds an API at its own origin
+ * @param {import('node:http').RequestListener} [answerApi] answers POST requests, and all below
+ *   `/sync/`, so that a page finds an API at its own origin
  * @returns {Promise<Server>}
  *
  * @typedef {object} Server
@@ -53,7 +53,7 @@ function understand(pathname) {
  * @property {(who: string) => ReadonlyMap<string, Buffer>} loadedBy files by path
  * @property {() => void} close
  */
-export function startServer(folders, answerPost) {
+export function startServer(folders, answerApi) {
   const files = readFiles(folders);
   /** @type {Map<string, Map<string, Buffer>>} */
   const loaded = new Map();
@@ -64,8 +64,9 @@ export function startServer(folders, answerPost) {
   };
   const server = createServer((request, response) => {
     const { method, url = '/' } = request;
-    if (method === 'POST' && answerPost) {
-      answerPost(request, response);
+    // The API has a GET of its own, of what is no file.
+    if (answerApi && (method === 'POST' || url.startsWith('/sync/'))) {
+      answerApi(request, response);
       return;
     }
     const { who, path } = understand(new URL(url, 'http://localhost').pathname);

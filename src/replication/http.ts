@@ -2,6 +2,7 @@ import { checkOptions } from '../api/options/option-checks.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
+import type { EventStream } from './fetching/event-stream.ts';
 import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { LongPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
@@ -37,6 +38,11 @@ export class HttpRemote implements Remote<string> {
   readonly #url: string;
   readonly #fetcher: Fetcher;
   readonly #poll: LongPoll;
+  readonly #openStream: () => Promise<EventStream>;
+  /** The name of the collection. */
+  readonly #name: string;
+  #stream: EventStream | undefined;
+  #isScoped = false;
   #abilities: AbilitiesAnswer | undefined;
 
   constructor(
@@ -47,10 +53,19 @@ export class HttpRemote implements Remote<string> {
     this.#url = url;
     this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
     this.#poll = new LongPoll(clock, SILENCE_MS);
+    const at = url.lastIndexOf('/');
+    this.#name = decodeURIComponent(url.slice(at + 1));
+    this.#openStream = async () => {
+      const { streamAt } = await import('./fetching/event-stream.ts');
+      return streamAt(url.slice(0, at), headers, fetch, this.#fetcher, clock);
+    };
   }
 
   async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
     const { limit, signal, scope } = ask;
+    this.#isScoped = scope !== undefined;
+    const brought = after === undefined ? undefined : this.#stream?.take(this, after);
+    if (brought && !scope) return brought;
     try {
       return await this.#call('pull', { after: after ?? null, limit, scope }, signal, (body) =>
         readPullAnswer(body, limit, scope !== undefined),
@@ -67,7 +82,7 @@ export class HttpRemote implements Remote<string> {
   }
 
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
-    const isPlain = !rows.some((row) => row.operations) || !(await this.#takesOperations(signal));
+    const isPlain = !rows.some((row) => row.operations) || !(await this.#can('operations', signal));
     const { sendable, results } = encodeRows(rows, (row) =>
       toWireRow(isPlain ? { ...row, operations: undefined } : row),
     );
@@ -85,25 +100,35 @@ export class HttpRemote implements Remote<string> {
 
   async *watch(after: string, { signal }: Ask): AsyncIterable<void> {
     for (;;) {
-      await this.#poll.wait(after, signal, async (polling, onBytes) => {
-        const read = (body: unknown) => readWatchAnswer(body).changed;
-        return await this.#call('watch', { after }, polling, read, onBytes);
-      });
+      if (!(await this.#hear(after, signal)))
+        await this.#poll.wait(after, signal, async (polling, onBytes) => {
+          const read = (body: unknown) => readWatchAnswer(body).changed;
+          return await this.#call('watch', { after }, polling, read, onBytes);
+        });
       yield;
     }
   }
 
-  /** Whether the server applies operations. An older one has no such route. */
-  async #takesOperations(signal: AbortSignal): Promise<boolean> {
+  /** Waits for the stream of events; resolves with `false` where there is none. */
+  async #hear(after: string, signal: AbortSignal): Promise<boolean> {
+    // Scopes have other checkpoints.
+    if (this.#isScoped || !(await this.#can('stream', signal))) return false;
+    // Where its code does not load, polls will do.
+    this.#stream ??= await this.#openStream().catch(() => undefined);
+    return this.#stream?.wait(this, this.#name, after, signal) ?? false;
+  }
+
+  /** Whether the server can do something. An older one has no such route. */
+  async #can(ability: keyof AbilitiesAnswer, signal: AbortSignal): Promise<boolean> {
     const request = { url: this.#url, signal };
     try {
       this.#abilities ??= await this.#fetcher.fetch(request, readAbilitiesAnswer);
     } catch (error) {
       const { code = '' } = error as Partial<ReplicationError>;
-      // What passes is asked again: without an answer the device applies them.
+      // What passes is asked again: without an answer, the device does without it.
       if (FINAL.has(code)) this.#abilities = {};
     }
-    return this.#abilities?.operations === true;
+    return this.#abilities?.[ability] === true;
   }
 
   async #push(batch: readonly SendableRow<WireRow>[], signal: AbortSignal): Promise<PushResult[]> {

@@ -1,10 +1,12 @@
 import { OptionError } from '../errors/errors.ts';
+import { readStreamRequest } from '../replication/protocol/http-requests.ts';
 import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { ABILITIES, namedCollection, routeOf, routes } from './routes.ts';
+import { ABILITIES, knownName, namedCollection, routeOf, routes } from './routes.ts';
 import { requestedScope, type ScopeCriteria } from './scopes.ts';
 import type { Store } from './store.ts';
+import { type StreamedCollection, streamEvents } from './stream.ts';
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions {
@@ -98,6 +100,17 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
   const body = await readJson(request, maxBody);
   const { signal } = request;
   const { collection } = route;
+  if (route.name === 'stream') {
+    const streamed: StreamedCollection[] = [];
+    for (const from of readStreamRequest(body)) {
+      const isNamed = knownName(from.name) === collection;
+      streamed.push({
+        from,
+        access: isNamed ? access : await accessTo(request, from.name, options),
+      });
+    }
+    return streamEvents(store, streamed, signal, (error) => report(options, error, request));
+  }
   return answerJson(
     200,
     await routes[route.name](body, {

@@ -12,7 +12,9 @@ export interface NodeRequest extends AsyncIterable<unknown> {
 /** What {@link nodeListener} needs of Node's `ServerResponse`. */
 export interface NodeResponse {
   readonly writableEnded: boolean;
-  on(event: 'close', listener: () => void): unknown;
+  on(event: 'close' | 'drain', listener: () => void): unknown;
+  /** Whether more can be written: `false` until the event `drain`. */
+  write(part: Uint8Array): boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body?: Uint8Array): unknown;
 }
@@ -38,11 +40,38 @@ export function nodeListener(
     const headers = Object.fromEntries(response.headers);
     // Else Node reads the rest of a refused body to its end.
     if (!incoming.complete) headers.connection = 'close';
+    if (isStream(response)) return sendParts(response, outgoing, left.signal);
     const body = new Uint8Array(await response.arrayBuffer());
     if (left.signal.aborted) return;
     outgoing.writeHead(response.status, headers);
     outgoing.end(body);
   };
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type') === 'text/event-stream';
+}
+
+/** Sends a body part by part, as fast as the client takes it. */
+async function sendParts(
+  { status, headers, body }: Response,
+  outgoing: NodeResponse,
+  left: AbortSignal,
+): Promise<void> {
+  outgoing.writeHead(status, Object.fromEntries(headers));
+  const reader = body?.getReader();
+  const cancel = () => void reader?.cancel().catch(() => undefined);
+  left.addEventListener('abort', cancel);
+  if (left.aborted) cancel();
+  let goOn: () => void = () => undefined;
+  for (const event of ['drain', 'close'] as const) outgoing.on(event, () => goOn());
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    if (outgoing.write(part.value) || left.aborted) continue;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+  }
+  outgoing.end();
 }
 
 function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | undefined {

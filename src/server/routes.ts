@@ -43,7 +43,7 @@ import {
 
 /** The target of a request. */
 export interface ServerRoute {
-  readonly name: keyof typeof routes;
+  readonly name: keyof typeof routes | 'stream';
   readonly collection: string;
 }
 
@@ -72,7 +72,7 @@ const NAME = /^[^\p{Cc}\p{Cs}]+$/u;
 export const routes = { pull, push, watch };
 
 /** The answer to `GET`: what this server can do beyond the first protocol. */
-export const ABILITIES: AbilitiesAnswer = { operations: true };
+export const ABILITIES: AbilitiesAnswer = { operations: true, stream: true };
 
 /**
  * The collection and the call that a URL names: `…/orders/pull`.
@@ -81,8 +81,12 @@ export const ABILITIES: AbilitiesAnswer = { operations: true };
  */
 export function routeOf(url: string): ServerRoute {
   const [encoded = '', name = ''] = new URL(url).pathname.split('/').slice(-2);
-  if (!Object.hasOwn(routes, name)) throw unknownRoute();
-  return { name: name as ServerRoute['name'], collection: collectionOf(encoded) };
+  if (!isCall(name)) throw unknownRoute();
+  return { name, collection: collectionOf(encoded) };
+}
+
+function isCall(name: string): name is ServerRoute['name'] {
+  return name === 'stream' || Object.hasOwn(routes, name);
 }
 
 /**
@@ -92,11 +96,15 @@ export function routeOf(url: string): ServerRoute {
  */
 export function namedCollection(url: string): string | undefined {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
-  return Object.hasOwn(routes, last) ? undefined : collectionOf(last);
+  return isCall(last) ? undefined : collectionOf(last);
 }
 
 function collectionOf(encoded: string): string {
-  const collection = decode(encoded);
+  return knownName(decode(encoded));
+}
+
+/** @throws {RequestFailure} for what is no name of a collection. */
+export function knownName(collection: string): string {
   if (NAME.test(collection) && collection.length <= MAX_NAME) return collection;
   throw unknownRoute();
 }
@@ -119,11 +127,15 @@ async function pull(body: unknown, ask: Ask): Promise<string> {
   if (scope !== undefined)
     return JSON.stringify(await pullScope(ask, await ask.requestedScope(scope), after, limit));
   if (!access.canRead && store.pullText) return store.pullText(collection, after, limit);
-  const page = await store.pull(collection, after, limit);
-  if (!access.canRead) return JSON.stringify(page);
+  return JSON.stringify(await visiblePage(await store.pull(collection, after, limit), access));
+}
+
+/** A page as a user sees it. */
+export async function visiblePage(page: PullAnswer, access: Access): Promise<PullAnswer> {
+  if (!access.canRead) return page;
   const changes = [];
   for (const change of page.changes) changes.push(await visibleChange(change, access));
-  return JSON.stringify({ ...page, changes } satisfies PullAnswer);
+  return { ...page, changes };
 }
 
 /** A row, with the operations that it consists of. */

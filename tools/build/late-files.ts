@@ -3,6 +3,7 @@ import type { Plugin } from 'rolldown';
 /** Files that load on demand, with those whose code they share: the page's part, or each other. */
 const LATE: Record<string, readonly string[]> = {
   couchdb: ['page'],
+  'event-stream': ['page'],
   extras: ['page'],
   files: ['page'],
   relations: ['page', 'extras'],

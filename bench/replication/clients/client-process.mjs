@@ -25,7 +25,7 @@ const plan = JSON.parse(process.argv[2] ?? '{}');
 const load = (/** @type {string} */ file) => import(pathToFileURL(`${plan.dist}/${file}`).href);
 const library = { ...(await load('index.js')), ...(await load('replication.js')) };
 
-const counts = { pull: 0, push: 0, watch: 0, failed: 0, conflicts: 0, lost: 0 };
+const counts = { pull: 0, push: 0, watch: 0, stream: 0, failed: 0, conflicts: 0, lost: 0 };
 /**
  * Milliseconds from a change until another client had it, for each change and client. @type
  * {number[]}
@@ -81,8 +81,9 @@ async function writeAll() {
   }
   await Promise.all(writing);
   const seconds = (performance.now() - start) / 1000;
-  const { pull, push, watch } = counts;
-  const requests = pull + push + watch - before.pull - before.push - before.watch;
+  const sum = (/** @type {typeof counts} */ { pull, push, watch, stream }) =>
+    pull + push + watch + stream;
+  const requests = sum(counts) - sum(before);
   return { seconds, requests };
 }
 

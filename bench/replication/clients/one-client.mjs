@@ -3,6 +3,7 @@
  * @property {number} pull requests
  * @property {number} push
  * @property {number} watch
+ * @property {number} stream
  * @property {number} failed requests without a good answer
  * @property {number} conflicts rows whose base was not the server's newest version
  * @property {number} lost values that a conflict has decided against
@@ -32,11 +33,11 @@ export function openClient({ Database, http, replicate }, { name, url, counts, s
   const server = http({
     url,
     async fetch(address, init) {
-      const route = /** @type {'pull' | 'push' | 'watch'} */ (
+      const route = /** @type {'pull' | 'push' | 'watch' | 'stream'} */ (
         address.slice(address.lastIndexOf('/') + 1)
       );
       const response = await fetch(address, init);
-      counts[route]++;
+      if (init.method === 'POST') counts[route]++;
       if (!response.ok) counts.failed++;
       return response;
     },

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 
 /** @param {any[]} told @returns {Outcome} */
 export function merge(told) {
-  const counts = { pull: 0, push: 0, watch: 0, failed: 0, conflicts: 0, lost: 0 };
+  const counts = { pull: 0, push: 0, watch: 0, stream: 0, failed: 0, conflicts: 0, lost: 0 };
   /** @type {Map<string, number>} */
   const first = new Map();
   for (const one of told) {

@@ -29,6 +29,8 @@ export interface FetchRequest {
   readonly signal: AbortSignal;
   /** Left out: GET. */
   readonly body?: unknown;
+  /** Left out: JSON. */
+  readonly accept?: string;
   /** Called when the server shows that it is there. */
   readonly onBytes?: (() => void) | undefined;
 }
@@ -45,11 +47,15 @@ export class Fetcher {
    * @param read Reads the parsed body, and throws {@link Malformed} if it is something else.
    * @throws {ReplicationError}; the reason of the signal.
    */
-  async fetch<T>(request: FetchRequest, read: (body: unknown) => T): Promise<T> {
+  fetch<T>(request: FetchRequest, read: (body: unknown) => T): Promise<T> {
+    return this.open(request, async (response) => read(await readJson(response, request)));
+  }
+
+  /** The same, of an answer that `take` reads itself. */
+  async open<T>(request: FetchRequest, take: (response: Response) => Promise<T>): Promise<T> {
     const { url, signal } = request;
     try {
-      const response = await this.#respond(request);
-      return read(await readJson(response, request));
+      return await take(await this.#respond(request));
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       if (cause instanceof CairnError) throw cause;
@@ -82,7 +88,7 @@ export class Fetcher {
     throw answerInvalid(request.url, `it redirects${target}, which is not followed`);
   }
 
-  async #send({ url, signal, body, onBytes }: FetchRequest): Promise<Response> {
+  async #send({ url, signal, body, accept, onBytes }: FetchRequest): Promise<Response> {
     const headers = await this.#headers();
     signal.throwIfAborted();
     const make = this.#settings.fetch ?? ((at, init) => globalThis.fetch(at, init));
@@ -90,7 +96,7 @@ export class Fetcher {
     const response = await make(url, {
       method: hasBody ? 'POST' : 'GET',
       headers: {
-        accept: 'application/json',
+        accept: accept ?? 'application/json',
         ...(hasBody && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,11 +1,12 @@
 import {
   asArray,
+  asInteger,
   asObject,
   asString,
   type JsonObject,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
-import { asId, asToken, documentField } from './http-fields.ts';
+import { asId, asToken, documentField, MAX_LIMIT } from './http-fields.ts';
 import type { LocalChange, PulledPage, PushResult, RefusedRow, RemoteChange } from './remote.ts';
 import { decodeDocument, type WireDocument } from './wire-documents.ts';
 
@@ -48,10 +49,21 @@ export interface WatchAnswer {
   readonly changed: boolean;
 }
 
+/** The data of an event of `POST {url}/stream`: changes of one of its collections. */
+export interface StreamEvent {
+  /** The number of the collection in the request. */
+  readonly at: number;
+  /** The checkpoint that the changes follow. */
+  readonly after: string;
+  readonly page: PulledPage<string>;
+}
+
 /** Answer of `GET {url}`: what the server can do beyond the first protocol. */
 export interface AbilitiesAnswer {
   /** Whether it applies the operations of a push to what it has. */
   readonly operations?: boolean;
+  /** Whether it sends changes as a stream of events. */
+  readonly stream?: boolean;
 }
 
 /** Body of an answer with status 400 and higher. */
@@ -106,8 +118,19 @@ export function readWatchAnswer(body: unknown): WatchAnswer {
 }
 
 /** @throws {Malformed} */
+export function readStreamEvent(body: unknown): StreamEvent {
+  const { at, after, page } = asObject(body, 'an event');
+  return {
+    at: asInteger(at, '"at"', 0),
+    after: asToken(after, '"after"'),
+    page: readPullAnswer(page, MAX_LIMIT),
+  };
+}
+
+/** @throws {Malformed} */
 export function readAbilitiesAnswer(body: unknown): AbilitiesAnswer {
-  return { operations: asObject(body, 'the answer').operations === true };
+  const { operations, stream } = asObject(body, 'the answer');
+  return { operations: operations === true, stream: stream === true };
 }
 
 /**

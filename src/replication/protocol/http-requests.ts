@@ -26,6 +26,12 @@ export interface WatchRequest {
   readonly after: string;
 }
 
+/** A collection of a stream, and where it begins. */
+export interface StreamRequest {
+  readonly name: string;
+  readonly after: string;
+}
+
 /** A row that a server received. */
 export interface ReceivedRow {
   readonly id: string;
@@ -94,6 +100,24 @@ export function readPushRequest(body: unknown): ReceivedRow[] {
 /** @throws {Malformed} */
 export function readWatchRequest(body: unknown): WatchRequest {
   return { after: asToken(asObject(body, 'the body').after, '"after"') };
+}
+
+/** Most collections of a stream. */
+const MOST_STREAMED = 100;
+
+/**
+ * The body of `POST {url}/stream`: `{ collections: [{ name, after }] }`.
+ *
+ * @throws {Malformed}
+ */
+export function readStreamRequest(body: unknown): StreamRequest[] {
+  const list = asArray(asObject(body, 'the body').collections, '"collections"');
+  if (list.length === 0 || list.length > MOST_STREAMED)
+    throw new Malformed(`"collections" has not 1 to ${MOST_STREAMED}`);
+  return list.map((value) => {
+    const { name, after } = asObject(value, 'a collection');
+    return { name: asString(name, '"name"'), after: asToken(after, '"after"') };
+  });
 }
 
 function optionalToken(value: unknown, name: string): string | undefined {

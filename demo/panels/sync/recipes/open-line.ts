@@ -11,7 +11,9 @@ export function openLine(handler: Handler) {
       const fail = () => reject(new TypeError('Failed to fetch'));
       if (signal.aborted) return fail();
       signal.addEventListener('abort', fail);
-      handler(new Request(url, init))
+      // A stream of changes goes on after its answer: it ends with the line.
+      const either = init.signal ? AbortSignal.any([signal, init.signal]) : signal;
+      handler(new Request(url, { ...init, signal: either }))
         .then(resolve, reject)
         .finally(() => signal.removeEventListener('abort', fail));
     });

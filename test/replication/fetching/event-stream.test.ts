@@ -1,0 +1,211 @@
+import { afterEach, expect, test } from 'vitest';
+import '../../../src/replication/fetching/event-stream.ts'; // else it loads in real time
+import { HttpRemote } from '../../../src/replication/http.ts';
+import type { RemoteFetch } from '../../../src/replication/index.ts';
+import { createHandler, type Handler, memory } from '../../../src/server/index.ts';
+import { TestClock, turn } from './test-clock.ts';
+
+const ended = new AbortController();
+afterEach(() => ended.abort());
+
+interface Answers {
+  /** Answers a stream in place of the server. */
+  stream?: ((init: RequestInit) => Promise<Response> | Response) | undefined;
+}
+
+/** Remotes of collections at one server, which counts the requests. */
+function site(answers: Answers = {}) {
+  const handler: Handler = createHandler({ store: memory(), authorize: () => true });
+  const calls: string[] = [];
+  const fetch: RemoteFetch = async (url, init) => {
+    const call = init.method === 'GET' ? 'GET' : url.slice(url.lastIndexOf('/') + 1);
+    calls.push(call);
+    if (call === 'stream' && answers.stream) return answers.stream(init);
+    return handler(new Request(url, init));
+  };
+  const clock = new TestClock();
+  const headers = {};
+  const remoteOf = (name: string) =>
+    new HttpRemote({ url: `https://example.com/sync/${name}`, headers, fetch }, clock);
+  let keys = 0;
+  const change = async (name: string, id: string) => {
+    const row = { id, base: null, key: `d.${++keys}`, document: { _id: id } };
+    await handler(
+      new Request(`https://example.com/sync/${name}/push`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ rows: [row] }),
+      }),
+    );
+  };
+  const count = (call: string) => calls.filter((one) => one === call).length;
+  return { clock, remoteOf, change, count, calls };
+}
+
+type Remote = HttpRemote;
+const ASK = { limit: 100, signal: new AbortController().signal };
+
+/** Waits for news; time passes for what begins. */
+async function hear(remote: Remote, after: string, clock: TestClock, signal = ASK.signal) {
+  const watching = remote.watch(after, { signal })[Symbol.asyncIterator]();
+  let isOver = false;
+  const next = watching.next().finally(() => {
+    isOver = true;
+  });
+  next.catch(() => undefined);
+  const pass = async (ms: number, times = 1) => {
+    for (let time = 0; time < times && !isOver; time++) {
+      for (let turns = 0; turns < 20; turns++) await turn();
+      clock.advance(ms);
+      for (let turns = 0; turns < 20; turns++) await turn();
+    }
+  };
+  await pass(30, 3); // code loads, the request is gathered
+  return { next, pass, isOver: () => isOver };
+}
+
+test('news come with their changes: the next pull makes no request', async () => {
+  const { clock, remoteOf, change, count } = site();
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  let { checkpoint } = await orders.pull(undefined, ASK);
+  for (const id of ['b', 'c', 'd']) {
+    const { next } = await hear(orders, checkpoint, clock);
+    await change('orders', id);
+    await next;
+    const page = await orders.pull(checkpoint, ASK);
+    expect(page.changes).toMatchObject([{ id }]);
+    checkpoint = page.checkpoint;
+  }
+  expect([count('pull'), count('stream'), count('watch')]).toEqual([1, 1, 0]);
+});
+
+test('all collections of a server share one request', async () => {
+  const { clock, remoteOf, change, count } = site();
+  const [orders, notes] = [remoteOf('orders'), remoteOf('notes')];
+  await change('orders', 'a');
+  await change('notes', 'a');
+  const places = await Promise.all([orders.pull(undefined, ASK), notes.pull(undefined, ASK)]);
+  const [one, two] = await Promise.all([
+    hear(orders, places[0].checkpoint, clock),
+    hear(notes, places[1].checkpoint, clock),
+  ]);
+  await change('notes', 'n');
+  await two.next;
+  expect(one.isOver()).toBe(false);
+  expect((await notes.pull(places[1].checkpoint, ASK)).changes).toMatchObject([{ id: 'n' }]);
+  await change('orders', 'o');
+  await one.next;
+  // Where one begins a moment later, the request is made anew.
+  expect(count('stream')).toBeLessThanOrEqual(2);
+});
+
+test('changes that this page has pulled itself are no news', async () => {
+  const { clock, remoteOf, change, count } = site();
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const first = await orders.pull(undefined, ASK);
+  const gone = new AbortController();
+  const begun = await hear(orders, first.checkpoint, clock, gone.signal);
+  gone.abort(new Error('a round begins'));
+  await expect(begun.next).rejects.toThrow('a round begins');
+  await change('orders', 'b');
+  const second = await orders.pull(first.checkpoint, ASK);
+  const { next, pass, isOver } = await hear(orders, second.checkpoint, clock);
+  await pass(1000, 3);
+  expect(isOver()).toBe(false);
+  await change('orders', 'c');
+  await next;
+  expect((await orders.pull(second.checkpoint, ASK)).changes).toMatchObject([{ id: 'c' }]);
+  expect(count('stream')).toBe(1);
+});
+
+/** A stream whose bytes a test decides. */
+function streamOf(send: (put: (text: string) => void, end: () => void) => void, headers = {}) {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const encoder = new TextEncoder();
+      send(
+        (text) => controller.enqueue(encoder.encode(text)),
+        () => controller.close(),
+      );
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream', ...headers } });
+}
+
+test.each<[string, Answers['stream'], number]>([
+  ['a proxy keeps the answer', () => streamOf(() => undefined), 10_000],
+  ['it is no stream', () => new Response('<!doctype html>'), 0],
+  ['a proxy refuses it', () => new Response('no', { status: 404 }), 0],
+  ['a line has no end', () => streamOf((put) => put(`data: ${'x'.repeat(17 * 2 ** 20)}`)), 0],
+  ['an event is no JSON', () => streamOf((put) => put('data: {"at":\n\n')), 0],
+  ['an event is another', () => streamOf((put) => put('data: {"at":0,"page":[]}\n\n')), 0],
+])('where %s, polls go on', async (_, stream, ms) => {
+  const { clock, remoteOf, change, count } = site({ stream });
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  const { next, pass } = await hear(orders, checkpoint, clock);
+  await pass(ms + 1, 2);
+  await expect.poll(() => count('watch')).toBe(1);
+  await change('orders', 'b');
+  await next;
+  expect((await orders.pull(checkpoint, ASK)).changes).toMatchObject([{ id: 'b' }]);
+  // For good.
+  await hear(orders, (await orders.pull(checkpoint, ASK)).checkpoint, clock);
+  expect(count('stream')).toBe(1);
+});
+
+test('a stream that dies silently, and one that ends, begin anew where they were', async () => {
+  const bodies: unknown[] = [];
+  const kinds = [
+    () => streamOf((put) => put(':\n\n')), // and nothing more
+    () =>
+      streamOf((put, end) => {
+        put(':\n\n');
+        end();
+      }),
+    undefined,
+  ];
+  const answers: Answers = {};
+  const { clock, remoteOf, change, count } = site(answers);
+  answers.stream = (init) => {
+    bodies.push(JSON.parse(init.body as string));
+    const kind = kinds.shift();
+    if (kind) return kind();
+    answers.stream = undefined;
+    return streamOf((put) => put(':\n\n'));
+  };
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  const { pass, isOver } = await hear(orders, checkpoint, clock);
+  expect(count('stream')).toBe(1);
+  await pass(39_000);
+  expect(count('stream')).toBe(1);
+  await pass(1001);
+  await pass(30, 4);
+  expect(count('stream')).toBe(3);
+  expect(isOver()).toBe(false);
+  expect(bodies).toEqual(Array(3).fill({ collections: [{ name: 'orders', after: checkpoint }] }));
+});
+
+test('a network that is gone is an error, as of a poll', async () => {
+  const { clock, remoteOf, change } = site({ stream: () => Promise.reject(new TypeError('gone')) });
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  const { next } = await hear(orders, checkpoint, clock);
+  await expect(next).rejects.toMatchObject({ code: 'remote_offline' });
+});
+
+test('a server without a stream is polled', async () => {
+  const { clock, remoteOf, change, count } = site();
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  await orders.pull(undefined, { ...ASK, scope: { a: 1 } }).catch(() => undefined); // or has scopes
+  await hear(orders, checkpoint, clock);
+  expect([count('stream'), count('watch')]).toEqual([0, 1]);
+});
