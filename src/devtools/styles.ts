@@ -103,8 +103,8 @@ input::placeholder { color: var(--ink-soft); opacity: 1 }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
 .scroll:focus-visible, .tabs button:focus-visible, .item:focus-visible { outline-offset: -2px }
 .pages { display: flex; gap: 4px }
-.told, .advice, .problem, .soft, .empty p, figure, ul, dl, dd { margin: 0 }
-.told { color: var(--ink-soft); font-variant-numeric: tabular-nums }
+.summary, .advice, .problem, .soft, .empty p, figure, ul, dl, dd { margin: 0 }
+.summary { color: var(--ink-soft); font-variant-numeric: tabular-nums }
 .problem { color: var(--danger); font-weight: 550; overflow-wrap: anywhere }
 .problem:empty, .advice:empty { display: none }
 .advice { display: flex; flex-wrap: wrap; gap: 2px 12px; color: var(--ink-soft) }

@@ -19,7 +19,7 @@ interface Held {
   /** Resolves when the scope is gone. */
   readonly gone: Promise<void>;
   error?: OptionError;
-  readonly told: Set<(error: OptionError) => void>;
+  readonly listeners: Set<(error: OptionError) => void>;
 }
 
 type Locked = (lock: Lock | null) => Promise<void>;
@@ -51,14 +51,14 @@ export class HeldScopes {
     const before = this.#held.get(name);
     const held = before && before.holders > 0 ? before : this.#begin(name, scope, before?.gone);
     held.holders++;
-    const tell = (error: OptionError) => failed(error);
-    held.told.add(tell);
+    const listener = (error: OptionError) => failed(error);
+    held.listeners.add(listener);
     if (held.error) failed(held.error);
     let isLeft = false;
     return () => {
       if (isLeft) return;
       isLeft = true;
-      held.told.delete(tell);
+      held.listeners.delete(listener);
       // In a later turn: a component that remounts holds it again at once.
       setTimeout(() => {
         if (--held.holders === 0) held.end();
@@ -83,7 +83,7 @@ export class HeldScopes {
       .then(() => {
         if (this.#held.get(name) === held) this.#held.delete(name);
       });
-    const held: Held = { holders: 0, over, end, gone, told: new Set() };
+    const held: Held = { holders: 0, over, end, gone, listeners: new Set() };
     this.#held.set(name, held);
     return held;
   }
@@ -98,7 +98,7 @@ export class HeldScopes {
         wait = RETRY_MS;
         if (error instanceof OptionError) {
           held.error = error;
-          for (const tell of held.told) tell(error);
+          for (const listener of held.listeners) listener(error);
           return held.over;
         }
       }

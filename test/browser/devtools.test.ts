@@ -56,14 +56,14 @@ const press = (label: string, within = '') => {
 
 async function mounted(documents = 120): Promise<void> {
   unmount = mountDevtools(db, { open: true });
-  await until(() => expect(find('.told').textContent).toContain(`1–50 of ${documents}`));
+  await until(() => expect(find('.summary').textContent).toContain(`1–50 of ${documents}`));
 }
 
 test('documents are shown page by page, and follow changes', async () => {
   await mounted();
   expect(texts('tbody tr')).toHaveLength(50);
   press('Last page');
-  await until(() => expect(find('.told').textContent).toContain('101–120 of 120'));
+  await until(() => expect(find('.summary').textContent).toContain('101–120 of 120'));
   await people.insert({ name: 'new', age: 1 });
   await until(() => expect(texts('tbody tr').at(-1)).toContain('new'));
 });
@@ -73,7 +73,7 @@ test('a query shows its result, its plan, and what is wrong with it', async () =
   const criteria = find<HTMLInputElement>('.query input');
   criteria.value = '{ age: { $gte: 58 } }';
   press('Run');
-  await until(() => expect(find('.told').textContent).toContain('1–4 of 4'));
+  await until(() => expect(find('.summary').textContent).toContain('1–4 of 4'));
   await until(() => expect(find('.advice').textContent).toContain('index age'));
   criteria.value = '{ age: Oslo }';
   press('Run');
@@ -116,7 +116,7 @@ test('an edit keeps kinds, refuses what cannot be parsed, and does not overwrite
   press('Delete');
   expect(await people.count({ _id })).toBe(1);
   press('Really delete?');
-  await until(() => expect(find('.told').textContent).toContain('Nothing found'));
+  await until(() => expect(find('.summary').textContent).toContain('Nothing found'));
 });
 
 test('keys and values are shown, set and removed', async () => {
@@ -138,7 +138,7 @@ test('live queries, queries with advice, events, backups and storage have their 
   const stop = live.subscribe(() => undefined);
   await people.insertMany(Array.from({ length: 300 }, () => ({ name: 'x', age: 70 })));
   unmount = mountDevtools(db, { open: true });
-  await until(() => expect(find('.told').textContent).toContain('of 420'));
+  await until(() => expect(find('.summary').textContent).toContain('of 420'));
   expect(await liveQueriesOf(db)).toMatchObject([{ collection: 'people', emissions: 1 }]);
   press('Live');
   await until(() => expect(texts('tbody tr')[0]).toMatch(/people\{ name: "p7" \}ready1/));
@@ -156,7 +156,7 @@ test('live queries, queries with advice, events, backups and storage have their 
   press('Backups');
   await until(() => expect(texts('option')).toEqual(['people']));
   press('Back up');
-  await until(() => expect(texts('.told')).toEqual(['Made a backup.']));
+  await until(() => expect(texts('.summary')).toEqual(['Made a backup.']));
   await until(() => expect(texts('tbody tr')).toHaveLength(1));
   press('Storage');
   await until(() => expect(texts('tbody tr')[0]).toContain('peopledocuments'));
@@ -232,7 +232,7 @@ test('neither options nor indexes change, nor does the app see the queries of th
   loud.on('slow_query', slow);
   await things.insert({ name: 'a', age: 1 });
   unmount = mountDevtools(loud, { open: true });
-  await until(() => expect(find('.told').textContent).toContain('1–1 of 1'));
+  await until(() => expect(find('.summary').textContent).toContain('1–1 of 1'));
   press('Run');
   await until(() => expect(find('.advice').textContent).toContain('Plan: scan'));
   expect(slow).not.toHaveBeenCalled();
@@ -259,7 +259,7 @@ test('a collection that the app has not opened is opened only on demand', async 
     indicate_created_at: true,
   });
   expect(await own.insert({ a: 2 })).toHaveProperty('_created_at');
-  await until(() => expect(find('.told').textContent).toContain('1–2 of 2'));
+  await until(() => expect(find('.summary').textContent).toContain('1–2 of 2'));
   unmount();
   await after.close();
 });
@@ -288,10 +288,10 @@ test('an element takes its database early or late, another one, or none; a wrong
   element.database = {} as never;
   await until(() => expect(root().textContent).toContain('The devtools take a database'));
   element.database = db;
-  await until(() => expect(find('.told').textContent).toContain('of 120'));
+  await until(() => expect(find('.summary').textContent).toContain('of 120'));
   element.remove();
   document.body.append(element);
-  await until(() => expect(find('.told').textContent).toContain('of 120'));
+  await until(() => expect(find('.summary').textContent).toContain('of 120'));
   expect(() => mountDevtools(db, { position: 'top' } as never)).toThrow('"bottom" or "right"');
 });
 
@@ -302,7 +302,7 @@ test('mounted twice for one database, there is one button', async () => {
   // The first effect is cleaned up later.
   first();
   expect(document.querySelectorAll('cairn-devtools')).toHaveLength(1);
-  await until(() => expect(find('.told').textContent).toContain('of 120'));
+  await until(() => expect(find('.summary').textContent).toContain('of 120'));
 });
 
 test('the buttons of two databases lie beside each other', async () => {
@@ -326,9 +326,9 @@ test('what is empty says so, and counts of one are singular', async () => {
   await mounted();
   await people.filter({ name: 'p9' });
   press('Queries');
-  await until(() => expect(find('.told').textContent).toContain('1 kind of query'));
+  await until(() => expect(find('.summary').textContent).toContain('1 kind of query'));
   press('Live');
-  await until(() => expect(find('.told').textContent).toContain('No live query in this page'));
+  await until(() => expect(find('.summary').textContent).toContain('No live query in this page'));
   press('Activity');
   press('Clear');
   await until(() => expect(find('.results').textContent).toContain('No event since'));

@@ -31,7 +31,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   const sort = input('{ age: -1 }');
   const archived = h('select', {}, ...Object.keys(ARCHIVED).map((name) => h('option', {}, name)));
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const told = h('p', { class: 'told', role: 'status' });
+  const summary = h('p', { class: 'summary', role: 'status' });
   const advice = h('p', { class: 'advice' });
   const results = h('div', { class: 'results' });
   const pages = new PageButtons(() => load());
@@ -78,7 +78,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
     if (!pages.limitTo(total)) return load(explains);
     if (!isEditing) drawRows(documents);
     fill(problem);
-    fill(told, `${pageText(pages.first, documents.length, total)} in ${millisecondsText(ms)}`);
+    fill(summary, `${pageText(pages.first, documents.length, total)} in ${millisecondsText(ms)}`);
     if (!explains) return;
     const explained = await collection.explain(params, { sort, archived, limit: PAGE_ROWS });
     if (isCurrent()) drawPlan(explained, documents);
@@ -161,7 +161,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
       { class: 'pane' },
       form,
       problem,
-      h('div', { class: 'bar' }, told, pages.element),
+      h('div', { class: 'bar' }, summary, pages.element),
       advice,
       results,
     ),

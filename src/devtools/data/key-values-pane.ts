@@ -10,7 +10,7 @@ import { valueEditor } from './value-editor.ts';
 export function keyValuesPane(inspected: InspectedDatabase, collection: KeyValueCollection): View {
   const filter = h('input', { type: 'search', placeholder: 'part of a key', spellcheck: 'false' });
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const told = h('p', { class: 'told', role: 'status' });
+  const summary = h('p', { class: 'summary', role: 'status' });
   const results = h('div', { class: 'results' });
   const pages = new PageButtons(() => load());
   let loads = 0;
@@ -30,7 +30,7 @@ export function keyValuesPane(inspected: InspectedDatabase, collection: KeyValue
     const values = await Promise.all(shown.map((key) => collection.get([key])));
     if (!isCurrent()) return;
     fill(problem);
-    fill(told, pageText(pages.first, shown.length, keys.length));
+    fill(summary, pageText(pages.first, shown.length, keys.length));
     if (isEditing) return;
     const rows = shown.map((key, index) => {
       const label = { class: 'id', title: key };
@@ -103,7 +103,7 @@ export function keyValuesPane(inspected: InspectedDatabase, collection: KeyValue
       { class: 'pane' },
       h('div', { class: 'query' }, field('Keys with', filter, true), button('Set a key…', insert)),
       problem,
-      h('div', { class: 'bar' }, told, pages.element),
+      h('div', { class: 'bar' }, summary, pages.element),
       results,
     ),
     close: stop,

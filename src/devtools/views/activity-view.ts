@@ -13,7 +13,7 @@ const MARKED: ReadonlySet<string> = new Set(['save', 'error', 'restore']);
 /** Unsaved changes, saves and other events as a time line. */
 export function activityView(inspected: InspectedDatabase): View {
   const { activity, db } = inspected;
-  const told = h('p', { class: 'told' });
+  const summary = h('p', { class: 'summary' });
   const plot = h('div', { class: 'plot' });
   const list = h('div', { class: 'results' });
   let drawn = '';
@@ -40,7 +40,7 @@ export function activityView(inspected: InspectedDatabase): View {
   const refresh = (): void => {
     const { unsaved, unsaved_since, last_save } = db.status;
     const since = unsaved > 0 ? ` since ${clockText(unsaved_since)}` : '';
-    fill(told, `${count(unsaved)} unsaved${since} · last save ${clockText(last_save)}`);
+    fill(summary, `${count(unsaved)} unsaved${since} · last save ${clockText(last_save)}`);
     fill(plot, drawing(activity.unsaved, activity.entries));
     drawList();
   };
@@ -52,7 +52,7 @@ export function activityView(inspected: InspectedDatabase): View {
     element: h(
       'div',
       { class: 'pane' },
-      h('div', { class: 'bar' }, told, button('Clear', clear)),
+      h('div', { class: 'bar' }, summary, button('Clear', clear)),
       plot,
       list,
     ),

@@ -10,7 +10,7 @@ export function backupsView(inspected: InspectedDatabase): View {
   const choice = h('select', {});
   const label = h('input', { type: 'text', placeholder: 'optional', maxlength: 1000 });
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const told = h('p', { class: 'told', role: 'status' });
+  const summary = h('p', { class: 'summary', role: 'status' });
   const list = h('div', { class: 'results' });
   let names = '';
   let isBusy = false;
@@ -23,7 +23,7 @@ export function backupsView(inspected: InspectedDatabase): View {
     fill(problem);
     act()
       .then((text) => {
-        if (text) fill(told, text);
+        if (text) fill(summary, text);
         return draw();
       })
       .catch((error: unknown) => fill(problem, messageOf(error)))
@@ -93,7 +93,7 @@ export function backupsView(inspected: InspectedDatabase): View {
         h('button', { type: 'submit', class: 'primary' }, 'Back up'),
       ),
       problem,
-      told,
+      summary,
       list,
     ),
     refresh() {

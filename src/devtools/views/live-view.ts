@@ -17,11 +17,11 @@ const HEADS = [
 
 /** The live queries of this page. */
 export function liveView(inspected: InspectedDatabase): View {
-  const told = h('p', { class: 'told' });
+  const summary = h('p', { class: 'summary' });
   const list = h('div', { class: 'results' });
   let drawn = '';
   return {
-    element: h('div', { class: 'pane' }, told, list),
+    element: h('div', { class: 'pane' }, summary, list),
     refresh() {
       const { lives } = inspected;
       const rows = lives.map((live) => [
@@ -38,7 +38,7 @@ export function liveView(inspected: InspectedDatabase): View {
       if (now === drawn) return;
       drawn = now;
       fill(
-        told,
+        summary,
         lives.length === 0
           ? 'No live query in this page: collection.live() makes one.'
           : `${counted(lives.length, 'live query').replace('querys', 'queries')} in this page`,

@@ -9,7 +9,7 @@ const HEADS = ['Query', 'Runs', 'Slowest', 'Mean', 'Examined', 'Returned', 'Plan
 /** The queries of this page with their plans, and the indexes that would help. */
 export function queriesView(inspected: InspectedDatabase): View {
   const { queries } = inspected;
-  const told = h('p', { class: 'told', role: 'status' });
+  const summary = h('p', { class: 'summary', role: 'status' });
   const advice = h('ul', { class: 'advice-list', 'aria-label': 'Index advice' });
   const list = h('div', { class: 'results' });
   let drawn = '';
@@ -22,7 +22,7 @@ export function queriesView(inspected: InspectedDatabase): View {
     drawn = now;
     const waiting = records.filter(({ explanation }) => !explanation).length;
     fill(
-      told,
+      summary,
       records.length === 0
         ? 'No query since the devtools were opened.'
         : `${counted(records.length, 'kind')} of query since the devtools were opened${waiting > 0 ? `, ${count(waiting)} without a plan yet` : ''}`,
@@ -43,7 +43,7 @@ export function queriesView(inspected: InspectedDatabase): View {
     element: h(
       'div',
       { class: 'pane' },
-      h('div', { class: 'bar' }, told, button('Clear', clear)),
+      h('div', { class: 'bar' }, summary, button('Clear', clear)),
       advice,
       list,
     ),

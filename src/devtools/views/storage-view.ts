@@ -16,7 +16,7 @@ export function storageView(inspected: InspectedDatabase): View {
   const use = h('div', {});
   const list = h('div', { class: 'results' });
   const indexes = indexTable(inspected);
-  const ask = h('p', { class: 'told', role: 'status' });
+  const ask = h('p', { class: 'summary', role: 'status' });
   let drawn = '';
   let isLoading = false;
 

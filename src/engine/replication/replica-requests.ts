@@ -211,7 +211,7 @@ export class ReplicaRequests {
     if (checkpoint !== undefined && of && of.checkpoint !== after)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     const known = kept && new Set([...kept, ...rows.map(({ id }) => id)]);
-    const news = [
+    const unknown = [
       ...rows,
       ...(known ? this.#goneBut(replica, known, scope !== undefined) : []),
     ].filter((row) => {
@@ -223,12 +223,12 @@ export class ReplicaRequests {
       else if (isKnown && state && scope) replica.setScopes(id, [...others, scope]);
       return !isKnown && !row.left;
     });
-    const changed = news.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
+    const changed = unknown.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
     const found = yield* this.#rows(replica, changed);
     const local = new Map(found.map((row) => [row.id, row]));
     const conflicts: LocalRow[] = [];
     const outcomes: Outcome[] = [];
-    for (const row of news) {
+    for (const row of unknown) {
       const { resolution } = row;
       const mine = local.get(row.id);
       if (!mine) outcomes.push([row, row.state]);

@@ -4,7 +4,7 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 import { Slowdown } from './slowdown.ts';
 
 /**
- * Asks a server for news and waits while it holds the request. @param onBytes Call it when the
+ * Asks a server for changes and waits while it holds the request. @param onBytes Call it when the
  * server sent something.
  */
 export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean>;
@@ -25,9 +25,9 @@ export class LongPoll {
   }
 
   /**
-   * Resolves when the server has news.
+   * Resolves when the server has changes.
    *
-   * @param after Names the checkpoint: news that bring no progress are news of a faulty server.
+   * @param after Names the checkpoint: answers that bring no progress come from a faulty server.
    * @throws {ReplicationError} `remote_timeout` after two silent polls in a row; the reason of the
    *   signal; the error of the poll.
    */

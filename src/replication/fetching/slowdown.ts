@@ -1,7 +1,7 @@
 import type { Clock } from '../../async/clock.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 
-/** A wait for news that ended sooner was not held by the server. */
+/** A wait for changes that ended sooner was not held by the server. */
 const HELD_MS = 5000;
 
 /** Delays after waits that brought nothing: from the first, doubled up to the last. */
@@ -9,8 +9,8 @@ const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 
 /**
- * Spaces waits for news that end early and bring none: their server does not hold requests, rings
- * for nothing, or cannot answer them.
+ * Spaces waits for changes that end early and bring none: their server does not hold requests,
+ * rings for nothing, or cannot answer them.
  */
 export class Slowdown {
   readonly #clock: Clock;
@@ -24,9 +24,9 @@ export class Slowdown {
   }
 
   /**
-   * Runs a wait for news, after a pause if earlier ones have ended early.
+   * Runs a wait for changes, after a pause if earlier ones have ended early.
    *
-   * @param after Names the checkpoint: news that bring no progress are none.
+   * @param after Names the checkpoint: what brings no progress is no change.
    * @throws the reason of the signal.
    */
   async run<T>(after: string | undefined, signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
@@ -43,7 +43,7 @@ export class Slowdown {
     }
   }
 
-  /** The first wait that ended early may have had real news. */
+  /** The first wait that ended early may have had real changes. */
   async #pause(signal: AbortSignal): Promise<void> {
     if (this.#early < 2) return;
     const ms = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#early - 2, 16));

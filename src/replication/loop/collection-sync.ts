@@ -28,7 +28,7 @@ import { countOf, settle } from './settling.ts';
  */
 const HEARTBEAT_MS = 15_000;
 
-/** What is told to the user of a replication. */
+/** What the user of a replication gets. */
 interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
   status(status: ReplicationStatus): void;
 }
@@ -56,7 +56,7 @@ export class CollectionSync {
   #answered: Answered = { opening: '', count: 0 };
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
-  readonly #news: RemoteWatch;
+  readonly #remoteWatch: RemoteWatch;
   #isPaused = false;
   #stopped: CairnError | undefined;
   #replica = '';
@@ -71,14 +71,16 @@ export class CollectionSync {
     this.#settings = settings;
     this.#environment = environment;
     this.#events = events;
-    this.#news = new RemoteWatch(settings, environment.clock);
+    this.#remoteWatch = new RemoteWatch(settings, environment.clock);
     this.codec = stateCodec(access.settings.type);
     this.#loop = new ReplicationLoop(
       {
         round: (enter, signal) => this.#round(enter, signal),
         // Without a scope there is nothing to hear of.
         watch: (signal) =>
-          this.#checkpoint === undefined ? undefined : this.#news.until(this.#checkpoint, signal),
+          this.#checkpoint === undefined
+            ? undefined
+            : this.#remoteWatch.until(this.#checkpoint, signal),
         isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
@@ -105,7 +107,7 @@ export class CollectionSync {
   }
 
   /** What the page that replicates says of itself. */
-  get told(): StatusReport | undefined {
+  get reported(): StatusReport | undefined {
     const { state, lastSync, retryAt, error, begun, rounds } = this.#loop;
     if (state === 'elsewhere') return this.#report?.report as StatusReport | undefined;
     return {
@@ -327,7 +329,7 @@ export class CollectionSync {
 
   /** Tells the other pages too. */
   #changed(): void {
-    const { told: report } = this;
+    const { reported: report } = this;
     const { error } = this.#loop;
     if (error?.code === 'collection_dropped') this.end(error);
     if (this.#loop.state !== 'elsewhere' && !this.#stopped) {
@@ -347,7 +349,7 @@ export class CollectionSync {
 
 type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
 
-/** Waits for news of a remote, where it can tell. */
+/** Waits for changes of a remote that reports them. */
 class RemoteWatch {
   readonly #watch: Watch | undefined;
   readonly #slowdown: Slowdown;
@@ -358,7 +360,7 @@ class RemoteWatch {
   }
 
   /**
-   * Resolves when the server may have something new; `undefined` where it cannot tell.
+   * Resolves when the server may have something new; `undefined` where it reports none.
    *
    * @param checkpoint Where the last round has pulled to.
    */

@@ -123,7 +123,7 @@ export class ReplicationLoop {
       }
     }
     this.#isBusy = false;
-    if (this.state === 'idle' && this.#isLive) this.#waitForNews();
+    if (this.state === 'idle' && this.#isLive) this.#waitForChanges();
   }
 
   #succeeded(): void {
@@ -152,12 +152,12 @@ export class ReplicationLoop {
     this.#enter(stateOf(code));
   }
 
-  #waitForNews(): void {
+  #waitForChanges(): void {
     const { signal } = this.#running;
-    const news = this.#tasks.watch(signal);
+    const change = this.#tasks.watch(signal);
     if (this.#tasks.isBehind()) this.#after(WAKE_MS);
-    else if (!news || this.#tasks.isPending()) this.#poll();
-    news?.then(
+    else if (!change || this.#tasks.isPending()) this.#poll();
+    change?.then(
       () => {
         if (!signal.aborted) this.wake();
       },
@@ -216,14 +216,15 @@ export function shownStatus(
 ): ReplicationStatus {
   const { pending = 0, rejected = 0 } = report ?? {};
   const { state } = loop;
-  const told = state === 'elsewhere' ? (report?.report as StatusReport | undefined) : undefined;
-  const error = told?.error && new ReplicationError(told.error.code as never, told.error.message);
+  const reported = state === 'elsewhere' ? (report?.report as StatusReport | undefined) : undefined;
+  const error =
+    reported?.error && new ReplicationError(reported.error.code as never, reported.error.message);
   return Object.freeze({
     state,
     ...{ pending, rejected },
-    last_sync: dateOf(told ? told.last_sync : loop.lastSync),
-    retry_at: dateOf(told ? told.retry_at : loop.retryAt),
-    error: stopped ?? (told ? error : loop.error),
+    last_sync: dateOf(reported ? reported.last_sync : loop.lastSync),
+    retry_at: dateOf(reported ? reported.retry_at : loop.retryAt),
+    error: stopped ?? (reported ? error : loop.error),
   });
 }
 

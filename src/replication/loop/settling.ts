@@ -9,7 +9,7 @@ export interface Settleable {
   ask(): Promise<ReplicaReport>;
   readonly report: ReplicaReport | undefined;
   /** What the page that replicates says of itself. */
-  readonly told: StatusReport | undefined;
+  readonly reported: StatusReport | undefined;
   readonly status: ReplicationStatus;
   readonly stopped: Error | undefined;
   /** Calls back when the status has changed. @returns a function that ends that. */
@@ -28,25 +28,25 @@ export async function settle(
   clock: Clock,
   timeout: number | undefined,
 ): Promise<void> {
-  let begun = sync.told?.begun ?? 0;
+  let begun = sync.reported?.begun ?? 0;
   let { asked, opening } = await sync.ask();
   let stop: (() => void) | undefined;
   let cancel: (() => void) | undefined;
   const settling = new Promise<void>((resolve, reject) => {
     const look = () => {
-      const { report, told, status, stopped } = sync;
+      const { report, reported, status, stopped } = sync;
       if (stopped) reject(stopped);
-      else if (countOf(told?.answered, opening) >= asked) resolve();
+      else if (countOf(reported?.answered, opening) >= asked) resolve();
       else if (report && report.opening !== opening) {
         // Another engine, which knows nothing of the request.
         opening = report.opening;
         asked = Number.POSITIVE_INFINITY;
-        begun = told?.begun ?? 0;
+        begun = reported?.begun ?? 0;
         sync.ask().then((again) => {
           ({ asked, opening } = again);
           look();
         }, reject);
-      } else if (told && told.rounds > begun && isHopeless(told) && status.error)
+      } else if (reported && reported.rounds > begun && isHopeless(reported) && status.error)
         reject(status.error);
     };
     const late = () => {

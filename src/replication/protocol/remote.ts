@@ -18,7 +18,7 @@ export interface RemoteChange {
   /** It is there, and no more in the requested scope; without a document. */
   readonly left?: boolean;
   /**
-   * What of the document is not as it was written, as a clause: told by the event `invalid`. It is
+   * What of the document is not as it was written, as a clause, for the event `invalid`. It is
    * stored all the same.
    */
   readonly defect?: string;
@@ -74,7 +74,7 @@ export interface PulledPage<Checkpoint> {
   /** Whether there are more changes now. */
   readonly more: boolean;
   /**
-   * Changed documents that this client cannot take, such as too large ones. They are told as
+   * Changed documents that this client cannot take, such as too large ones. They are reported as
    * `rejected`.
    */
   readonly rejected?: readonly RefusedRow[];

@@ -151,7 +151,7 @@ interface Unclear {
   readonly local: LocalRow;
   readonly remote: object | undefined;
   /**
-   * Whether the server has told that it has made none of them: one that sends keys remembers them.
+   * Whether the server has said that it has made none of them: one that sends keys remembers them.
    */
   readonly isCertain: boolean;
   /** Pushes that the server may have made, oldest first. */

@@ -102,8 +102,8 @@ export class PostgresWatch {
       'where c.collection in (select json_array_elements_text($1::text::json))';
     try {
       const names = this.#waiters.collections();
-      const news = names.length > 0 ? await this.#answer(text, [JSON.stringify(names)]) : [];
-      for (const { collection, seq } of news as { collection: string; seq: number }[]) {
+      const changed = names.length > 0 ? await this.#answer(text, [JSON.stringify(names)]) : [];
+      for (const { collection, seq } of changed as { collection: string; seq: number }[]) {
         this.#waiters.ring(collection, seq);
       }
     } catch {
