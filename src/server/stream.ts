@@ -17,7 +17,7 @@ const BEAT_MS = 15_000;
 const LIFE_MS = 300_000;
 /** Bytes that wait for a slow client before its collections are read on. */
 const MOST_WAITING = 65_536;
-/** After news that were none. */
+/** After answers without changes. */
 const PAUSE_MS = 1000;
 
 /** The next page behind a checkpoint, for all streams that have come as far. */
