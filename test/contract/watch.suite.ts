@@ -128,19 +128,25 @@ export function watchSuite(fixture: ClientFixture): void {
     test('stop() ends it, inside of a handler too', async () => {
       const things = await tasks();
       const entered: string[] = [];
+      let stopped: () => void = () => undefined;
+      const stopping = new Promise<void>((resolve) => {
+        stopped = resolve;
+      });
       const stop = things.watch(
         {},
         {
           enter: ({ _id }) => {
             entered.push(_id);
-            if (_id === 't2') stop();
+            if (_id !== 't2') return;
+            stop();
+            stopped();
           },
           exit: ({ _id }) => entered.push(`exit ${_id}`),
           error: ({ message }) => entered.push(message),
         },
       );
       const other = new WatchLog(things, {});
-      await other.next(4);
+      await Promise.all([stopping, other.next(4)]);
       await things.delete('t1');
       await other.next(1);
       expect(entered).toEqual(['t1', 't2']);
