@@ -72,6 +72,8 @@ export class EventStream {
     signal.throwIfAborted();
     if (!this.isUsable) return false;
     const one = this.#join(remote, name, after);
+    // Two databases may have one remote: the other one polls.
+    if (one.waiting) return false;
     const at = one.pages.findIndex((page) => page.after === after);
     one.pages = at < 0 ? [] : one.pages.slice(at);
     if (at >= 0) return true;

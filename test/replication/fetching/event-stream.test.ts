@@ -120,6 +120,20 @@ test('changes that this page has pulled itself are no news', async () => {
   expect(count('stream')).toBe(1);
 });
 
+test('two databases with one remote both hear of a change', async () => {
+  const { clock, remoteOf, change, count } = site();
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  const one = await hear(orders, checkpoint, clock);
+  const two = await hear(orders, checkpoint, clock);
+  await change('orders', 'b');
+  await Promise.all([one.next, two.next]);
+  for (const _ of [one, two])
+    expect((await orders.pull(checkpoint, ASK)).changes).toMatchObject([{ id: 'b' }]);
+  expect([count('stream'), count('watch')]).toEqual([1, 1]);
+});
+
 /** A stream whose bytes a test decides. */
 function streamOf(send: (put: (text: string) => void, end: () => void) => void, headers = {}) {
   const body = new ReadableStream<Uint8Array>({
