@@ -169,6 +169,13 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'files of documents, once they are used',
+    path: 'dist/synced-files.js',
+    limit: '5 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideReplication,
+  },
+  {
     name: 'CouchDB, with its first request',
     path: 'dist/couchdb.js',
     limit: '8 kB',

@@ -119,6 +119,13 @@ export default defineConfig([
     outputOptions: { codeSplitting: false },
   },
   {
+    ...common,
+    platform: 'neutral',
+    clean: false,
+    // Apart from the handler: it shares types with it alone.
+    entry: { 'server-files': 'src/server/files/index.ts' },
+  },
+  {
     // For service workers that no bundler has put together: import() is forbidden there.
     ...worker({ static: 'src/cairndb.ts' }),
     sourcemap: false, // those of the other files show the same sources

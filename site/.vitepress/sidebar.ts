@@ -69,6 +69,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/status',
       'sync/conflicts',
       'sync/scopes',
+      'sync/files',
       'sync/server',
       'sync/postgres',
       'sync/couchdb',

@@ -29,6 +29,8 @@ export type ReplicationErrorCode =
   | 'remote_failed'
   /** The answer is not what the protocol says. */
   | 'answer_invalid'
+  /** A file is not what its document says: it has another size or SHA-256. */
+  | 'file_damaged'
   /**
    * Another program has lost or changed what stands for a value outside JSON, only told by the
    * event `invalid`.

@@ -173,8 +173,10 @@ export interface ReplicaOperations {
     ask: RoundPart & {
       readonly limit: number;
       readonly skip?: readonly string[];
-      /** Whether to list the refused ones instead. */
-      readonly refused?: boolean;
+      /**
+       * `true`: the refused ones instead. `'look'`: without noting that they are pushed.
+       */
+      readonly refused?: boolean | 'look';
     };
     reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
   };

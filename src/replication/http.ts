@@ -11,15 +11,25 @@ import {
   type AbilitiesAnswer,
   readAbilitiesAnswer,
   readErrorAnswer,
+  readFileAnswer,
   readPullAnswer,
   readPushAnswer,
   readWatchAnswer,
 } from './protocol/http-answers.ts';
 import { toWireRow, type WireRow } from './protocol/http-requests.ts';
-import type { LocalChange, PulledPage, PushResult, Remote } from './protocol/remote.ts';
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  RemoteFiles,
+} from './protocol/remote.ts';
 
 /** Twice as long as a server holds a request: a silent one is lost. */
 const SILENCE_MS = 50_000;
+
+/** Bytes of a file that a server sends at once. */
+const PART_BYTES = 1024 * 1024;
 
 /** Codes of a server that knows nothing of its abilities. */
 const FINAL: ReadonlySet<string> = new Set([
@@ -79,6 +89,21 @@ export class HttpRemote implements Remote<string> {
       if (after === undefined || !isForeign) throw error;
       return { ...(await this.pull(undefined, ask)), reset: true };
     }
+  }
+
+  readonly files: RemoteFiles = {
+    received: ({ sha256 }, device, { signal }) =>
+      this.#fetcher.fetch({ url: this.#fileUrl(sha256, { device }), signal }, readFileAnswer),
+    send: ({ sha256, size }, device, from, body, { signal }) => {
+      const url = this.#fileUrl(sha256, { device, size, from });
+      return this.#fetcher.fetch({ url, body, signal }, readFileAnswer);
+    },
+    read: ({ sha256 }, from, { signal }) =>
+      this.#fetcher.fetchBytes({ url: this.#fileUrl(sha256, { from }), signal }, PART_BYTES),
+  };
+
+  #fileUrl(sha256: string, query: Readonly<Record<string, string | number>>): string {
+    return `${this.#url}/files/${sha256}?${new URLSearchParams(query as Record<string, string>)}`;
   }
 
   async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {

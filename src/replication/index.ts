@@ -19,6 +19,7 @@ export { type HttpOptions, http } from './http.ts';
 export { fromJson, toJson } from './json-documents.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
 export type { MergeRules } from './merge-fields.ts';
+export type { FilePlaceholder, FileProgress, FileRef, FilesStatus } from './protocol/files.ts';
 export type {
   LocalChange,
   PulledPage,
@@ -26,6 +27,7 @@ export type {
   RefusedRow,
   Remote,
   RemoteChange,
+  RemoteFiles,
   ReplicationScope,
 } from './protocol/remote.ts';
 export type {
@@ -34,7 +36,7 @@ export type {
   ReplicationEvents,
   ReplicationScopes,
 } from './replication.ts';
-export type { ReplicationOptions } from './replication-options.ts';
+export type { FilesOptions, ReplicationOptions } from './replication-options.ts';
 export {
   type ConflictStates,
   localWins,
@@ -73,7 +75,9 @@ export function replicate<C extends Replicable>(
       place: 'collection',
     });
   const settings = parseOptions(options);
-  const { name: place } = access.settings;
+  const { name: place, type } = access.settings;
+  if (settings.files && type !== 'DOCUMENT_BASED')
+    throw optionConflict('files', 'Only documents have files.');
   const replications = replicationsOf(access.owner);
   // Two would undo each other's checkpoints, and ask two resolvers.
   if (replications.get(place)?.isStopped === false)
@@ -81,7 +85,11 @@ export function replicate<C extends Replicable>(
       place,
       `Collection "${place}" replicates already: share that, or stop() it.`,
     );
-  const replication = new Replication<ReplicatedOf<C>>(access, settings, platformEnvironment);
+  const replication = new Replication<ReplicatedOf<C>>(
+    access,
+    { ...settings, collection },
+    platformEnvironment,
+  );
   replications.set(place, replication);
   return replication;
 }

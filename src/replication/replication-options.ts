@@ -2,6 +2,7 @@ import { checkOptions, flag, oneOf } from '../api/options/option-checks.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { OptionError } from '../errors/errors.ts';
 import type { MergeRules } from './merge-fields.ts';
+import type { FilesSettings } from './protocol/files.ts';
 import type { Remote, ReplicationScope } from './protocol/remote.ts';
 import type { Resolver } from './resolvers.ts';
 
@@ -24,8 +25,25 @@ export interface ReplicationOptions<T extends object = object> {
    * whole collection. The same in all pages.
    */
   readonly scopes?: readonly ReplicationScope[] | undefined;
+  /**
+   * Files beside documents: Blobs, and bytes over a size, travel apart, and the document has
+   * `{ $file: { sha256, size, type } }` in their place. `'lazy'` loads a file with
+   * `sync.file(id, path)`, `'eager'` after its document. With a document collection, and a
+   * remote that has files.
+   */
+  readonly files?: 'lazy' | 'eager' | FilesOptions | undefined;
   /** Whether to go on after the first round. @default true */
   readonly live?: boolean | undefined;
+}
+
+/** Options of files. */
+export interface FilesOptions {
+  /** @default 'lazy' */
+  readonly load?: 'lazy' | 'eager' | undefined;
+  /** Bytes over so many become a file. @default 4096 */
+  readonly above?: number | undefined;
+  /** Bytes of files that are kept here, of those that the server has. @default 500 MB */
+  readonly limit?: number | undefined;
 }
 
 /** Options with their defaults. */
@@ -35,6 +53,9 @@ export interface ReplicationSettings {
   readonly resolve: Resolver | undefined;
   readonly merge: MergeRules | undefined;
   readonly scopes: readonly ReplicationScope[] | undefined;
+  readonly files: FilesSettings | undefined;
+  /** The replicated one; not given by tests of rounds. */
+  readonly collection?: object | undefined;
   readonly live: boolean;
 }
 
@@ -55,12 +76,21 @@ export function parseOptions(options: unknown): ReplicationSettings {
         allowed: "a list such as [{ technician: 'ada' }]",
         test: (value) => Array.isArray(value) && value.every(isScope),
       },
+      files: { allowed: "'lazy', 'eager' or { load, above, limit }", test: isFiles },
       live: { ...flag, fallback: true },
     },
     'replicate(collection, options)',
   );
   if (given.merge && given.resolve) throw optionConflict('merge', 'Give merge or resolve.');
-  const settings = given as unknown as ReplicationSettings;
+  const load = typeof given.files === 'string' ? given.files : 'lazy';
+  const files = given.files && {
+    load,
+    above: 4096,
+    limit: 500e6,
+    ...(isPlainObject(given.files) && (given.files as object)),
+  };
+  const settings = { ...given, files } as unknown as ReplicationSettings;
+  if (files && !settings.remote.files) throw optionConflict('files', 'The remote has no files.');
   if (settings.scopes && !settings.remote.scopes)
     throw optionConflict('scopes', 'The remote has no scopes.');
   return settings;
@@ -78,6 +108,13 @@ function isRules(value: unknown): boolean {
         isPlainObject(rule) && typeof rule.by === 'string' && Object.keys(rule).length === 1,
     )
   );
+}
+
+function isFiles(given: unknown): boolean {
+  if (!isPlainObject(given)) return given === 'lazy' || given === 'eager';
+  const { load = 'lazy', above = 0, limit = 0, ...others } = given as FilesOptions;
+  const isSize = (value: number) => Number.isFinite(value) && value >= 0;
+  return isFiles(load) && isSize(above) && isSize(limit) && Object.keys(others).length === 0;
 }
 
 function isScope(given: unknown): boolean {

@@ -6,6 +6,7 @@ import { HeldScopes } from './held-scopes.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
+import type { FileProgress } from './protocol/files.ts';
 import type { ReplicationScope } from './protocol/remote.ts';
 import { checkTimeout, type ReplicationSettings } from './replication-options.ts';
 import type { Conflict } from './rounds/conflict-resolution.ts';
@@ -48,9 +49,19 @@ export interface ReplicationEvents<T extends object = object> {
   invalid: { readonly id: string; readonly error: CairnError };
   pulled: { readonly documents: number };
   pushed: { readonly documents: number };
+  /** A part of a file was sent, or has come, in this page. */
+  file_progress: FileProgress;
 }
 
-const EVENTS = ['status', 'conflict', 'rejected', 'invalid', 'pulled', 'pushed'] as const;
+const EVENTS = [
+  'status',
+  'conflict',
+  'rejected',
+  'invalid',
+  'pulled',
+  'pushed',
+  'file_progress',
+] as const;
 
 /** Conflicts that are remembered. */
 const MOST_CONFLICTS = 1000;
@@ -71,6 +82,7 @@ export class Replication<T extends object = object> {
       status: (status) => this.#show(status),
       pulled: (documents) => this.#emitter.emit('pulled', { documents }),
       pushed: (documents) => this.#emitter.emit('pushed', { documents }),
+      fileProgress: (progress) => this.#emitter.emit('file_progress', progress),
       invalid: (id, error) => this.#emitter.emit('invalid', { id, error }),
       rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
@@ -141,6 +153,23 @@ export class Replication<T extends object = object> {
         return [...new Set(names)].map((name) => JSON.parse(name) as ReplicationScope);
       },
     };
+  }
+
+  /**
+   * The file at a path of a document, such as `photos.0`, where there is the option `files`. It is
+   * loaded if it is not here; `undefined`: there is none.
+   *
+   * @throws {ReplicationError} `remote_offline`; `remote_refused` if the server does not give it;
+   *   `file_damaged` if it is not what the document says.
+   *
+   * @example
+   * ```ts
+   * const photo = await sync.file(job._id, 'photos.0');
+   * if (photo) image.src = URL.createObjectURL(photo);
+   * ```
+   */
+  file(id: string, path: string): Promise<Blob | undefined> {
+    return this.#sync.file(id, path);
   }
 
   /** The last 1,000 conflicts that this page has decided, newest last. */

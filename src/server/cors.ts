@@ -41,11 +41,11 @@ export function corsHeaders(request: Request, cors: CorsOptions): Record<string,
 }
 
 /** The answer to a preflight, besides {@link corsHeaders}. */
-export function preflight({ headers = [] }: CorsOptions): Response {
+export function preflight({ headers = [] }: CorsOptions, takesFiles: boolean): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': `GET, POST${takesFiles ? ', PUT' : ''}`,
       'access-control-allow-headers': ['content-type', 'authorization', ...headers].join(', '),
       'access-control-max-age': '600',
     },

@@ -3,7 +3,8 @@ import { readStreamRequest } from '../replication/protocol/http-requests.ts';
 import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
 import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { ABILITIES, knownName, namedCollection, routeOf, routes } from './routes.ts';
+import { fileOf, type HandlerFiles } from './handler-files.ts';
+import { ABILITIES, collectionOf, knownName, namedCollection, routeOf, routes } from './routes.ts';
 import { requestedScope, type ScopeCriteria } from './scopes.ts';
 import type { Store } from './store.ts';
 import { type StreamedCollection, streamEvents } from './stream.ts';
@@ -19,6 +20,8 @@ export interface HandlerOptions {
    * the documents that a user must not see.
    */
   readonly scopes?: Readonly<Record<string, ScopeCriteria>>;
+  /** Files beside documents: `documentFiles()` of `cairndb/server/files`. */
+  readonly files?: HandlerFiles;
   /** Pages of other origins that may use the handler. Default: none. */
   readonly cors?: CorsOptions;
   /** Most bytes of a body. Default 4 MB. */
@@ -40,7 +43,7 @@ export type Handler = (request: Request) => Promise<Response>;
 
 const MEGABYTE = 1024 * 1024;
 
-const KNOWN = ['store', 'authorize', 'scopes', 'cors', 'maxBody', 'hold', 'onError'];
+const KNOWN = ['store', 'authorize', 'scopes', 'files', 'cors', 'maxBody', 'hold', 'onError'];
 
 /**
  * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun,
@@ -84,12 +87,22 @@ export function createHandler(options: HandlerOptions): Handler {
 const MOST_REPORTS = 10;
 
 async function answer(request: Request, options: HandlerOptions): Promise<Response> {
-  const { store, scopes = {}, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
-  if (request.method === 'OPTIONS' && cors) return preflight(cors);
+  const { store, scopes = {}, files, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
+  if (request.method === 'OPTIONS' && cors) return preflight(cors, files !== undefined);
+  const file = files && fileOf(request.url);
+  if (file) {
+    const collection = collectionOf(file.collection);
+    const { canRead } = await accessTo(request, collection, options);
+    return files.answer({
+      ...{ request, collection, sha256: file.sha256, documents: store, canRead, readBytes },
+      fail: (...failure) => new RequestFailure(...failure),
+      report: (error) => report(options, error, request),
+    });
+  }
   const named = request.method === 'GET' ? namedCollection(request.url) : undefined;
   if (named !== undefined) {
     await accessTo(request, named, options);
-    return answerJson(200, JSON.stringify(ABILITIES));
+    return answerJson(200, JSON.stringify({ ...ABILITIES, ...(files && { files: true }) }));
   }
   const route = routeOf(request.url);
   if (request.method !== 'POST') {
@@ -114,7 +127,7 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
   return answerJson(
     200,
     await routes[route.name](body, {
-      ...{ store, access, collection, signal, hold },
+      ...{ store, access, collection, signal, hold, files },
       requestedScope: (asked) =>
         requestedScope(asked, request, scopes, failureReport(request, options)),
     }),
@@ -189,10 +202,16 @@ function checkContentType({ headers }: Request): void {
 
 /** Reads JSON of at most `limit` bytes, and no byte beyond. */
 async function readJson(request: Request, limit: number): Promise<unknown> {
-  const tooLarge = (): RequestFailure =>
-    new RequestFailure(413, 'body_too_large', `The body has more than ${limit} bytes.`);
-  if (Number(request.headers.get('content-length')) > limit) throw tooLarge();
-  const text = await readText(request, limit, tooLarge);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  await readBody(request, limit, (part) => {
+    text += decoder.decode(part, { stream: true });
+  });
+  try {
+    text += decoder.decode();
+  } catch {
+    throw unreadable();
+  }
   try {
     return JSON.parse(text);
   } catch {
@@ -200,27 +219,45 @@ async function readJson(request: Request, limit: number): Promise<unknown> {
   }
 }
 
-async function readText(
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  const length = await readBody(request, limit, (part) => parts.push(part));
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Reads a body of at most `limit` bytes. @returns its length. */
+async function readBody(
   request: Request,
   limit: number,
-  tooLarge: () => RequestFailure,
-): Promise<string> {
+  take: (part: Uint8Array) => void,
+): Promise<number> {
+  const tooLarge = (): RequestFailure =>
+    new RequestFailure(413, 'body_too_large', `The body has more than ${limit} bytes.`);
+  if (Number(request.headers.get('content-length')) > limit) throw tooLarge();
   const reader = (await streamOf(request))?.getReader();
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
   let bytes = 0;
   try {
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       bytes += part.value.byteLength;
       if (bytes > limit) throw tooLarge();
-      text += decoder.decode(part.value, { stream: true });
+      take(part.value);
     }
-    return text + decoder.decode();
+    return bytes;
   } catch (error) {
     reader?.cancel().catch(() => undefined);
     if (error instanceof RequestFailure) throw error;
-    throw new RequestFailure(400, 'body_unreadable', 'The body ended early or is not UTF-8.');
+    throw unreadable();
   }
+}
+
+function unreadable(): RequestFailure {
+  return new RequestFailure(400, 'body_unreadable', 'The body ended early or is not UTF-8.');
 }
 
 /**

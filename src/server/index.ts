@@ -15,9 +15,9 @@ export {
   type PostgresOptions,
   type PostgresStore,
   postgres,
-  type Query,
 } from './postgres/postgres-store.ts';
 export type { Listen } from './postgres/postgres-watch.ts';
+export type { Query } from './postgres/sql-state.ts';
 export type { ScopeCriteria } from './scopes.ts';
 export {
   ServerError,

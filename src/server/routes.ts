@@ -30,6 +30,7 @@ import {
 } from '../replication/protocol/wire-documents.ts';
 import type { Access } from './access.ts';
 import { RequestFailure } from './failures.ts';
+import type { HandlerFiles } from './handler-files.ts';
 import { pullScope, type RequestedScope, storedPlace } from './scopes.ts';
 import {
   ABSENT,
@@ -57,6 +58,7 @@ interface Ask {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for which `watch` waits. */
   readonly hold: number;
+  readonly files: HandlerFiles | undefined;
 }
 
 /** Characters of the longest name, as for collections of a client. */
@@ -99,7 +101,8 @@ export function namedCollection(url: string): string | undefined {
   return isCall(last) ? undefined : collectionOf(last);
 }
 
-function collectionOf(encoded: string): string {
+/** @throws {RequestFailure} */
+export function collectionOf(encoded: string): string {
   return knownName(decode(encoded));
 }
 
@@ -148,8 +151,10 @@ class Push {
   readonly #store: Store;
   readonly #collection: string;
   readonly #access: Access;
+  readonly #files: HandlerFiles | undefined;
 
-  constructor(store: Store, collection: string, access: Access) {
+  constructor(store: Store, collection: string, access: Access, files: HandlerFiles | undefined) {
+    this.#files = files;
     this.#store = store;
     this.#collection = collection;
     this.#access = access;
@@ -186,10 +191,30 @@ class Push {
 
   async #make(rows: readonly StoreRow[]): Promise<StoreResult[]> {
     const checked = await this.#check(rows);
-    const allowed = checked.filter((row) => row !== undefined);
-    const made = allowed.length > 0 ? await this.#store.push(this.#collection, allowed) : [];
+    const refused = new Map<StoreRow, StoreResult>();
+    for (const row of checked) {
+      const reason = row && (await this.#filesRefuse(row));
+      if (reason !== undefined) refused.set(row as StoreRow, rejected(reason, true));
+    }
+    const allowed = checked.filter((row) => row !== undefined && !refused.has(row)) as StoreRow[];
+    const made =
+      allowed.length > 0
+        ? await this.#store.push(
+            this.#collection,
+            allowed.map(({ device: _, ...row }) => row),
+          )
+        : [];
     let next = 0;
-    return checked.map((row) => (row ? (made[next++] as StoreResult) : NOT_ALLOWED));
+    return checked.map((row) =>
+      row ? (refused.get(row) ?? (made[next++] as StoreResult)) : NOT_ALLOWED,
+    );
+  }
+
+  /** Why a document may not name the files that it names. */
+  async #filesRefuse(row: StoreRow): Promise<string | undefined> {
+    const { canRead } = this.#access;
+    const [documents, collection] = [this.#store, this.#collection];
+    return this.#files?.refusal({ documents, collection, canRead, row });
   }
 
   /** Applies operations to what the store has; `undefined` where the conflict stays. */
@@ -202,7 +227,7 @@ class Push {
     if (!document) return undefined;
     const { version } = stored;
     const [result] = await this.#make([
-      { ...{ id, document, key: row.key }, base: version, seen: version },
+      { ...{ id, document, key: row.key, device: row.device }, base: version, seen: version },
     ]);
     // Others may have been quicker, and what is refused is the merged document.
     if (!result || 'conflict' in result) return { stale: true };
@@ -284,12 +309,12 @@ const TOO_BUSY: WireResult = {
   rejected: { reason: 'Others change this document all the time.', retry: true },
 };
 
-async function push(body: unknown, { store, access, collection }: Ask): Promise<string> {
+async function push(body: unknown, { store, access, collection, files }: Ask): Promise<string> {
   const rows = readPushRequest(body);
   if (rows.length > MAX_ROWS) {
     throw new RequestFailure(413, 'rows_too_many', `A push has at most ${MAX_ROWS} rows.`);
   }
-  const results = await storePushedRows(store, collection, rows, access);
+  const results = await storePushedRows(new Push(store, collection, access, files), rows);
   return JSON.stringify({ results } satisfies PushAnswer);
 }
 
@@ -312,17 +337,13 @@ async function watch(body: unknown, { store, collection, signal, hold }: Ask): P
 /** Rows whose documents are in memory at once: a small request may name large ones. */
 const CHECKED_AT_ONCE = 50;
 
-const rejected = (reason: string): WireResult => ({ rejected: { reason } });
+const rejected = (reason: string, retry?: true) => ({
+  rejected: { reason, ...(retry && { retry }) },
+});
 const NOT_ALLOWED = rejected('You may not write this document.');
 
 /** Pushes rows with the rights of a user; one result for each row. */
-async function storePushedRows(
-  store: Store,
-  collection: string,
-  rows: readonly ReceivedRow[],
-  access: Access,
-): Promise<WireResult[]> {
-  const push = new Push(store, collection, access);
+async function storePushedRows(push: Push, rows: readonly ReceivedRow[]): Promise<WireResult[]> {
   const results: (WireResult | undefined)[] = [];
   let open: (PushedRow & { readonly index: number })[] = [];
   for (const [index, row] of rows.entries()) {
@@ -341,13 +362,20 @@ async function storePushedRows(
 }
 
 /** One that no server takes is a result: the others of its batch are made nevertheless. */
-function readRow({ id, base, key, document, operations }: ReceivedRow): PushedRow | WireResult {
+function readRow({
+  id,
+  base,
+  key,
+  document,
+  operations,
+  device,
+}: ReceivedRow): PushedRow | WireResult {
   if (isIdTooLong(id)) return rejected(`The id is longer than ${MAX_ID_BYTES} bytes.`);
   const defect = document === undefined ? undefined : documentDefect(document, id);
   if (defect !== undefined) return rejected(`The document is invalid: ${defect}.`);
   try {
     return {
-      row: { id, base, key, document: document as WireDocument | undefined },
+      row: { id, base, key, device, document: document as WireDocument | undefined },
       operations: operations === undefined ? undefined : readOperations(operations, id),
     };
   } catch (error) {

@@ -84,6 +84,7 @@ export const chunks: Group[] = [
   chunk('encryption', 50, 'encryption/index', 'storage/opfs/values/[^.]+'),
   chunk('native', 45, 'storage/(?:native/[^.]+|drivers/(?:shared-database|around-storage))'),
   chunk('replication', 43, 'replication/index'),
+  chunk('synced-files', 42, 'replication/files/synced-files'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result)'),

@@ -9,6 +9,7 @@ const LATE: Record<string, readonly string[]> = {
   relations: ['page', 'extras'],
   search: ['page', 'extras'],
   subscribed: ['page'],
+  'synced-files': ['page', 'extras'],
   thread: ['page', 'extras'],
   'thread-parts': ['page', 'thread', 'extras'],
 };

@@ -27,7 +27,7 @@ export interface FetcherSettings {
 export interface FetchRequest {
   readonly url: string;
   readonly signal: AbortSignal;
-  /** Left out: GET. */
+  /** Left out: GET. Bytes: PUT. */
   readonly body?: unknown;
   /** Left out: JSON. */
   readonly accept?: string;
@@ -49,6 +49,20 @@ export class Fetcher {
    */
   fetch<T>(request: FetchRequest, read: (body: unknown) => T): Promise<T> {
     return this.open(request, async (response) => read(await readJson(response, request)));
+  }
+
+  /** Bytes, at most so many. @throws as {@link fetch}. */
+  fetchBytes(request: FetchRequest, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+    return this.open(request, async (response) => {
+      const bytes = new Uint8Array(limit);
+      let length = 0;
+      const isShort = await readParts(response, limit, (part) => {
+        bytes.set(part, length);
+        length += part.length;
+      });
+      if (!isShort) throw new OversizedAnswer(request.url, limit);
+      return bytes.subarray(0, length);
+    });
   }
 
   /** The same, of an answer that `take` reads itself. */
@@ -93,14 +107,15 @@ export class Fetcher {
     signal.throwIfAborted();
     const make = this.#settings.fetch ?? ((at, init) => globalThis.fetch(at, init));
     const hasBody = body !== undefined;
+    const isBytes = body instanceof Uint8Array;
     const response = await make(url, {
-      method: hasBody ? 'POST' : 'GET',
+      method: isBytes ? 'PUT' : hasBody ? 'POST' : 'GET',
       headers: {
         accept: accept ?? 'application/json',
-        ...(hasBody && { 'content-type': 'application/json' }),
+        ...(hasBody && { 'content-type': `application/${isBytes ? 'octet-stream' : 'json'}` }),
         ...headers,
       },
-      ...(hasBody && { body: JSON.stringify(body) }),
+      ...(hasBody && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
       redirect: 'manual',
       cache: 'no-store',
       signal,
@@ -165,25 +180,37 @@ async function readLeniently(response: Response): Promise<unknown> {
 
 /** @returns `undefined` if it is longer than the limit: the rest is not read. */
 async function readText(
-  { body }: Response,
+  response: Response,
   limit: number,
   onBytes?: () => void,
 ): Promise<string | undefined> {
-  if (!body) return '';
-  const reader = body.getReader();
   const decoder = new TextDecoder();
-  let bytes = 0;
   let text = '';
+  const isShort = await readParts(response, limit, (part) => {
+    onBytes?.();
+    text += decoder.decode(part, { stream: true });
+  });
+  return isShort ? text + decoder.decode() : undefined;
+}
+
+/** @returns whether it is not longer than the limit: the rest is not read. */
+async function readParts(
+  { body }: Response,
+  limit: number,
+  take: (part: Uint8Array) => void,
+): Promise<boolean> {
+  if (!body) return true;
+  const reader = body.getReader();
+  let bytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    onBytes?.();
+    if (done) return true;
     bytes += value.byteLength;
     if (bytes > limit) {
       reader.cancel().catch(() => undefined);
-      return undefined;
+      return false;
     }
-    text += decoder.decode(value, { stream: true });
+    take(value);
   }
 }
 

@@ -4,6 +4,8 @@ import type { ReplicationAccess } from '../../page/collections/replication-acces
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport } from '../../protocol/replica-protocol.ts';
 import { Slowdown } from '../fetching/slowdown.ts';
+import { LateFiles } from '../files/late-files.ts';
+import type { FileProgress } from '../protocol/files.ts';
 import type { ReplicationScope } from '../protocol/remote.ts';
 import { optionConflict, type ReplicationSettings, scopeAsk } from '../replication-options.ts';
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
@@ -31,6 +33,7 @@ const HEARTBEAT_MS = 15_000;
 /** What the user of a replication gets. */
 interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
   status(status: ReplicationStatus): void;
+  fileProgress(progress: FileProgress): void;
 }
 
 /**
@@ -47,6 +50,7 @@ export class CollectionSync {
   readonly #events: SyncEvents;
   readonly #loop: ReplicationLoop;
   readonly #push = new PushRound();
+  readonly #files: LateFiles | undefined;
   readonly #ends: (() => void)[] = [];
   #cancelBeat: (() => void) | undefined;
   /** Called when the status has changed. */
@@ -73,6 +77,12 @@ export class CollectionSync {
     this.#events = events;
     this.#remoteWatch = new RemoteWatch(settings, environment.clock);
     this.codec = stateCodec(access.settings.type);
+    const { files, collection } = settings;
+    if (files && collection)
+      this.#files = new LateFiles(access, settings, environment.clock, {
+        progress: (progress) => events.fileProgress(progress),
+        changed: () => this.#show(),
+      });
     this.#loop = new ReplicationLoop(
       {
         round: (enter, signal) => this.#round(enter, signal),
@@ -103,7 +113,9 @@ export class CollectionSync {
   }
 
   get status(): ReplicationStatus {
-    return shownStatus(this.#loop, this.#report, this.#stopped);
+    const status = shownStatus(this.#loop, this.#report, this.#stopped);
+    const files = this.#files?.now?.status;
+    return files ? Object.freeze({ ...status, files }) : status;
   }
 
   /** What the page that replicates says of itself. */
@@ -160,6 +172,7 @@ export class CollectionSync {
     this.#stopped = why;
     for (const end of this.#ends.splice(0)) end();
     this.#cancelBeat?.();
+    this.#files?.end(why);
     this.#loop.halt('stopped');
     this.#show();
   }
@@ -217,6 +230,13 @@ export class CollectionSync {
     await this.ask();
   }
 
+  /** As {@link SyncedFiles.file}. */
+  async file(id: string, path: string): Promise<Blob | undefined> {
+    if (!this.#files) throw optionConflict('files', 'Give replicate() files.');
+    await this.opened;
+    return (await this.#files.open()).file(id, path);
+  }
+
   async scopes(): Promise<OpenReplica['scopes']> {
     return (await this.#begin(await this.opened, null)).scopes;
   }
@@ -269,8 +289,10 @@ export class CollectionSync {
     const given = this.#settings.scopes?.map((one) => JSON.stringify(one));
     const { checkpoint, opening, scopes } = await this.#begin(channel, given);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
+    const files = await this.#files?.open();
     const context: RoundContext = {
       replica: this.#replica,
+      files,
       remote: new RemoteCalls(remote, signal, clock),
       clock,
       codec: this.codec,
@@ -305,6 +327,8 @@ export class CollectionSync {
       if (direction === 'push') break;
     }
     this.#checkpoint = from;
+    // Not part of the round: changes must not wait for them.
+    files?.fetchWanted().catch(() => undefined);
     // Then a round follows by itself.
     if (this.#push.isBehind) return;
     this.#answered = { opening, count: asked };

@@ -1,5 +1,6 @@
 import type { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import type { FilesStatus } from '../protocol/files.ts';
 
 /**
  * What a replication does.
@@ -41,6 +42,8 @@ export interface ReplicationStatus {
   readonly retry_at: Date | undefined;
   /** The last failure, until a round succeeds. */
   readonly error: CairnError | undefined;
+  /** Files that wait in this page; left out without the option `files`. */
+  readonly files?: FilesStatus | undefined;
 }
 
 /** How many requests for a round are answered, of those of one opening of the collection. */

@@ -117,6 +117,16 @@ export function readWatchAnswer(body: unknown): WatchAnswer {
   return { changed };
 }
 
+/**
+ * How much a server has of a file; `undefined`: it needs no more.
+ *
+ * @throws {Malformed}
+ */
+export function readFileAnswer(body: unknown): number | undefined {
+  const { received, done } = asObject(body, 'the answer');
+  return done === true ? undefined : asInteger(received, '"received"', 0);
+}
+
 /** @throws {Malformed} */
 export function readStreamEvent(body: unknown): StreamEvent {
   const { at, after, page } = asObject(body, 'an event');

@@ -19,6 +19,8 @@ export interface WireRow {
   readonly deleted?: true;
   /** As {@link LocalChange.operations}, operands encoded as values of a document. */
   readonly operations?: readonly unknown[];
+  /** As {@link LocalChange.device}. */
+  readonly device?: string;
 }
 
 /** Body of `POST {url}/watch`. */
@@ -41,6 +43,7 @@ export interface ReceivedRow {
   readonly document: unknown;
   /** Not checked yet either. */
   readonly operations: unknown;
+  readonly device: string | undefined;
 }
 
 /**
@@ -48,12 +51,13 @@ export interface ReceivedRow {
  *
  * @throws {ValueError} for a document that JSON cannot carry.
  */
-export function toWireRow({ id, base, key, document, operations }: LocalChange): WireRow {
+export function toWireRow({ id, base, key, document, operations, device }: LocalChange): WireRow {
   const row = { id, base: base ?? null, key };
   if (!document) return { ...row, deleted: true };
   return {
     ...{ ...row, document: encodeDocument(document) },
     ...(operations && { operations: encodeOperations(operations) }),
+    ...(device !== undefined && { device }),
   };
 }
 
@@ -93,6 +97,7 @@ export function readPushRequest(body: unknown): ReceivedRow[] {
       base: optionalToken(row.base, '"base"'),
       key: asToken(asString(row.key, '"key"'), '"key"'),
       ...{ document: documentField(row), operations: row.operations },
+      device: optionalToken(row.device, '"device"'),
     };
   });
 }

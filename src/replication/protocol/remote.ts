@@ -48,6 +48,11 @@ export interface LocalChange {
    * that does not answers with the conflict, and the device applies them.
    */
   readonly operations?: readonly Operation[] | undefined;
+  /**
+   * Where `document` names files: the secret that they were sent with, which proves that this
+   * device has them.
+   */
+  readonly device?: string | undefined;
 }
 
 /** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
@@ -83,6 +88,40 @@ export interface PulledPage<Checkpoint> {
    * restored or created anew. These changes begin from the start.
    */
   readonly reset?: true;
+}
+
+/** A file: its SHA-256 in hexadecimal digits, and its bytes. */
+interface RemoteFile {
+  readonly sha256: string;
+  readonly size: number;
+}
+
+/** The files of a server. `device` is a secret of this device: the server tells it nobody. */
+export interface RemoteFiles {
+  /**
+   * The bytes that the server has of a file that this device sends; `undefined`: it needs no more.
+   */
+  received(
+    file: RemoteFile,
+    device: string,
+    ask: { readonly signal: AbortSignal },
+  ): Promise<number | undefined>;
+
+  /** Sends the bytes from one on; resolves as {@link RemoteFiles.received}. */
+  send(
+    file: RemoteFile,
+    device: string,
+    from: number,
+    bytes: Uint8Array<ArrayBuffer>,
+    ask: { readonly signal: AbortSignal },
+  ): Promise<number | undefined>;
+
+  /** The bytes from one on: 1 MiB, or what is left. */
+  read(
+    file: RemoteFile,
+    from: number,
+    ask: { readonly signal: AbortSignal },
+  ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /**
@@ -129,6 +168,9 @@ export interface Remote<Checkpoint = unknown> {
       readonly scope?: ReplicationScope | undefined;
     },
   ): Promise<PulledPage<Checkpoint>>;
+
+  /** Files beside documents; left out: `replicate()` has no option `files`. */
+  readonly files?: RemoteFiles | undefined;
 
   /** Sends local changes; resolves with one result for each, in the same order. */
   push(

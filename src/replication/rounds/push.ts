@@ -8,6 +8,8 @@ import { acceptedRow, changeOf, sendRows } from './send-rows.ts';
 /** Documents in one push. */
 const BATCH = 500;
 
+const FEW = 50;
+
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
 const ATTEMPTS = 8;
 
@@ -27,11 +29,19 @@ export class PushRound {
     const skip = new Set<string>();
     let pushed = 0;
     let missed = 0;
+    // Rows with bytes are in memory before these are files.
+    const limit = () => (context.files ? Math.min(this.#batch, FEW) : this.#batch);
     for (;;) {
       await context.save();
-      const { rows, pending } = await context.send({
-        ...{ op: 'replicaChanges', limit: this.#batch, skip: [...skip] },
-      });
+      const ask = { op: 'replicaChanges', limit: limit(), skip: [...skip] } as const;
+      if (context.files) {
+        const { rows } = await context.send({ ...ask, refused: 'look' });
+        await context.files.outgoing(
+          rows.flatMap(({ id, state }) => (state ? context.codec.toDocument(id, state) : [])),
+        );
+        await context.save();
+      }
+      const { rows, pending } = await context.send(ask);
       if (rows.length === 0) {
         // What is pending and not listed was changed since the save.
         this.isBehind = pending > skip.size;
@@ -45,10 +55,21 @@ export class PushRound {
         if (count === ATTEMPTS) skip.add(id);
       }
       const same = rows.filter((row) => isUnchanged(context, row));
-      const changed = rows.filter((row) => !same.includes(row));
+      const changed: LocalRow[] = [];
       const settled: PushedRow[] = same.map((row) => ({
         ...{ id: row.id, version: row.version, key: keyOf(row) },
       }));
+      for (const row of rows.filter((one) => !same.includes(one))) {
+        const { id, state } = row;
+        const document = state && context.codec.toDocument(id, state);
+        const verdict = context.files?.verdict(document) ?? true;
+        if (verdict === true) changed.push(row);
+        else if (verdict === false) skip.add(id);
+        else {
+          settled.push({ id, key: keyOf(row), refused: verdict });
+          context.events.rejected(id, verdict);
+        }
+      }
       const conflicts: RemoteChange[] = [];
       const unmade = new Set<string>();
       for (const [row, result] of await this.#send(context, changed)) {
@@ -58,7 +79,10 @@ export class PushRound {
           conflicts.push(result.conflict);
           unmade.add(key);
         } else if ('rejected' in result) {
-          const { reason, retry } = result.rejected;
+          const { reason } = result.rejected;
+          const document = row.state && context.codec.toDocument(id, row.state);
+          const retry =
+            result.rejected.retry && (!context.files || (await context.files.resend(document)));
           if (retry) skip.add(id);
           else settled.push({ id, key, refused: reason });
           if (!retry) context.events.rejected(id, reason);
@@ -79,7 +103,11 @@ export class PushRound {
     context: RoundContext,
     rows: readonly LocalRow[],
   ): Promise<readonly (readonly [LocalRow, PushResult])[]> {
-    const changes = rows.map((row) => changeOf(context, row, row.pushes.at(-1) as SentPush));
+    const changes = rows.map((row) => {
+      const change = changeOf(context, row, row.pushes.at(-1) as SentPush);
+      const device = context.files?.deviceFor(change.document);
+      return device === undefined ? change : { ...change, device };
+    });
     const results = await sendRows(context.remote, changes, () => {
       this.#batch = Math.max(1, Math.ceil(this.#batch / 2));
     });

@@ -10,6 +10,7 @@ import type {
   PushResult,
   Remote,
   RemoteChange,
+  RemoteFiles,
   ReplicationScope,
 } from '../protocol/remote.ts';
 
@@ -58,6 +59,11 @@ export class RemoteCalls {
     for (const [index, result] of results.entries())
       checkResult(result, (rows[index] as LocalChange).id);
     return results;
+  }
+
+  /** Runs a call about files, which the remote must have. */
+  files<T>(call: (files: RemoteFiles, signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#inTime((signal) => call(this.#remote.files as RemoteFiles, signal));
   }
 
   /** Runs a call of the remote, which may ignore its signal. */

@@ -3,6 +3,7 @@ import type { CairnError } from '../../errors/errors.ts';
 import type { CollectionSchema } from '../../page/sending/collection-schema.ts';
 import type { HandleRequest } from '../../page/sending/sender.ts';
 import type { ReplicaOperations } from '../../protocol/replica-protocol.ts';
+import type { RoundFiles } from '../protocol/files.ts';
 import type { StateCodec } from '../states.ts';
 import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
 import type { RemoteCalls } from './remote-calls.ts';
@@ -24,6 +25,8 @@ export interface RoundContext {
   ): Promise<ReplicaOperations[Name]['reply']>;
   /** Saves the collection: only saved changes are pushed. */
   save(): Promise<unknown>;
+  /** Where the documents name files. */
+  readonly files: RoundFiles | undefined;
   /** Whether a round pulls before it pushes. */
   readonly pulls: boolean;
   /** Whether a round pushes. */

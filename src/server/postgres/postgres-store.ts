@@ -4,15 +4,7 @@ import { parseCheckpoint } from '../checkpoint.ts';
 import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';
 import setupSql from './postgres.sql';
 import { type Listen, PostgresWatch } from './postgres-watch.ts';
-import { isRefusal, isRetryable, refusalOf, sqlFailureOf } from './sql-state.ts';
-
-/**
- * Runs one statement: `(text, values) => pool.query(text, values)` of pg, or the `query` of PGlite.
- */
-export type Query = (
-  text: string,
-  values?: unknown[],
-) => Promise<{ readonly rows: readonly unknown[] }>;
+import { isRefusal, isRetryable, type Query, refusalOf, sqlFailureOf } from './sql-state.ts';
 
 /** Options of {@link postgres}. */
 export interface PostgresOptions {

@@ -1,6 +1,14 @@
 import { ServerError } from '../server-error.ts';
 import type { StoreResult } from '../store.ts';
 
+/**
+ * Runs one statement: `(text, values) => pool.query(text, values)` of pg, or the `query` of PGlite.
+ */
+export type Query = (
+  text: string,
+  values?: unknown[],
+) => Promise<{ readonly rows: readonly unknown[] }>;
+
 /** What errors of drivers and networks say of themselves. */
 interface Named {
   readonly code?: unknown;

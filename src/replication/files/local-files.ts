@@ -1,0 +1,144 @@
+import { toHex } from '../../codec/exact-json/base64.ts';
+import { BytesHash } from '../../codec/hash-bytes.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import type { FileRef } from '../protocol/files.ts';
+
+/** Bytes of a part: of what is in memory at once. Servers take no longer ones. */
+export const PART_BYTES = 1024 * 1024;
+
+/** A file that is here. */
+interface KnownFile {
+  /** Its SHA-256. */
+  readonly _id: string;
+  readonly size: number;
+  readonly type: string;
+  /** Whether all of it is here. */
+  readonly isWhole: boolean;
+  /** Whether the server has it. */
+  readonly isSent: boolean;
+  /** When it was read last, in Unix milliseconds. */
+  readonly used: number;
+}
+
+interface FilePart {
+  /** `<sha256>.<number>` */
+  readonly _id: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Holds what the server asks for before it takes a file that nobody can guess. */
+const DEVICE = 'device';
+
+/**
+ * The files of one collection that are here: in two collections beside it, as parts, which never
+ * are in memory together.
+ */
+export class LocalFiles {
+  readonly #files: DocumentCollection<KnownFile>;
+  readonly #parts: DocumentCollection<FilePart>;
+  /** Files that the server does not have yet. */
+  readonly unsent = new Set<string>();
+  /** A secret of this device. */
+  device = '';
+
+  constructor(client: DatabaseClient, collection: string) {
+    const options = { type: 'DOCUMENT_BASED', caching: false } as const;
+    this.#files = new client.Collection<KnownFile>({ ...options, name: `${collection} files` });
+    this.#parts = new client.Collection<FilePart>({ ...options, name: `${collection} file parts` });
+  }
+
+  async open(): Promise<this> {
+    const known = await this.#files.get(DEVICE);
+    this.device = known?.type ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
+    if (!known)
+      await this.#files.upsert({
+        ...{ _id: DEVICE, type: this.device, size: 0, used: 0 },
+        ...{ isWhole: false, isSent: true },
+      });
+    for (const { _id } of await this.#files.filter({ isSent: false })) this.unsent.add(_id);
+    return this;
+  }
+
+  /** Keeps content, which the server shall get. It is in storage when this resolves. */
+  async keep(content: Blob): Promise<FileRef> {
+    const { size, type } = content;
+    const hash = new BytesHash();
+    for (let at = 0; at < size; at += PART_BYTES) hash.add(await bytesAt(content, at));
+    const sha256 = hash.end();
+    const ref = { sha256, size, type };
+    if ((await this.#files.get(sha256))?.isWhole) return ref;
+    for (let at = 0; at < size; at += PART_BYTES)
+      await this.keepPart(sha256, at, await bytesAt(content, at));
+    await this.#note(ref, { isWhole: true, isSent: false });
+    await this.#files.save();
+    this.unsent.add(sha256);
+    return ref;
+  }
+
+  /** Keeps the part of a file that begins at a byte. */
+  async keepPart(sha256: string, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.#parts.upsert({ _id: partName(sha256, at), bytes });
+  }
+
+  /** The part of a file that begins at a byte; `undefined` if it is not here. */
+  async part(sha256: string, at: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return (await this.#parts.get(partName(sha256, at)))?.bytes;
+  }
+
+  async isWhole({ sha256 }: FileRef): Promise<boolean> {
+    return (await this.#files.get(sha256))?.isWhole === true;
+  }
+
+  /** The content of a file that is here as a whole. */
+  async content({ sha256, size, type }: FileRef): Promise<Blob | undefined> {
+    const parts: Blob[] = [];
+    for (let at = 0; at < size; at += PART_BYTES) {
+      const bytes = await this.part(sha256, at);
+      if (!bytes) return undefined;
+      // The browser may keep it outside of memory.
+      parts.push(new Blob([bytes]));
+    }
+    await this.#files.patch(sha256, { used: Date.now() });
+    return new Blob(parts, { type });
+  }
+
+  /** All of a file has come from the server. */
+  async arrived(ref: FileRef): Promise<void> {
+    await this.#note(ref, { isWhole: true, isSent: true });
+  }
+
+  async noteSent(sha256: string, isSent = true): Promise<boolean> {
+    const isHere = (await this.#files.patch(sha256, { isSent })) !== undefined;
+    if (isSent) this.unsent.delete(sha256);
+    else if (isHere) this.unsent.add(sha256);
+    return isHere;
+  }
+
+  async remove({ sha256, size }: Pick<FileRef, 'sha256' | 'size'>): Promise<void> {
+    await this.#files.delete(sha256);
+    for (let at = 0; at < size; at += PART_BYTES) await this.#parts.delete(partName(sha256, at));
+  }
+
+  /** Removes files that the server has, those first that were not read for longest. */
+  async limit(bytes: number, kept: string): Promise<void> {
+    const all = await this.#files.filter({ isWhole: true }, { sort: { used: 1 } });
+    let total = all.reduce((sum, { size }) => sum + size, 0);
+    for (const { _id: sha256, size, isSent } of all) {
+      if (total <= bytes) return;
+      if (!isSent || sha256 === kept) continue;
+      await this.remove({ sha256, size });
+      total -= size;
+    }
+  }
+
+  #note({ sha256, size, type }: FileRef, state: Pick<KnownFile, 'isWhole' | 'isSent'>) {
+    return this.#files.upsert({ _id: sha256, size, type, used: Date.now(), ...state });
+  }
+}
+
+const partName = (sha256: string, at: number) => `${sha256}.${at / PART_BYTES}`;
+
+async function bytesAt(content: Blob, at: number): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await content.slice(at, at + PART_BYTES).arrayBuffer());
+}

@@ -1,0 +1,233 @@
+import { BytesHash } from '../../codec/hash-bytes.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
+import type { DatabaseClient } from '../../page/client/database-client.ts';
+import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import { getAt } from '../../query/path/value-path.ts';
+import {
+  contentOf,
+  type FileProgress,
+  type FileRef,
+  type FilesSettings,
+  type FilesStatus,
+  hasContent,
+  type RoundFiles,
+  refOf,
+  refsIn,
+  withoutContent,
+} from '../protocol/files.ts';
+import type { RemoteFiles } from '../protocol/remote.ts';
+import type { RemoteCalls } from '../rounds/remote-calls.ts';
+import { LocalFiles, PART_BYTES } from './local-files.ts';
+
+/** What files tell. */
+export interface FilesEvents {
+  progress(progress: FileProgress): void;
+  changed(): void;
+}
+
+/** Errors of one file: others go on. */
+const OF_FILE: ReadonlySet<string> = new Set([
+  ...['remote_refused', 'remote_too_large', 'remote_forbidden', 'answer_invalid', 'file_damaged'],
+]);
+
+/** So often a file is sent again that the server says it does not have. */
+const MOST_SENDS = 3;
+
+/** The files of the documents of one collection: on the server, here, and on their way. */
+export class SyncedFiles implements RoundFiles {
+  readonly #collection: DocumentCollection<object>;
+  readonly #local: LocalFiles;
+  readonly #settings: FilesSettings;
+  readonly #calls: () => RemoteCalls;
+  readonly #events: FilesEvents;
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Files that come by themselves. */
+  readonly #wanted = new Map<string, FileRef>();
+  /** Why a file cannot be sent. */
+  readonly #refused = new Map<string, string>();
+  readonly #sends = new Map<string, number>();
+  #isFetching = false;
+  #hasLooked = false;
+
+  private constructor(
+    local: LocalFiles,
+    collection: DocumentCollection<object>,
+    settings: FilesSettings,
+    calls: () => RemoteCalls,
+    events: FilesEvents,
+  ) {
+    this.#local = local;
+    this.#collection = collection;
+    this.#settings = settings;
+    this.#calls = calls;
+    this.#events = events;
+  }
+
+  /** @param calls The calls to the remote, which has files. */
+  static async open(
+    client: DatabaseClient,
+    collection: DocumentCollection<object>,
+    ...rest: readonly [FilesSettings, () => RemoteCalls, FilesEvents]
+  ): Promise<SyncedFiles> {
+    const local = await new LocalFiles(client, collection.name).open();
+    return new SyncedFiles(local, collection, ...rest);
+  }
+
+  get status(): FilesStatus {
+    const downloads = new Set([...this.#loading.keys(), ...this.#wanted.keys()]);
+    return { uploads: this.#local.unsent.size, downloads: downloads.size };
+  }
+
+  deviceFor(document: object | null | undefined): string | undefined {
+    return refsIn(document).length > 0 ? this.#local.device : undefined;
+  }
+
+  async outgoing(documents: readonly { readonly _id: string }[]): Promise<void> {
+    const { above } = this.#settings;
+    for (const document of documents) {
+      let refs = refsIn(document);
+      if (hasContent(document, above)) {
+        const without = await this.#collection.modify(document._id, async (present) => {
+          const keep = (content: Blob) => this.#local.keep(content);
+          return (await withoutContent(present, above, keep)) as object;
+        });
+        this.#events.changed();
+        refs = refsIn(without);
+      }
+      for (const ref of refs) if (this.#local.unsent.has(ref.sha256)) await this.#send(ref);
+    }
+  }
+
+  verdict(document: object | null | undefined): true | false | string {
+    if (!document) return true;
+    const refs = refsIn(document);
+    const refused = refs.find(({ sha256 }) => this.#refused.has(sha256));
+    if (refused) return this.#refused.get(refused.sha256) as string;
+    if (hasContent(document, this.#settings.above)) return false;
+    return !refs.some(({ sha256 }) => this.#local.unsent.has(sha256));
+  }
+
+  async resend(document: object | null | undefined): Promise<boolean> {
+    const refs = refsIn(document);
+    let isSending = refs.length === 0;
+    for (const { sha256 } of refs) {
+      const sends = (this.#sends.get(sha256) ?? 0) + 1;
+      this.#sends.set(sha256, sends);
+      if (sends <= MOST_SENDS && (await this.#local.noteSent(sha256, false))) isSending = true;
+    }
+    return isSending;
+  }
+
+  incoming(documents: readonly (object | null | undefined)[]): void {
+    if (this.#settings.load !== 'eager') return;
+    for (const ref of documents.flatMap((document) => refsIn(document)))
+      this.#wanted.set(ref.sha256, ref);
+  }
+
+  /** Loads the files that shall come by themselves, until all are here or the server is away. */
+  async fetchWanted(): Promise<void> {
+    if (this.#settings.load !== 'eager' || this.#isFetching) return;
+    this.#isFetching = true;
+    try {
+      // A page may have ended before all were here.
+      if (!this.#hasLooked)
+        for await (const document of this.#collection.each({}, { archived: true }))
+          this.incoming([document]);
+      this.#hasLooked = true;
+      for (const ref of this.#wanted.values()) {
+        await this.#load(ref).catch((error: unknown) => {
+          if (!OF_FILE.has((error as ReplicationError).code)) throw error;
+        });
+        this.#wanted.delete(ref.sha256);
+        this.#events.changed();
+      }
+    } finally {
+      this.#isFetching = false;
+    }
+  }
+
+  /** The file at a path of a document, loaded if it is not here. */
+  async file(id: string, path: string): Promise<Blob | undefined> {
+    const document = await this.#collection.get(id);
+    const value = document && getAt(document, path.split('.'));
+    const ref = refOf(value);
+    if (!ref) return contentOf(value, -1);
+    await this.#load(ref);
+    return this.#local.content(ref);
+  }
+
+  async #send(ref: FileRef): Promise<void> {
+    const { sha256, size } = ref;
+    const { device } = this.#local;
+    const call = <T>(ask: (files: RemoteFiles, signal: AbortSignal) => Promise<T>) =>
+      this.#calls().files(ask);
+    try {
+      let at = await call((files, signal) => files.received(ref, device, { signal }));
+      // One that says that it has less each time would be asked for ever.
+      for (let steps = 2 * Math.ceil(size / PART_BYTES) + 2; at !== undefined; steps--) {
+        const from = Math.floor(at / PART_BYTES) * PART_BYTES;
+        const part = (await this.#local.part(sha256, from)) ?? new Uint8Array();
+        if (steps === 0 || (at >= size && size > 0)) throw damaged(ref, 'The server lost it.');
+        const rest = part.subarray(at - from);
+        const sentFrom = at;
+        at = await call((files, signal) => files.send(ref, device, sentFrom, rest, { signal }));
+        this.#events.progress({ sha256, direction: 'up', bytes: at ?? size, size });
+      }
+      await this.#local.noteSent(sha256);
+      this.#events.changed();
+    } catch (error) {
+      const { code, message } = error as ReplicationError;
+      if (!OF_FILE.has(code)) throw error;
+      this.#refused.set(sha256, message);
+    }
+  }
+
+  #load(ref: FileRef): Promise<void> {
+    const { sha256 } = ref;
+    const loading =
+      this.#loading.get(sha256) ??
+      this.#download(ref).finally(() => {
+        this.#loading.delete(sha256);
+        this.#events.changed();
+      });
+    if (!this.#loading.has(sha256)) {
+      this.#loading.set(sha256, loading);
+      this.#events.changed();
+    }
+    return loading;
+  }
+
+  async #download(ref: FileRef): Promise<void> {
+    const { sha256, size } = ref;
+    if (await this.#local.isWhole(ref)) return;
+    const hash = new BytesHash();
+    for (let at = 0; at < size; ) {
+      const known = await this.#local.part(sha256, at);
+      const length = Math.min(PART_BYTES, size - at);
+      const bytes = known ?? (await this.#read(ref, at));
+      if (bytes.length !== length) {
+        await this.#local.remove(ref);
+        throw damaged(ref, `A part has ${bytes.length} bytes, not ${length}.`);
+      }
+      if (!known) await this.#local.keepPart(sha256, at, bytes);
+      hash.add(bytes);
+      at += length;
+      this.#events.progress({ sha256, direction: 'down', bytes: at, size });
+    }
+    if (hash.end() !== sha256) {
+      await this.#local.remove(ref);
+      throw damaged(ref, 'Its content has another SHA-256.');
+    }
+    await this.#local.arrived(ref);
+    await this.#local.limit(this.#settings.limit, sha256);
+  }
+
+  #read(ref: FileRef, from: number): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#calls().files((files, signal) => files.read(ref, from, { signal }));
+  }
+}
+
+function damaged({ sha256 }: FileRef, why: string): ReplicationError {
+  const message = `The file ${sha256} is not what its document says: ${why} Nothing of it is kept.`;
+  return new ReplicationError('file_damaged', message, { place: sha256 });
+}

@@ -1,0 +1,116 @@
+import { isPlainObject } from '../../codec/kinds.ts';
+
+/** A file that a document names. */
+export interface FileRef {
+  /** Hexadecimal, in small letters. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+  /** MIME type; `''` if not known. */
+  readonly type: string;
+}
+
+/** What a document has in the place of a file. */
+export interface FilePlaceholder {
+  readonly $file: FileRef;
+}
+
+/** How far a file has come. */
+export interface FileProgress {
+  readonly sha256: string;
+  readonly direction: 'up' | 'down';
+  /** Bytes so far. */
+  readonly bytes: number;
+  readonly size: number;
+}
+
+/** Files that wait, in this page. */
+export interface FilesStatus {
+  /** Files that the server does not have yet. */
+  readonly uploads: number;
+  /** Files that are being loaded, or wait for it. */
+  readonly downloads: number;
+}
+
+/** The option `files` with its defaults. */
+export interface FilesSettings {
+  readonly load: 'lazy' | 'eager';
+  readonly above: number;
+  readonly limit: number;
+}
+
+type Document = object | null | undefined;
+
+/** The files of documents, as a round sees them. */
+export interface RoundFiles {
+  /**
+   * Moves the content of documents into files, and sends the files: before the documents that name
+   * them.
+   */
+  outgoing(documents: readonly { readonly _id: string }[]): Promise<void>;
+  /** Documents have come: their files follow, where they are to. */
+  incoming(documents: readonly Document[]): void;
+  /** Whether a document can be pushed: a reason, if never; `false`, if not yet. */
+  verdict(document: Document): true | false | string;
+  /** Sends the files of a document again that the server lacks. @returns whether it will. */
+  resend(document: Document): Promise<boolean>;
+  /** What proves to the server that this device has a file; `undefined` for one without files. */
+  deviceFor(document: Document): string | undefined;
+}
+
+/** The file that a value stands for; `undefined` if it is another one. Anybody may have made it. */
+export function refOf(value: unknown): FileRef | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const { $file, ...others } = value as Record<string, unknown>;
+  if (!isPlainObject($file) || Object.keys(others).length > 0) return undefined;
+  const { sha256, size, type } = $file as Record<string, unknown>;
+  if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return undefined;
+  if (!Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  return { sha256, size: size as number, type: typeof type === 'string' ? type : '' };
+}
+
+/** The files that a document names. */
+export function refsIn(value: unknown, found: FileRef[] = []): FileRef[] {
+  if (typeof value !== 'object' || value === null) return found;
+  const ref = refOf(value);
+  if (ref) found.push(ref);
+  else if (Array.isArray(value) || isPlainObject(value))
+    for (const inner of Object.values(value)) refsIn(inner, found);
+  return found;
+}
+
+/** The content of a file that is still in a document; `undefined` if a value is none. */
+export function contentOf(value: unknown, above: number): Blob | undefined {
+  if (value instanceof Blob) return value;
+  const isBytes = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+  if (!isBytes || (value as ArrayBuffer).byteLength <= above) return undefined;
+  return new Blob([value as ArrayBuffer]);
+}
+
+/** Whether a document has content that goes into files. */
+export function hasContent(value: unknown, above: number): boolean {
+  if (contentOf(value, above)) return true;
+  const isInside = Array.isArray(value) || isPlainObject(value);
+  return isInside && Object.values(value as object).some((inner) => hasContent(inner, above));
+}
+
+/** A copy of a value with placeholders in place of content. */
+export async function withoutContent(
+  value: unknown,
+  above: number,
+  keep: (content: Blob) => Promise<FileRef>,
+): Promise<unknown> {
+  const content = contentOf(value, above);
+  if (content) return { $file: await keep(content) };
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    // One after the other: they need not be in memory together.
+    for (const item of value) items.push(await withoutContent(item, above, keep));
+    return items;
+  }
+  if (!isPlainObject(value)) return value;
+  const fields: [string, unknown][] = [];
+  for (const [name, inner] of Object.entries(value as object))
+    fields.push([name, await withoutContent(inner, above, keep)]);
+  return Object.fromEntries(fields);
+}
