@@ -27,7 +27,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Tabs: ['[data-part="leader"]', 'This tab'],
     Transactions: ['[data-part="sum"]', '150'],
     Sync: ['[data-part="stored"]', '3'],
-    Devtools: ['cairn-devtools .told', /^1–50 of/],
+    Devtools: ['cairn-devtools .summary', /^1–50 of/],
     Speed: ['[data-part="machine"]', /^Chrom/],
   };
 
