@@ -272,6 +272,13 @@ export default [
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
+  {
+    name: 'files of documents, on a server',
+    path: 'dist/server-files.js',
+    limit: '6 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
   ...['react', 'vue', 'svelte', 'solid', 'angular'].map(binding),
   {
     name: 'hooks of all frameworks, once a component subscribes',
