@@ -23,7 +23,9 @@ function subpaths() {
 
 function writeFolders() {
   for (const [path, target] of subpaths()) {
-    const from = (/** @type {string} */ file) => file.replace('./', '../');
+    // './server/files' is two folders deep.
+    const up = '../'.repeat(path.split('/').length - 1);
+    const from = (/** @type {string} */ file) => file.replace('./', up);
     const manifest = { type: 'module', main: from(target.default), types: from(target.types) };
     mkdirSync(join(ROOT, path), { recursive: true });
     writeFileSync(join(ROOT, path, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -31,7 +33,8 @@ function writeFolders() {
 }
 
 function removeFolders() {
-  for (const [path] of subpaths()) {
+  // Inner folders stand behind the outer ones.
+  for (const [path] of subpaths().reverse()) {
     const folder = join(ROOT, path);
     rmSync(join(folder, 'package.json'), { force: true });
     if (readdirSync(folder).length === 0) rmdirSync(folder);
