@@ -62,7 +62,9 @@ export class PostgresWatch {
     clearTimeout(this.#polling);
     this.#polling = undefined;
     this.#waiters.ringAll();
-    await (await listening)?.();
+    // One that has failed, as its server ended, leaves nothing to end.
+    const end = await listening?.catch(() => undefined);
+    await end?.();
   }
 
   async #isChanged(collection: string, after: string): Promise<boolean> {
