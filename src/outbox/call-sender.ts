@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts';
+import { retryDelay } from '../async/retries.ts';
 import { OptionError, reasonOf } from '../errors/errors.ts';
 import type { DatabaseClient } from '../page/client/database-client.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
@@ -100,9 +101,6 @@ interface Lane {
 
 /** Attempts at the same time. */
 const MOST_AT_ONCE = 6;
-/** The longest delays of the first retry and of all later ones, in milliseconds. */
-const FIRST_MS = 1000;
-const LAST_MS = 60_000;
 
 /** Sends the calls of all pages, in the page that leads: in order by lane. */
 export class CallSender {
@@ -273,9 +271,7 @@ export class CallSender {
     this.error = asError(error, row.action);
     const attempts = row.attempts + 1;
     const { retry_after: pause } = (error ?? {}) as { retry_after?: unknown };
-    const longest = Math.min(LAST_MS, FIRST_MS * 2 ** Math.min(attempts - 1, 16));
-    // Full jitter: clients that a server has lost at once must not come back at once.
-    lane.failed = { row, dueAt: clock.elapsed() + random() * longest };
+    lane.failed = { row, dueAt: clock.elapsed() + retryDelay(attempts, random) };
     if (typeof pause === 'number') this.#pausedUntil = clock.elapsed() + pause;
     // Shown in all pages; where it cannot be stored, the call is tried again all the same.
     await calls.patch(row._id, { attempts, error: failureOf(error) }).catch(() => undefined);

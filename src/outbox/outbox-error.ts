@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../async/retries.ts';
 import { CairnError, type CairnErrorDetails } from '../errors/errors.ts';
 
 /** Codes of {@link OutboxError}. */
@@ -48,8 +49,6 @@ export class OutboxError extends CairnError<OutboxErrorCode> {
 
 /** Characters of an answer that are kept. */
 const MOST_TEXT = 10_000;
-/** A server that asks for a longer pause is not obeyed: calls would never be sent. */
-const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
  * Takes what `send` returned: a `Response` decides by its status, anything else is success. Missing
@@ -66,14 +65,8 @@ export async function checkAnswer(answer: unknown, place: string, now: number): 
   const message = `The server answered "${place}" with status ${status}. ${text}`.trim();
   throw new OutboxError(mayPass ? 'call_failed' : 'call_refused', message, {
     ...{ place, status, answer: text },
-    retry_after: after === null ? undefined : pauseOf(after, now),
+    retry_after: readRetryAfter(after, now),
   });
-}
-
-/** Milliseconds of a `Retry-After`, which is a number of seconds or a date. */
-function pauseOf(after: string, now: number): number {
-  const ms = /^\s*\d+\s*$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now;
-  return Math.min(Math.max(ms || 0, 0), LONGEST_PAUSE_MS);
 }
 
 /** A body that has no end is not read to its end. */

@@ -60,6 +60,7 @@ export const chunks: Group[] = [
     'storage/drivers/memory-storage',
   ),
   chunk('fold', 72, 'codec/fold-text'),
+  chunk('retries', 71, 'async/retries'), // outbox and replication load apart
   chunk(
     'thread-parts',
     70,

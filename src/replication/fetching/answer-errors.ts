@@ -1,11 +1,9 @@
+import { readRetryAfter } from '../../async/retries.ts';
 import {
   ReplicationError,
   type ReplicationErrorCode,
   type ReplicationErrorDetails,
 } from '../../errors/replication-error.ts';
-
-/** A server that asks for a longer pause is not obeyed: clients would never come back. */
-const LONGEST_PAUSE_MS = 3_600_000;
 
 /** What a server says of a request that it does not accept. */
 export interface Refusal {
@@ -86,15 +84,4 @@ export function blameless(error: unknown): unknown {
   if (!(error instanceof RefusedError) || ![404, 405, 410].includes(error.status)) return error;
   const { message, status, refusal, place, cause } = error;
   return new RefusedError('remote_failed', message, { status, refusal, place, cause });
-}
-
-/** Milliseconds of a `Retry-After`, which is a number of seconds or a date. */
-function readRetryAfter(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  const text = value.trim();
-  let ms = Number.NaN;
-  if (/^\d+$/.test(text)) ms = Number(text) * 1000;
-  // Date.parse() makes a date of nearly everything.
-  else if (text.endsWith(' GMT')) ms = Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_PAUSE_MS);
 }

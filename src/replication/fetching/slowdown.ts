@@ -1,12 +1,9 @@
 import type { Clock } from '../../async/clock.ts';
+import { longestDelay } from '../../async/retries.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 
 /** A wait for changes that ended sooner was not held by the server. */
 const HELD_MS = 5000;
-
-/** Delays after waits that brought nothing: from the first, doubled up to the last. */
-const FIRST_PAUSE_MS = 1000;
-const LAST_PAUSE_MS = 60_000;
 
 /**
  * Spaces waits for changes that end early and bring none: their server does not hold requests,
@@ -46,7 +43,7 @@ export class Slowdown {
   /** The first wait that ended early may have had real changes. */
   async #pause(signal: AbortSignal): Promise<void> {
     if (this.#early < 2) return;
-    const ms = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#early - 2, 16));
+    const ms = longestDelay(this.#early - 1);
     let cancel: (() => void) | undefined;
     const due = new Promise<void>((resolve) => {
       cancel = this.#clock.after(ms, resolve, true);

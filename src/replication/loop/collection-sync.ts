@@ -327,7 +327,7 @@ export class CollectionSync {
       if (direction === 'push') break;
     }
     this.#checkpoint = from;
-    // Not part of the round: changes must not wait for them.
+    // Not part of the round: changes must not wait for them. What fails comes with the next one.
     files?.fetchWanted().catch(() => undefined);
     // Then a round follows by itself.
     if (this.#push.isBehind) return;

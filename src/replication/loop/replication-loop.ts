@@ -1,3 +1,4 @@
+import { retryDelay } from '../../async/retries.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { ReplicaReport } from '../../protocol/replica-protocol.ts';
@@ -146,7 +147,8 @@ export class ReplicationLoop {
       this.#enter('needs_auth');
       return;
     }
-    const delay = retryDelay(this.#failures, retry_after, random);
+    // Never earlier than the server asked for.
+    const delay = (retry_after ?? 0) + retryDelay(this.#failures, random);
     this.retryAt = clock.now() + delay;
     this.#after(delay);
     this.#enter(stateOf(code));
@@ -230,21 +232,4 @@ export function shownStatus(
 
 function dateOf(instant: number | undefined): Date | undefined {
   return instant === undefined ? undefined : new Date(instant);
-}
-
-/** The longest delays of the first retry and of all later ones, in milliseconds. */
-const FIRST_MS = 1000;
-const LAST_MS = 60_000;
-
-/**
- * The delay before the next attempt: full jitter, so that clients that a server has lost at once do
- * not come back at once. See
- * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
- *
- * @param failures In a row, from 1.
- * @param asked What the server asked for, in milliseconds: never earlier.
- */
-function retryDelay(failures: number, asked: number | undefined, random: () => number): number {
-  const longest = Math.min(LAST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
-  return (asked ?? 0) + random() * longest;
 }
