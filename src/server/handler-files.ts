@@ -26,9 +26,15 @@ export interface AskedFile extends FileAsk {
   readonly report: (error: unknown) => void;
 }
 
+/** A row as it was sent. */
+export interface SentRow extends StoreRow {
+  /** The secret that its device sends files with: stores do not get it. */
+  readonly device?: string | undefined;
+}
+
 /** A row of a push, which may name files. */
 export interface RowCheck extends FileAsk {
-  readonly row: StoreRow;
+  readonly row: SentRow;
 }
 
 /** Files beside documents, which `documentFiles()` of `cairndb/server/files` makes. */

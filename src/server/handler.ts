@@ -220,23 +220,17 @@ async function readJson(request: Request, limit: number): Promise<unknown> {
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  const length = await readBody(request, limit, (part) => parts.push(part));
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  await readBody(request, limit, (part) => parts.push(part));
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Reads a body of at most `limit` bytes. @returns its length. */
+/** Reads a body of at most `limit` bytes. */
 async function readBody(
   request: Request,
   limit: number,
-  take: (part: Uint8Array) => void,
-): Promise<number> {
+  take: (part: Uint8Array<ArrayBuffer>) => void,
+): Promise<void> {
   const tooLarge = (): RequestFailure =>
     new RequestFailure(413, 'body_too_large', `The body has more than ${limit} bytes.`);
   if (Number(request.headers.get('content-length')) > limit) throw tooLarge();
@@ -248,7 +242,6 @@ async function readBody(
       if (bytes > limit) throw tooLarge();
       take(part.value);
     }
-    return bytes;
   } catch (error) {
     reader?.cancel().catch(() => undefined);
     if (error instanceof RequestFailure) throw error;
@@ -264,7 +257,7 @@ function unreadable(): RequestFailure {
  * Firefox has no `Request.body`: there the handler of a page reads the whole body, which is in
  * memory anyway.
  */
-async function streamOf(request: Request): Promise<ReadableStream<Uint8Array> | null> {
-  const { body } = request as { readonly body?: ReadableStream<Uint8Array> | null };
+async function streamOf(request: Request): Promise<Request['body']> {
+  const { body } = request as { readonly body?: Request['body'] };
   return body === undefined ? (await request.blob()).stream() : body;
 }

@@ -30,7 +30,7 @@ import {
 } from '../replication/protocol/wire-documents.ts';
 import type { Access } from './access.ts';
 import { RequestFailure } from './failures.ts';
-import type { HandlerFiles } from './handler-files.ts';
+import type { HandlerFiles, SentRow } from './handler-files.ts';
 import { pullScope, type RequestedScope, storedPlace } from './scopes.ts';
 import {
   ABSENT,
@@ -143,7 +143,7 @@ export async function visiblePage(page: PullAnswer, access: Access): Promise<Pul
 
 /** A row, with the operations that it consists of. */
 interface PushedRow {
-  readonly row: StoreRow;
+  readonly row: SentRow;
   readonly operations: readonly Operation[] | undefined;
 }
 
@@ -189,37 +189,32 @@ class Push {
     }
   }
 
-  async #make(rows: readonly StoreRow[]): Promise<StoreResult[]> {
-    const checked = await this.#check(rows);
-    const refused = new Map<StoreRow, StoreResult>();
-    for (const row of checked) {
-      const reason = row && (await this.#filesRefuse(row));
-      if (reason !== undefined) refused.set(row as StoreRow, rejected(reason, true));
+  async #make(rows: readonly SentRow[]): Promise<StoreResult[]> {
+    const allowed: StoreRow[] = [];
+    const refusals: (StoreResult | undefined)[] = [];
+    for (const row of await this.#check(rows)) {
+      const refusal = row ? await this.#filesRefuse(row) : NOT_ALLOWED;
+      refusals.push(refusal);
+      if (!row || refusal) continue;
+      const { device: _, ...stored } = row;
+      allowed.push(stored);
     }
-    const allowed = checked.filter((row) => row !== undefined && !refused.has(row)) as StoreRow[];
-    const made =
-      allowed.length > 0
-        ? await this.#store.push(
-            this.#collection,
-            allowed.map(({ device: _, ...row }) => row),
-          )
-        : [];
+    const made = allowed.length > 0 ? await this.#store.push(this.#collection, allowed) : [];
     let next = 0;
-    return checked.map((row) =>
-      row ? (refused.get(row) ?? (made[next++] as StoreResult)) : NOT_ALLOWED,
-    );
+    return refusals.map((refusal) => refusal ?? (made[next++] as StoreResult));
   }
 
-  /** Why a document may not name the files that it names. */
-  async #filesRefuse(row: StoreRow): Promise<string | undefined> {
+  /** A refusal where a document may not name the files that it names. */
+  async #filesRefuse(row: SentRow): Promise<StoreResult | undefined> {
     const { canRead } = this.#access;
     const [documents, collection] = [this.#store, this.#collection];
-    return this.#files?.refusal({ documents, collection, canRead, row });
+    const reason = await this.#files?.refusal({ documents, collection, canRead, row });
+    return reason === undefined ? undefined : rejected(reason, true);
   }
 
   /** Applies operations to what the store has; `undefined` where the conflict stays. */
   async #merge(
-    { id, ...row }: StoreRow,
+    { id, ...row }: SentRow,
     operations: readonly Operation[],
     stored: StoredRow | undefined,
   ): Promise<StoreResult | undefined> {
@@ -238,14 +233,14 @@ class Push {
    * The rows that the user may write, each with the version that was checked; `undefined` for the
    * others.
    */
-  async #check(rows: readonly StoreRow[]): Promise<(StoreRow | undefined)[]> {
+  async #check(rows: readonly SentRow[]): Promise<(SentRow | undefined)[]> {
     const { canRead, canWrite } = this.#access;
     if (!canWrite && !canRead) return [...rows];
     const mayMake = async (id: string, document: unknown) => !canWrite || canWrite(id, document);
     // Nobody replaces what is hidden from him, though the pull tells its id and version.
     const mayReplace = async (id: string, document: unknown) =>
       (!canRead || (await canRead(id, document))) && mayMake(id, document);
-    const checked: (StoreRow | undefined)[] = [];
+    const checked: (SentRow | undefined)[] = [];
     let stored = new Map<string, StoredRow>();
     for (const [index, row] of rows.entries()) {
       if (index % CHECKED_AT_ONCE === 0)

@@ -7,8 +7,6 @@ export interface StoreRow {
   /** The version of the server's state that the row derives from. */
   readonly base?: string | undefined;
   readonly key: string;
-  /** What the device sends its files with; stores do not get it. */
-  readonly device?: string | undefined;
   /** `undefined`: deleted. */
   readonly document?: WireDocument | undefined;
   /**

@@ -105,16 +105,19 @@ export function streamEvents(
   let drained: () => void = () => undefined;
   let beat: ReturnType<typeof setInterval>;
   let life: ReturnType<typeof setTimeout>;
+  const leave = () => {
+    ended.abort();
+    clearInterval(beat);
+    clearTimeout(life);
+    drained();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const send = (text: string) => controller.enqueue(encoder.encode(text));
         const end = () => {
           if (ended.signal.aborted) return;
-          ended.abort();
-          clearInterval(beat);
-          clearTimeout(life);
-          drained();
+          leave();
           controller.close();
         };
         beat = setInterval(() => send(':\n\n'), BEAT_MS);
@@ -136,12 +139,7 @@ export function streamEvents(
           });
       },
       pull: () => drained(),
-      cancel() {
-        ended.abort();
-        clearInterval(beat);
-        clearTimeout(life);
-        drained();
-      },
+      cancel: leave,
     },
     { highWaterMark: MOST_WAITING, size: (part) => part.byteLength },
   );
