@@ -28,8 +28,8 @@ const common: UserConfig = {
   // The two ends of the worker's wire have to be of one version, and a page without a bundler
   // cannot resolve package names: dist carries what it needs.
   deps: {
-    alwaysBundle: [/^(comlink|idb|nanoid|@noble\/ciphers)(\/|$)/],
-    onlyBundle: ['comlink', 'idb', 'nanoid', '@noble/ciphers'],
+    alwaysBundle: [/^(comlink|idb|nanoid|@noble\/(ciphers|hashes))(\/|$)/],
+    onlyBundle: ['comlink', 'idb', 'nanoid', '@noble/ciphers', '@noble/hashes'],
   },
 };
 

@@ -16,6 +16,7 @@ import {
   readPushAnswer,
   readWatchAnswer,
 } from './protocol/http-answers.ts';
+import { PART_BYTES } from './protocol/http-fields.ts';
 import { toWireRow, type WireRow } from './protocol/http-requests.ts';
 import type {
   LocalChange,
@@ -27,9 +28,6 @@ import type {
 
 /** Twice as long as a server holds a request: a silent one is lost. */
 const SILENCE_MS = 50_000;
-
-/** Bytes of a file that a server sends at once. */
-const PART_BYTES = 1024 * 1024;
 
 /** Codes of a server that knows nothing of its abilities. */
 const FINAL: ReadonlySet<string> = new Set([

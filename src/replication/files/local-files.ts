@@ -1,11 +1,10 @@
+import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { toHex } from '../../codec/exact-json/base64.ts';
-import { BytesHash } from '../../codec/hash-bytes.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { FileRef } from '../protocol/files.ts';
-
-/** Bytes of a part: of what is in memory at once. Servers take no longer ones. */
-export const PART_BYTES = 1024 * 1024;
+import { PART_BYTES } from '../protocol/http-fields.ts';
 
 /** A file that is here. */
 interface KnownFile {
@@ -63,9 +62,9 @@ export class LocalFiles {
   /** Keeps content, which the server shall get. It is in storage when this resolves. */
   async keep(content: Blob): Promise<FileRef> {
     const { size, type } = content;
-    const hash = new BytesHash();
-    for (let at = 0; at < size; at += PART_BYTES) hash.add(await bytesAt(content, at));
-    const sha256 = hash.end();
+    const hash = sha256Hash.create();
+    for (let at = 0; at < size; at += PART_BYTES) hash.update(await bytesAt(content, at));
+    const sha256 = bytesToHex(hash.digest());
     const ref = { sha256, size, type };
     if ((await this.#files.get(sha256))?.isWhole) return ref;
     for (let at = 0; at < size; at += PART_BYTES)

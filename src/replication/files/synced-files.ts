@@ -1,4 +1,5 @@
-import { BytesHash } from '../../codec/hash-bytes.ts';
+import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
@@ -15,9 +16,10 @@ import {
   refsIn,
   withoutContent,
 } from '../protocol/files.ts';
+import { PART_BYTES } from '../protocol/http-fields.ts';
 import type { RemoteFiles } from '../protocol/remote.ts';
 import type { RemoteCalls } from '../rounds/remote-calls.ts';
-import { LocalFiles, PART_BYTES } from './local-files.ts';
+import { LocalFiles } from './local-files.ts';
 
 /** What files tell. */
 export interface FilesEvents {
@@ -200,7 +202,7 @@ export class SyncedFiles implements RoundFiles {
   async #download(ref: FileRef): Promise<void> {
     const { sha256, size } = ref;
     if (await this.#local.isWhole(ref)) return;
-    const hash = new BytesHash();
+    const hash = sha256Hash.create();
     for (let at = 0; at < size; ) {
       const known = await this.#local.part(sha256, at);
       const length = Math.min(PART_BYTES, size - at);
@@ -210,11 +212,11 @@ export class SyncedFiles implements RoundFiles {
         throw damaged(ref, `A part has ${bytes.length} bytes, not ${length}.`);
       }
       if (!known) await this.#local.keepPart(sha256, at, bytes);
-      hash.add(bytes);
+      hash.update(bytes);
       at += length;
       this.#events.progress({ sha256, direction: 'down', bytes: at, size });
     }
-    if (hash.end() !== sha256) {
+    if (bytesToHex(hash.digest()) !== sha256) {
       await this.#local.remove(ref);
       throw damaged(ref, 'Its content has another SHA-256.');
     }

@@ -9,6 +9,9 @@ export const DEFAULT_LIMIT = 500;
 /** UTF-8 bytes of the longest id: Postgres refuses keys of an index over 2,700 bytes. */
 export const MAX_ID_BYTES = 1500;
 
+/** Bytes of a part of a file: the most that is sent, and in memory, at once. */
+export const PART_BYTES = 1024 * 1024;
+
 /**
  * What versions, keys and checkpoints consist of: every store and every log takes them as they are.
  */

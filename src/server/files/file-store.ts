@@ -13,7 +13,7 @@ export interface UploadName extends FileName {
 
 /**
  * Where a server keeps files: {@link memoryFiles}, {@link postgresFiles}, or your own. Files are
- * made of the parts in which they came, each at most {@link MAX_PART}.
+ * made of the parts in which they came, each of at most 1 MiB.
  */
 export interface FileStore {
   /** Bytes of an upload so far; `undefined` once it is done. */
@@ -65,9 +65,6 @@ export interface FileStore {
   /** Creates tables and the like. It may run again. */
   setup?(): Promise<void>;
 }
-
-/** Most bytes of a part. */
-export const MAX_PART = 1024 * 1024;
 
 interface Upload {
   parts: Uint8Array[];

@@ -1,8 +1,10 @@
-import { BytesHash } from '../../codec/hash-bytes.ts';
+import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { OptionError } from '../../errors/errors.ts';
+import { PART_BYTES } from '../../replication/protocol/http-fields.ts';
 import type { AskedFile, HandlerFiles, RowCheck } from '../handler-files.ts';
 import type { Store } from '../store.ts';
-import { type FileName, type FileStore, MAX_PART, type UploadName } from './file-store.ts';
+import type { FileName, FileStore, UploadName } from './file-store.ts';
 
 export {
   type FileName,
@@ -141,7 +143,7 @@ class FilesOfDocuments implements ServerFiles {
     const known = await this.#store.received(upload);
     if (known === undefined) return json({ received: size, done: true });
     if (from !== known) return json({ received: known, done: false });
-    const bytes = await readBytes(request, MAX_PART);
+    const bytes = await readBytes(request, PART_BYTES);
     const damaged = async () => {
       await this.#store.discard(upload);
       return fail(422, 'file_damaged', 'The file has another size or SHA-256 than it was to have.');
@@ -161,14 +163,14 @@ class FilesOfDocuments implements ServerFiles {
   }
 
   async #hashOf(upload: UploadName, size: number): Promise<string> {
-    const hash = new BytesHash();
+    const hash = sha256Hash.create();
     for (let from = 0; from < size; ) {
       const bytes = await this.#store.uploaded(upload, from);
       if (!bytes || bytes.length === 0) return '';
-      hash.add(bytes);
+      hash.update(bytes);
       from += bytes.length;
     }
-    return hash.end();
+    return bytesToHex(hash.digest());
   }
 
   /** A file, or the requested range of it. */
@@ -285,7 +287,7 @@ function rangeOf(
 }
 
 /** The range of one part, for a page: a header would need a preflight in some browsers. */
-const partFrom = (from: string): string => `bytes=${from}-${Number(from) + MAX_PART - 1}`;
+const partFrom = (from: string): string => `bytes=${from}-${Number(from) + PART_BYTES - 1}`;
 
 function json(value: object): Response {
   return Response.json(value, {
