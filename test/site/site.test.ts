@@ -114,6 +114,19 @@ describe('in Chromium', () => {
     },
   );
 
+  test('no code block scrolls sideways, on a phone or a laptop', async () => {
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of ['get-started/react', 'migrating/dexie', 'guides/queries']) {
+        await page.goto(`${origin}/${path}`);
+        const cut = await page
+          .locator('main pre')
+          .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
+        expect(cut, `${path} at ${width}`).toBe(0);
+      }
+    }
+  });
+
   test.for([360, 390, 1280])(
     'the home page of %d px shows how to install and all of its first code, whatever the fonts',
     async (width) => {
