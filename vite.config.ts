@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { citiesAsset } from './tools/build/cities-asset.ts';
 import { fontPreload } from './tools/build/font-preload.ts';
+import { publishedFigures } from './tools/build/published-figures.ts';
 import { serviceWorker } from './tools/build/service-worker.ts';
 import { sourceWorker } from './tools/build/source-worker.ts';
 import { sqlText } from './tools/build/sql-text.ts';
@@ -28,6 +29,7 @@ export default defineConfig({
     workerScript(),
     sqlText(),
     citiesAsset(),
+    publishedFigures(['cairn-worker', 'dexie', 'idb', 'lokijs']),
     fontPreload(),
     serviceWorker(),
   ],

@@ -11,6 +11,15 @@ describe.runIf(runs('chromium'))('speed', () => {
 
   afterAll(() => site?.close());
 
+  test('published results are there until a visitor measures', async () => {
+    const { page, part } = site;
+    expect(await part('racing').innerText()).toBe('Measured by us. Run it on your device.');
+    const charts = await page.locator('.chart').allInnerTexts();
+    expect(charts).toHaveLength(8);
+    expect(charts.filter((chart) => chart.includes('–'))).toEqual([]);
+    expect(await part('machine').innerText()).toMatch(/^Chromium \S+ on .+, 10,000 documents\.$/);
+  });
+
   test('four databases run the same work and leave nothing behind', async () => {
     const { page, part } = site;
     const stored = () =>

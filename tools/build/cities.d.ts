@@ -20,3 +20,14 @@ declare module 'virtual:cities' {
   /** URL of their file, relative to the page. */
   export const url: string;
 }
+
+declare module 'virtual:published-figures' {
+  export const figures: readonly [
+    workload: string,
+    metric: string,
+    contender: string,
+    values: readonly number[],
+  ][];
+  /** Browser, system, cores and day of the measurement. */
+  export const machine: string;
+}

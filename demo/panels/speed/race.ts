@@ -1,3 +1,4 @@
+import { figures as published } from 'virtual:published-figures';
 import { signal } from '@preact/signals';
 import { perform } from '../../../bench/page/perform.mjs';
 import type { Given } from '../../../bench/page/session.mjs';
@@ -12,23 +13,32 @@ const SEED = 1;
 /** Milliseconds after which a loop stops early. */
 const PATIENCE_MS = 2000;
 
+export const keyOf = (workload: string, metric: string, contender: string): string =>
+  [workload, metric, contender].join('/');
+
 /** Measured values, one for each round, by `keyOf`. */
 export type Figures = ReadonlyMap<string, readonly number[]>;
 
 export const size = signal<(typeof SIZES)[number]>('10000');
 /** Number of rounds; the charts show medians. */
 export const rounds = signal<'1' | '3'>('3');
-export const figures = signal<Figures>(new Map());
-/** The size that the figures are of. */
-export const measuredSize = signal(0);
+/** At first those that the documentation publishes. */
+export const figures = signal<Figures>(
+  new Map(
+    CONTENDERS.flatMap(({ peer, name }) =>
+      published
+        .filter(([, , contender]) => contender === peer.name)
+        .map(([workload, metric, , values]) => [keyOf(workload, metric, name), values] as const),
+    ),
+  ),
+);
+/** The number of measured documents; `undefined`: the figures are the published ones. */
+export const measuredSize = signal<number | undefined>(undefined);
 /** The running workload as text, empty when idle. */
 export const racing = signal('');
 export const raceProblem = signal('');
 
 let stop = new AbortController();
-
-export const keyOf = (workload: string, metric: string, contender: string): string =>
-  [workload, metric, contender].join('/');
 
 export const cancelRace = (): void => stop.abort();
 
