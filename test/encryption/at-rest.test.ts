@@ -20,6 +20,12 @@ const [NAME, LABEL, FIELD, VALUE, ID, KEY] = WORDS as [
   string,
 ];
 
+/** Part of the name of a column. */
+const STOP = 'popocatepetl';
+
+const VECTOR = new Float32Array(16).map((_, at) => Math.sin(at + 1));
+const VECTORS = { vector: 'at', dimensions: VECTOR.length, metric: 'dot' } as const;
+
 /** How a word may stand in storage. */
 function encodings(word: string): string[] {
   const utf8 = Buffer.from(word, 'utf8');
@@ -49,7 +55,12 @@ async function fill(driver: ReturnType<typeof memoryDriver>, isSealed: boolean):
   const db = new Database({ name: 'mountains', storage });
   const documents = new db.Collection({
     ...{ name: NAME, type: 'DOCUMENT_BASED' as const },
-    indexes: [FIELD, { fields: `${FIELD}2`, unique: true }, { text: FIELD }],
+    indexes: [
+      FIELD,
+      { fields: `${FIELD}2`, unique: true },
+      { text: FIELD, stop_words: [STOP] },
+      VECTORS,
+    ],
   });
   // Enough for segments with documents beside them, and for a checkpoint, which has words.
   await documents.insertMany(
@@ -57,6 +68,7 @@ async function fill(driver: ReturnType<typeof memoryDriver>, isSealed: boolean):
       _id: `${ID} ${n}`,
       [FIELD]: `${VALUE} ${n}`,
       [`${FIELD}2`]: n,
+      at: VECTOR,
       bytes: new TextEncoder().encode(VALUE.padEnd(1000)),
       map: new Map([[VALUE, new Set([VALUE])]]),
     })),
@@ -82,10 +94,12 @@ test('no word of an encrypted database is in storage, in keys or values', async 
   expect(raw.length).toBeGreaterThanOrEqual(stored.length);
   for (const all of [stored, raw])
     expect(all.filter(({ store }) => store === 'bodies').length).toBeGreaterThan(30);
-  for (const word of [...WORDS, VALUE.toLowerCase()]) {
+  const secrets = [...WORDS, VALUE.toLowerCase(), STOP].map(encodings);
+  secrets.push([bytesOf(VECTOR)]);
+  for (const secret of secrets) {
     // The search finds what is there.
-    expect(encodings(word).some((encoded) => clear.includes(encoded))).toBe(true);
-    for (const encoded of encodings(word)) expect(hidden.includes(encoded)).toBe(false);
+    expect(secret.some((encoded) => clear.includes(encoded))).toBe(true);
+    for (const encoded of secret) expect(hidden.includes(encoded)).toBe(false);
   }
 });
 

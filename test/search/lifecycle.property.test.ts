@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { encrypted } from '../../src/encryption/index.ts';
 import type { DocumentCollection, IndexOption, StorageDriver } from '../../src/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from '../engine/engine-client.ts';
@@ -10,6 +11,7 @@ interface Note {
   more?: string | string[];
   at?: number[];
   n?: number;
+  ends?: Date;
 }
 
 type Notes = DocumentCollection<Note>;
@@ -53,6 +55,8 @@ const note: fc.Arbitrary<Note> = fc.record(
     more: fc.oneof(text, fc.array(text, { maxLength: 2 })),
     at: fc.tuple(fc.nat(5), fc.nat(5)).map((pair): number[] => pair),
     n: fc.nat(3),
+    // Of the clock of the test.
+    ends: fc.nat(20).map((seconds) => new Date(1_700_000_000_000 + 1000 * seconds)),
   },
   { requiredKeys: [] },
 );
@@ -91,6 +95,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 /** A collection through its life, with all searches compared with a look at all documents. */
 class Life {
   readonly #driver: StorageDriver;
+  readonly #isSealed: boolean;
   #name = 'notes';
   #version = 1;
   #option = 0;
@@ -101,9 +106,11 @@ class Life {
   #files: Blob[] = [];
   searches = 0;
 
-  constructor(driver: StorageDriver) {
-    this.#driver = driver;
-    this.#open = openClient(driver, undefined, 1);
+  constructor(isSealed: boolean) {
+    const driver = memoryDriver();
+    this.#isSealed = isSealed;
+    this.#driver = isSealed ? encrypted(driver, { key: new Uint8Array(32) }) : driver;
+    this.#open = openClient(this.#driver, undefined, 1);
     this.#notes = this.#declare();
   }
 
@@ -117,6 +124,7 @@ class Life {
     return new this.#open.client.Collection<Note>({
       ...{ name: this.#name, type: 'DOCUMENT_BASED', caching: this.#caching },
       activate_drop_method: true,
+      expire_after: { field: 'ends', seconds: 0 },
       indexes: [...(OPTIONS[this.#option] as IndexOption[])],
       ...(this.#version > 1 && { version: this.#version, migrate: migrate as never }),
     }) as never;
@@ -129,8 +137,8 @@ class Life {
     });
     ended.catch(() => undefined);
     for (let turn = 0; !isOver && turn < 5000; turn++) {
-      // Code loads in its own time.
-      if (turn > 500) await new Promise((resolve) => setTimeout(resolve, 1));
+      // Code loads, and keys seal, in their own time.
+      if (turn > (this.#isSealed ? 2 : 500)) await new Promise((resolve) => setTimeout(resolve, 1));
       await settled();
       if (turn % 20 === 19) await this.#open.clock.advance(20);
     }
@@ -271,8 +279,8 @@ class Life {
 
 test('searches find what is there, whatever happens to a collection', async () => {
   let searches = 0;
-  const run = async (steps: readonly Step[]) => {
-    const life = new Life(memoryDriver());
+  const run = async (steps: readonly Step[], isSealed: boolean) => {
+    const life = new Life(isSealed);
     for (const step of steps) {
       await life.take(step);
       await life.check();
@@ -280,6 +288,9 @@ test('searches find what is there, whatever happens to a collection', async () =
     await life.end();
     searches += life.searches;
   };
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), run), runs(80));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), fc.boolean(), run),
+    runs(80),
+  );
   expect(searches).toBeGreaterThan(100);
 });

@@ -145,7 +145,13 @@ export class DocumentIndexes {
   }
 
   /** Extracts the keys of a record. A new version reuses unchanged keys of the last one. */
-  extract(record: StoredRecord, body: Body, before?: StoredRecord, fields?: object): void {
+  extract(
+    record: StoredRecord,
+    body: Body,
+    before?: StoredRecord,
+    fields?: object,
+    read: 'read' | 'readStored' = 'read',
+  ): void {
     if (this.isEmpty) return;
     const known = before?.indexKeys;
     if (known?.length === this.width && before?.body === body && !this.#build) {
@@ -153,7 +159,7 @@ export class DocumentIndexes {
       return;
     }
     const document = this.#documentOf(record, body, fields);
-    record.indexKeys = this.#slots.map((slot) => slot?.read(document));
+    record.indexKeys = this.#slots.map((slot) => slot?.[read](document));
   }
 
   /**

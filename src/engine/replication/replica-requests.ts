@@ -362,7 +362,7 @@ type Outcome = readonly [row: RemoteRow, result: RecordState | undefined];
  * @throws {ValueError} `unique_violation`
  */
 function applyRemoteRows(
-  { records, versions }: CollectionContext,
+  { records, indexes, versions }: CollectionContext,
   replica: Replica,
   outcomes: readonly Outcome[],
   scope?: string,
@@ -382,7 +382,8 @@ function applyRemoteRows(
       const rank = before?.rank ?? records.takeRank();
       const record = new StoredRecord(id, rank, flags, stamps, body);
       if (isRemote && version !== undefined) record.remoteVersion = replica.tagged(version, scopes);
-      versions.prepare(record, before);
+      // A wrong vector of one document must not stop all: no other client can be asked to mend it.
+      indexes.extract(record, body, before, undefined, 'readStored');
       made.push({ record, before, kind: before ? 'update' : 'insert' });
     }
     return () => {

@@ -1,0 +1,47 @@
+import { afterEach, expect, test } from 'vitest';
+import { Database } from '../../src/index.ts';
+import { replicate } from '../../src/replication/index.ts';
+import { MemoryRemote } from '../replication/memory-remote.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+function device(remote: MemoryRemote) {
+  const db = new Database({ name: crypto.randomUUID(), storage: 'memory' });
+  const notes = new db.Collection<{ text?: string; at?: number[] }>({
+    ...{ name: 'notes', type: 'DOCUMENT_BASED' },
+    indexes: [{ vector: 'at', dimensions: 2, metric: 'cosine' }, { text: 'text' }],
+  });
+  const sync = replicate(notes, { remote });
+  open.push(async () => {
+    await sync.stop();
+    await db.close();
+  });
+  const near = async () => (await notes.nearest([1, 1])).map(({ document }) => document._id).sort();
+  return { notes, sync, near };
+}
+
+// Another app may write with another model, and this one cannot mend it.
+test('documents of a server with wrong vectors come, and no neighbours are found of them', async () => {
+  const remote = new MemoryRemote();
+  remote.write('good', { text: 'a', at: [1, 2] });
+  remote.write('long', { text: 'b', at: [1, 2, 3] });
+  remote.write('zero', { text: 'b', at: [0, 0] });
+  const { notes, sync, near } = device(remote);
+  await sync.settled();
+  expect(await notes.count()).toBe(3);
+  expect(await near()).toEqual(['good']);
+  expect(await notes.search('b')).toHaveLength(2);
+  remote.edit('good', { at: 'none' });
+  remote.edit('long', { at: [3, 4] });
+  await sync.settled();
+  expect(await near()).toEqual(['long']);
+  const refused = notes.patch('zero', { at: [0, 0], text: 'c' });
+  await expect(refused).rejects.toMatchObject({ code: 'vector_invalid' });
+  await notes.patch('zero', { at: [1, 0] });
+  await sync.settled();
+  expect(await near()).toEqual(['long', 'zero']);
+  expect(remote.document('zero')).toMatchObject({ at: [1, 0] });
+});
