@@ -43,14 +43,14 @@ interface Row {
 export const TABLES = [
   'CREATE TABLE IF NOT EXISTS cairn_databases (name TEXT PRIMARY KEY, mark TEXT NOT NULL)',
   'CREATE TABLE IF NOT EXISTS cairn_values (name TEXT NOT NULL, k TEXT NOT NULL, part INTEGER NOT NULL, v BLOB NOT NULL, PRIMARY KEY (name, k, part))',
-  'CREATE TABLE IF NOT EXISTS cairn_guard (holds INTEGER NOT NULL CHECK (holds = 1))',
 ];
 
 const MARK = 'SELECT mark FROM cairn_databases WHERE name = ?';
+/** Fails if the database is gone: a mark is never null. */
 const GUARD =
-  'INSERT INTO cairn_guard SELECT COUNT(*) FROM cairn_databases WHERE name = ? AND mark = ?';
-const UNGUARD = 'DELETE FROM cairn_guard';
-const SET_MARK = 'UPDATE cairn_databases SET mark = ? WHERE name = ?';
+  'INSERT INTO cairn_databases SELECT ?, NULL WHERE NOT EXISTS (SELECT 1 FROM cairn_databases WHERE name = ?)';
+/** Fails if another one has written since. */
+const SET_MARK = 'UPDATE cairn_databases SET mark = CASE mark WHEN ? THEN ? END WHERE name = ?';
 const ADD = 'INSERT OR IGNORE INTO cairn_databases VALUES (?, ?)';
 const PUT = 'INSERT OR REPLACE INTO cairn_values VALUES (?, ?, ?, ?)';
 const SOME = 'SELECT k, part, v FROM cairn_values WHERE name = ? AND k IN';
@@ -217,10 +217,9 @@ export class SqliteDatabase extends SharedDatabase {
     const after = freshMark();
     try {
       await this.#driver.transaction([
-        { sql: GUARD, params: [this.#name, before] },
-        { sql: UNGUARD, params: [] },
+        this.#guard(),
+        { sql: SET_MARK, params: [before, after, this.#name] },
         ...statements,
-        { sql: SET_MARK, params: [after, this.#name] },
       ]);
       this.#mark = after;
     } catch (error) {
@@ -261,7 +260,10 @@ export class SqliteDatabase extends SharedDatabase {
     else if (type !== 'delete') {
       const [stored] = await this.#some(store, [operation.key]);
       value = resolveFence(stored as object | undefined, operation);
-      if (!value) return this.#guard(statements);
+      if (!value) {
+        statements.push(this.#guard());
+        return 0;
+      }
     }
     remove(k, `${k}0`);
     if (!value) return 0;
@@ -274,10 +276,8 @@ export class SqliteDatabase extends SharedDatabase {
     return bytes.length;
   }
 
-  /** A check alone has to be made in a transaction too. */
-  #guard(statements: Statement[]): number {
-    statements.push({ sql: UNGUARD, params: [] });
-    return 0;
+  #guard(): Statement {
+    return { sql: GUARD, params: [this.#name, this.#name] };
   }
 
   async #some(store: StoreName, keys: readonly StorageKey[]): Promise<unknown[]> {

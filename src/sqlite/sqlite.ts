@@ -105,8 +105,8 @@ const storages = new WeakMap<SqliteDriver, StorageDriver>();
 
 /**
  * Storage in an SQLite, for shells of native apps and programs: Capacitor, Expo, React Native,
- * Tauri, Electron, Bun, Deno, Node. All databases of Cairn are in three tables, `cairn_databases`,
- * `cairn_values` and `cairn_guard`, beside those of the app.
+ * Tauri, Electron, Bun, Deno, Node. All databases of Cairn are in two tables, `cairn_databases` and
+ * `cairn_values`, beside those of the app.
  *
  * Calls reject with
  *

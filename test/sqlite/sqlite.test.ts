@@ -28,7 +28,7 @@ async function stored(driver: SqliteDriver): Promise<number[]> {
   return found.map(({ n }) => n);
 }
 
-test('three tables stand beside those of the app, for any number of databases', async () => {
+test('two tables stand beside those of the app, for any number of databases', async () => {
   const driver = await openSqlite();
   driver.run('CREATE TABLE mine (n INTEGER)', []);
   for (const name of ['shop', 'Shop', 'kiosk']) {
@@ -37,9 +37,11 @@ test('three tables stand beside those of the app, for any number of databases', 
     await db.close();
   }
   const tables = await driver.all("SELECT name FROM sqlite_master WHERE type = 'table'", []);
-  expect(tables.map((row) => (row as { name: string }).name).sort()).toEqual(
-    ['cairn_databases', 'cairn_guard', 'cairn_values', 'mine'].sort(),
-  );
+  expect(tables.map((row) => (row as { name: string }).name).sort()).toEqual([
+    'cairn_databases',
+    'cairn_values',
+    'mine',
+  ]);
   const { db } = open(driver, 'Shop');
   await db.destroy();
   expect(await driver.all('SELECT name FROM cairn_databases ORDER BY name', [])).toEqual([
@@ -90,7 +92,11 @@ describe('a bridge', () => {
     ['database disk image is malformed', 'data_damaged'],
     ['out of memory', 'storage_failed'],
   ])('that fails with "%s" rejects with %s, and the next save stores all', async (said, code) => {
-    const { driver, state, db, things } = await faulty(/^INSERT INTO cairn_guard/, said, 'before');
+    const { driver, state, db, things } = await faulty(
+      /^INSERT INTO cairn_databases/,
+      said,
+      'before',
+    );
     await things.insert({ n: 1 });
     await things.save();
     state.isArmed = true;
@@ -103,7 +109,11 @@ describe('a bridge', () => {
 
   test('whose answer is lost after the write has stored it', async () => {
     const lost = 'connection lost';
-    const { driver, state, db, things } = await faulty(/^INSERT INTO cairn_guard/, lost, 'after');
+    const { driver, state, db, things } = await faulty(
+      /^INSERT INTO cairn_databases/,
+      lost,
+      'after',
+    );
     await things.insert({ n: 1 });
     await things.save();
     state.isArmed = true;
@@ -143,7 +153,7 @@ describe('a bridge', () => {
     vi.useRealTimers();
     isSilent = false;
     await db.save();
-    for (const work of late.slice(0, 1)) expect(work).toThrow(/CHECK constraint/);
+    for (const work of late.slice(0, 1)) expect(work).toThrow(/NOT NULL constraint/);
     await db.close();
     expect(await stored(driver)).toEqual([1, 2]);
   });
@@ -163,7 +173,7 @@ describe('a bridge', () => {
     await things.save();
     await things.patch(_id, { n: 2 });
     await db.close();
-    for (const write of writes.slice(1)) expect(write).toThrow(/CHECK constraint/);
+    for (const write of writes.slice(1)) expect(write).toThrow(/NOT NULL constraint/);
     expect(await stored(driver)).toEqual([2]);
   });
 
@@ -200,6 +210,18 @@ test('a second process that takes over loses nothing to the first', async () => 
   await first.things.insert({ n: 3 });
   await first.db.close();
   expect(await stored(driver)).toEqual([1, 2, 3]);
+});
+
+test('what a second process deletes stays deleted, whatever the first still writes', async () => {
+  const driver = await openSqlite();
+  const first = open(driver);
+  await first.things.insert({ n: 1 });
+  await first.things.save();
+  await open({ ...driver }).db.destroy();
+  await first.things.insert({ n: 2 });
+  await expect(first.things.save()).rejects.toMatchObject({ code: 'database_destroyed' });
+  await first.db.close().catch(() => undefined);
+  expect(await stored(driver)).toEqual([]);
 });
 
 describe('a database of a newer version', () => {
