@@ -266,6 +266,13 @@ export default [
     modifyEsbuildConfig: besideClient,
   },
   {
+    name: 'tests of a remote',
+    path: 'dist/replication-testing.js',
+    limit: '7 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
     name: 'server half of replication',
     path: 'dist/server.js',
     limit: '29 kB',

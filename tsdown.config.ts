@@ -126,6 +126,13 @@ export default defineConfig([
     entry: { 'server-files': 'src/server/files/index.ts' },
   },
   {
+    ...common,
+    platform: 'neutral',
+    clean: false,
+    // Apart from replication, whose files it must not cut.
+    entry: { 'replication-testing': 'src/replication/testing/index.ts' },
+  },
+  {
     // For service workers that no bundler has put together: import() is forbidden there.
     ...worker({ static: 'src/cairndb.ts' }),
     sourcemap: false, // those of the other files show the same sources

@@ -110,8 +110,10 @@ export class MemoryRemote implements Remote<number> {
       return known.change.key === row.key || !document ? { version } : { version, document };
     }
     const isNew = !known?.change.document;
-    if (row.base === undefined ? !isNew : known?.change.version !== row.base)
-      return { conflict: this.#sendable(known?.change as RemoteChange) };
+    const { change = { id: row.id, version: 'none', document: undefined } } = known ?? {};
+    if (isNew && !row.document) return { version: change.version };
+    if (row.base === undefined ? !isNew : change.version !== row.base)
+      return { conflict: this.#sendable(change) };
     const document = row.document && this.stored(row.document);
     const version = this.#put({ ...row, document }, known?.keys ?? []);
     return document === row.document ? { version } : { version, document: document as object };
