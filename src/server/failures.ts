@@ -1,16 +1,35 @@
 import { Malformed } from '../codec/exact-json/json-checks.ts';
 import type { ErrorAnswer } from '../replication/protocol/http-answers.ts';
-import { ServerError } from './server-error.ts';
+import { ServerError, type ServerErrorCode } from './server-error.ts';
+
+/** What a server answers, beside the codes of {@link ServerError}. */
+export type AnswerCode =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'route_unknown'
+  | 'method_not_allowed'
+  | 'content_type_unsupported'
+  | 'body_too_large'
+  | 'body_unreadable'
+  | 'json_invalid'
+  | 'message_invalid'
+  | 'rows_too_many'
+  | 'scope_unknown'
+  | 'store_failed'
+  | 'file_unknown'
+  | 'file_too_large'
+  | 'file_damaged'
+  | 'range_invalid';
 
 /** A request that gets an answer with a status of 400 or higher. */
 export class RequestFailure extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: AnswerCode | ServerErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
-    code: string,
+    code: RequestFailure['code'],
     message: string,
     headers: Readonly<Record<string, string>> = {},
   ) {

@@ -14,12 +14,7 @@ export interface AskedFile extends FileAsk {
   readonly request: Request;
   readonly sha256: string;
   /** Makes the answer of a failure. */
-  readonly fail: (
-    status: number,
-    code: string,
-    message: string,
-    headers?: Readonly<Record<string, string>>,
-  ) => RequestFailure;
+  readonly fail: (...failure: ConstructorParameters<typeof RequestFailure>) => RequestFailure;
   /** Reads a body of at most so many bytes. */
   readonly readBytes: (request: Request, limit: number) => Promise<Uint8Array>;
   /** Gets what fails behind the answer. */

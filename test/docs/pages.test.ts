@@ -72,20 +72,34 @@ test('every decision that the code names exists', () => {
   expect(named.filter((name) => !decisions.some((file) => file.startsWith(name)))).toEqual([]);
 });
 
+/** Sections that are not called as a class. */
+const TITLES: Readonly<Record<string, string>> = { Answer: 'Answers of a server' };
+
 describe('docs/errors.md lists exactly the codes of', () => {
   const sections = readText('docs/errors.md').split(/^## /m).slice(1);
-  const classes = readdirSync(`${ROOT}src/errors`).flatMap((file) => {
-    const [, name, codes] =
-      /export type (\w+)Code =([^;]+);/.exec(readText(`src/errors/${file}`)) ?? [];
-    return name && codes
-      ? [{ name, codes: [...codes.matchAll(/'(\w+)'/g)].map(([, code]) => code) }]
-      : [];
+  const code = sources
+    .filter((path) => path.startsWith('/src/') && path.endsWith('.ts'))
+    .map((path) => readText(path.slice(1)));
+  const codesIn = (text: string) =>
+    [...new Set([...text.matchAll(/'(\w+)'/g)].map(([, one]) => one))].toSorted();
+  const types = code.flatMap((text) => [...text.matchAll(/^export type (\w+)Code =\n?(.+?;)$/gms)]);
+  const classes = types
+    .map(([, name = '', codes = '']) => ({ name: TITLES[name] ?? name, codes: codesIn(codes) }))
+    .filter(({ codes }) => codes.length > 0);
+  // 'aborted' ends in the page, which rejects with the reason of the signal.
+  const plain = code.flatMap((text) => text.match(/new CairnError\(\s*'(?!aborted)\w+'/g) ?? []);
+  classes.push({ name: 'CairnError', codes: codesIn(plain.join()) });
+
+  test('all classes', () => {
+    expect(classes.map(({ name }) => name).toSorted()).toEqual(
+      sections.map((section) => section.split('\n')[0]).toSorted(),
+    );
   });
 
   test.each(classes)('$name', ({ name, codes }) => {
     const section = sections.find((each) => each.startsWith(`${name}\n`)) ?? '';
-    const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
-    expect(listed.toSorted()).toEqual(codes.toSorted());
+    const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, one]) => one);
+    expect(listed.toSorted()).toEqual(codes);
   });
 });
 
