@@ -90,8 +90,8 @@ export class HttpRemote implements Remote<string> {
   }
 
   readonly files: RemoteFiles = {
-    received: ({ sha256 }, device, { signal }) =>
-      this.#fetcher.fetch({ url: this.#fileUrl(sha256, { device }), signal }, readFileAnswer),
+    received: ({ sha256, size }, device, { signal }) =>
+      this.#fetcher.fetch({ url: this.#fileUrl(sha256, { device, size }), signal }, readFileAnswer),
     send: ({ sha256, size }, device, from, body, { signal }) => {
       const url = this.#fileUrl(sha256, { device, size, from });
       return this.#fetcher.fetch({ url, body, signal }, readFileAnswer);

@@ -1,5 +1,6 @@
 import { isPlainObject } from '../codec/kinds.ts';
 import { sameValue } from '../codec/same-value.ts';
+import { refOf } from './protocol/files.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,8 +26,8 @@ export type MergeRules = Readonly<Record<string, { readonly by: string }>>;
 /**
  * Merges a document by fields. Fields that one side has changed are taken from it. Where both have
  * changed the same field to different values, the remote one wins. Objects are merged inside, and
- * arrays that a rule names; other values are taken as a whole. A document that one side has deleted
- * and the other changed stays, as it was changed.
+ * arrays that a rule names; other values are taken as a whole, and what stands for a file. A
+ * document that one side has deleted and the other changed stays, as it was changed.
  *
  * @param base The state that both derive from; `undefined` where none is known.
  */
@@ -68,7 +69,7 @@ class FieldMerge {
   #value(base: unknown, local: unknown, remote: unknown, place: string, isItem = false): unknown {
     const unchanged = oneSided(base, local, remote);
     if (unchanged) return unchanged.value;
-    if (isPlainObject(local) && isPlainObject(remote)) {
+    if (isPlainObject(local) && isPlainObject(remote) && !refOf(local) && !refOf(remote)) {
       const from = isPlainObject(base) ? (base as Fields) : undefined;
       return this.objects(from, local as Fields, remote as Fields, `${place}.`);
     }

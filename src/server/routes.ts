@@ -209,7 +209,10 @@ class Push {
     const { canRead } = this.#access;
     const [documents, collection] = [this.#store, this.#collection];
     const reason = await this.#files?.refusal({ documents, collection, canRead, row });
-    return reason === undefined ? undefined : rejected(reason, true);
+    if (reason === undefined) return undefined;
+    // A retry is answered as the first time, whatever became of its files.
+    const stored = (await this.#stored([row])).get(row.id);
+    return stored?.keys.includes(row.key) ? undefined : rejected(reason, true);
   }
 
   /** Applies operations to what the store has; `undefined` where the conflict stays. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { http, type ReplicationOptions } from '../../src/replication/index.ts';
+import { http, mergeFields, type ReplicationOptions } from '../../src/replication/index.ts';
 import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import { createHandler, memory } from '../../src/server/index.ts';
 import { Random } from '../setup/random.ts';
@@ -248,8 +248,9 @@ test('a server that has lost a file gets it again', async () => {
   await a.orders.insert({ _id: '1', photo: new Blob([photo]) });
   await a.settled();
   const file = { collection: 'orders', sha256: hashOf(photo) };
-  await store.unname(file, ['1']);
-  expect(await store.remove(file, new Date(Date.now() + 1000))).toBe(true);
+  const since = new Date(Date.now() + 1000);
+  await store.unname(file, ['1'], since);
+  expect(await store.remove(file, since)).toBe(true);
   await a.orders.insert({ _id: '2', photo: new Blob([photo]) });
   await a.settled();
   await a.settled();
@@ -271,6 +272,32 @@ test('no more than the limit is kept here, of what the server has', async () => 
   expect(office.count('GET')).toBe(3);
   await b.sync.file('1', 'photo');
   expect(office.count('GET')).toBe(4);
+});
+
+test('a file stays here until a document of the server names it', async () => {
+  const office = new Office();
+  const [a, b] = [office.device(), office.device({ limit: 15_000 })];
+  await a.orders.insert({ _id: 'other', photo: new Blob([randomBytes(10_000)]) });
+  await a.settled();
+  await b.settled();
+  office.answered = (url, response) =>
+    url.endsWith('/push')
+      ? Response.json({ results: [{ rejected: { reason: 'not today' } }] })
+      : response;
+  const photo = randomBytes(10_000);
+  await b.orders.insert({ _id: 'own', photo: new Blob([photo]) });
+  await b.settled();
+  expect(office.count('PUT')).toBe(2);
+  // The server has it for a day, and gives it to nobody.
+  await b.sync.file('other', 'photo');
+  expect(await bytesOf(await b.sync.file('own', 'photo'))).toEqual(new Uint8Array(photo));
+});
+
+test('what stands for a file is merged as a whole', () => {
+  const [old, mine, theirs] = [10, 10, 20].map((size) => placeholder(randomBytes(size)));
+  const states = [{ photo: old }, { photo: mine }, { photo: theirs }] as const;
+  const [base, local, remote] = states.map((one) => ({ _id: 'o', ...one }));
+  expect(mergeFields({ base, local, remote } as never)).toEqual(remote);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { documentFiles, type FileStore } from '../../src/server/files/index.ts';
 import { createHandler, type Handler, memory } from '../../src/server/index.ts';
 
@@ -68,10 +68,10 @@ async function name(
   id: string,
   owner: string,
   named: readonly (readonly [sha256: string, size: number])[],
-  { user = owner, device = DEVICE, base = null as string | null } = {},
+  { user = owner, device = DEVICE, base = null as string | null, key = `k.${++keys}` } = {},
 ) {
   const photos = named.map(([sha256, size]) => ({ $plain: { $file: { sha256, size, type: '' } } }));
-  const row = { id, base, key: `k.${++keys}`, device, document: { _id: id, owner, photos } };
+  const row = { id, base, key, device, document: { _id: id, owner, photos } };
   const headers = { ...headersOf(user), 'content-type': 'application/json' };
   const body = JSON.stringify({ rows: [row] });
   const request = new Request('https://example.com/jobs/push', { method: 'POST', headers, body });
@@ -99,7 +99,7 @@ export function fileStories(storeOf: () => Promise<FileStore> | FileStore): void
     });
     const state = async () =>
       JSON.parse(
-        String(Buffer.from((await get(handler, sha256, 'all', { device: DEVICE })).bytes)),
+        String(Buffer.from((await get(handler, sha256, 'all', { device: DEVICE, size })).bytes)),
       );
     expect(await state()).toEqual({ received: MEGABYTE, done: false });
     expect(await get(handler, sha256)).toMatchObject({ status: 404 });
@@ -174,7 +174,7 @@ export function fileStories(storeOf: () => Promise<FileStore> | FileStore): void
     // To know the hash is not to have the file.
     const device = 'device-of-ben-himself';
     expect(await name(handler, 'b', 'ben', named, { device })).toHaveProperty('rejected');
-    const asked = await get(handler, sha256, 'ben', { device });
+    const asked = await get(handler, sha256, 'ben', { device, size: 100 });
     expect(JSON.parse(String(Buffer.from(asked.bytes)))).toEqual({ received: 0, done: false });
     await send(handler, bytes, 'ben', device);
     expect(await name(handler, 'b', 'ben', named, { device })).toHaveProperty('version');
@@ -202,5 +202,163 @@ export function fileStories(storeOf: () => Promise<FileStore> | FileStore): void
     expect(await name(handler, 'c', 'ada', [[hashes[1], 20]], { user: 'all' })).toHaveProperty(
       'version',
     );
+  });
+
+  test('an upload stays what it was while its hash is made', async () => {
+    const store = await storeOf();
+    const [bytes, other] = [randomBytes(100), randomBytes(50)];
+    const sha256 = hashOf(bytes);
+    let attack: (() => Promise<unknown>) | undefined;
+    const slow = changed(store, 'uploaded', async (read) => {
+      const part = await read();
+      const now = attack;
+      attack = undefined;
+      await now?.();
+      return part;
+    });
+    const { handler } = serverOver(slow);
+    const attacks = [
+      () => put(handler, sha256, { from: 100, size: 200 }, other),
+      async () => {
+        await put(handler, sha256, { from: 100, size: 100 }, other);
+        await put(handler, sha256, { from: 0, size: 200 }, randomBytes(100));
+      },
+    ];
+    for (const one of attacks) {
+      attack = one;
+      await put(handler, sha256, { from: 0, size: 100 }, bytes);
+    }
+    await send(handler, bytes, 'all', 'device-of-somebody-else');
+    expect(await name(handler, 'a', 'ada', [[sha256, 100]])).toHaveProperty('version');
+    expect((await get(handler, sha256)).bytes).toEqual(new Uint8Array(bytes));
+  });
+
+  test('an upload whose process ended behind its last part is finished by the next request', async () => {
+    const store = await storeOf();
+    let ends = 2;
+    const torn = changed(store, 'finish', (finish) => {
+      if (--ends >= 0) throw new Error('The process has ended.');
+      return finish();
+    });
+    const { handler } = serverOver(torn);
+    const bytes = randomBytes(100);
+    const [sha256, size] = [hashOf(bytes), 100];
+    const quiet = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    for (const at of [0, 100])
+      expect(await put(handler, sha256, { from: at, size }, bytes.subarray(at))).toMatchObject({
+        status: 503,
+      });
+    quiet.mockRestore();
+    const asked = await get(handler, sha256, 'all', { device: DEVICE, size });
+    expect(JSON.parse(String(Buffer.from(asked.bytes)))).toEqual({ done: true });
+    expect(await name(handler, 'a', 'ada', [[sha256, size]])).toHaveProperty('version');
+  });
+
+  test('two requests that finish one upload at once both hear that it is done', async () => {
+    const store = await storeOf();
+    const [bytes, waiting] = [randomBytes(100), [] as (() => void)[]];
+    const slow = changed(store, 'uploaded', async (read) => {
+      // The second one reads the parts once the first one has made the file of them.
+      if (waiting.push(() => undefined) > 1) await first;
+      return read();
+    });
+    const { handler } = serverOver(slow);
+    const [sha256, query] = [hashOf(bytes), { from: 0, size: 100 }];
+    let isFinished: (value: unknown) => void = () => undefined;
+    const first = new Promise((resolve) => {
+      isFinished = resolve;
+    });
+    const both = [1, 2].map(() => put(handler, sha256, query, bytes));
+    both[0]?.then(isFinished);
+    both[1]?.then(isFinished);
+    for (const answer of both) expect(await answer).toMatchObject({ done: true });
+    expect(await name(handler, 'a', 'ada', [[sha256, 100]])).toHaveProperty('version');
+  });
+
+  test('the server tells no user which files of others there are', async () => {
+    const { handler } = serverOver(await storeOf());
+    const [bytes, missing] = [randomBytes(100), hashOf(randomBytes(1))];
+    const sha256 = await send(handler, bytes, 'ada');
+    await name(handler, 'a', 'ada', [[sha256, 100]]);
+    const device = 'device-of-ben-himself';
+    for (const size of [99, 100]) {
+      const heard = [sha256, missing].map(async (hash) => {
+        const { rejected } = await name(handler, 'b', 'ben', [[hash, size]], { device });
+        const answers = [
+          await get(handler, hash, 'ben', { device, size }),
+          await get(handler, hash, 'ben'),
+          await get(handler, hash, 'ben', {}, 'bytes=0-1'),
+          await get(handler, hash, 'ben', {}, 'bytes=1000-'),
+          await get(handler, hash, 'ben', { from: 1000 }),
+        ].map(({ status, bytes: said }) => [status, String(Buffer.from(said))]);
+        const part = await put(handler, hash, { from: 5, size, device }, bytes, 'ben');
+        return JSON.stringify([rejected, answers, part]).replaceAll(hash, '');
+      });
+      const [theirs, none] = await Promise.all(heard);
+      expect(theirs).toBe(none);
+    }
+  });
+
+  test('a document that is named while garbage is collected keeps its file', async () => {
+    const store = await storeOf();
+    const bytes = randomBytes(100);
+    const [sha256, file] = [hashOf(bytes), { collection: 'jobs', sha256: hashOf(bytes) }];
+    let isNamed = false;
+    const listing = changed(store, 'names', async (list) => {
+      const ids = await list();
+      // It is allowed to, and is stored in a moment.
+      if (ids.length > 0 && !isNamed) await store.name('jobs', 'a', [sha256]);
+      isNamed = true;
+      return ids;
+    });
+    const { handler, kept, documents } = serverOver(listing, { grace: 0.02 });
+    await send(handler, bytes);
+    await store.name('jobs', 'a', [sha256]);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(await kept.collect(documents)).toBe(0);
+    expect(await store.names(file, 10)).toEqual(['a']);
+  });
+
+  test('a push that comes again is answered as the first time, though its file is gone', async () => {
+    const store = await storeOf();
+    const { handler } = serverOver(store);
+    const sha256 = await send(handler, randomBytes(100));
+    const again = { key: 'k.again' };
+    const { version } = await name(handler, 'a', 'ada', [[sha256, 100]], again);
+    const [file, since] = [{ collection: 'jobs', sha256 }, new Date(Date.now() + 60_000)];
+    await store.unname(file, ['a'], since);
+    expect(await store.remove(file, since)).toBe(true);
+    expect(await name(handler, 'a', 'ada', [[sha256, 100]], again)).toEqual({ version });
+  });
+
+  test('what only looks like a file is none', async () => {
+    const { handler } = serverOver(await storeOf());
+    const sha256 = hashOf(randomBytes(1));
+    const odd = [
+      { $file: { sha256: '\u0000', size: 1 } },
+      { $file: { sha256, size: -1 } },
+      { $file: { sha256, size: 1 }, more: 1 },
+    ];
+    const document = { _id: 'odd', owner: 'ada', odd: odd.map((one) => ({ $plain: one })) };
+    const body = JSON.stringify({ rows: [{ id: 'odd', base: null, key: 'k.odd', document }] });
+    const headers = { ...headersOf(), 'content-type': 'application/json' };
+    const request = new Request('https://example.com/jobs/push', { method: 'POST', headers, body });
+    const [result] = ((await (await handler(request)).json()) as any).results;
+    // PostgreSQL stores no NUL, wherever it is.
+    expect(JSON.stringify(result)).not.toContain('file');
+  });
+}
+
+/** A store that does one thing otherwise. */
+function changed<Name extends keyof FileStore>(
+  store: FileStore,
+  name: Name,
+  run: (call: () => any) => any,
+): FileStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const call = (...args: unknown[]) => (target as any)[key](...args);
+      return key === name ? (...args: unknown[]) => run(() => call(...args)) : call;
+    },
   });
 }

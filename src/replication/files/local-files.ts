@@ -14,7 +14,7 @@ interface KnownFile {
   readonly type: string;
   /** Whether all of it is here. */
   readonly isWhole: boolean;
-  /** Whether the server has it. */
+  /** Whether the server has it, and a document that names it. */
   readonly isSent: boolean;
   /** When it was read last, in Unix milliseconds. */
   readonly used: number;
@@ -36,7 +36,7 @@ const DEVICE = 'device';
 export class LocalFiles {
   readonly #files: DocumentCollection<KnownFile>;
   readonly #parts: DocumentCollection<FilePart>;
-  /** Files that the server does not have yet. */
+  /** Files that no document of the server names yet. */
   readonly unsent = new Set<string>();
   /** A secret of this device. */
   device = '';

@@ -48,6 +48,8 @@ export class SyncedFiles implements RoundFiles {
   /** Why a file cannot be sent. */
   readonly #refused = new Map<string, string>();
   readonly #sends = new Map<string, number>();
+  /** Files that the server has, and that no document of it may name yet. */
+  readonly #sent = new Set<string>();
   #isFetching = false;
   #hasLooked = false;
 
@@ -77,7 +79,8 @@ export class SyncedFiles implements RoundFiles {
 
   get status(): FilesStatus {
     const downloads = new Set([...this.#loading.keys(), ...this.#wanted.keys()]);
-    return { uploads: this.#local.unsent.size, downloads: downloads.size };
+    const uploads = [...this.#local.unsent].filter((sha256) => !this.#sent.has(sha256));
+    return { uploads: uploads.length, downloads: downloads.size };
   }
 
   deviceFor(document: object | null | undefined): string | undefined {
@@ -96,7 +99,7 @@ export class SyncedFiles implements RoundFiles {
         this.#events.changed();
         refs = refsIn(without);
       }
-      for (const ref of refs) if (this.#local.unsent.has(ref.sha256)) await this.#send(ref);
+      for (const ref of refs) if (this.#isUnsent(ref)) await this.#send(ref);
     }
   }
 
@@ -106,7 +109,11 @@ export class SyncedFiles implements RoundFiles {
     const refused = refs.find(({ sha256 }) => this.#refused.has(sha256));
     if (refused) return this.#refused.get(refused.sha256) as string;
     if (hasContent(document, this.#settings.above)) return false;
-    return !refs.some(({ sha256 }) => this.#local.unsent.has(sha256));
+    return !refs.some((ref) => this.#isUnsent(ref));
+  }
+
+  #isUnsent({ sha256 }: FileRef): boolean {
+    return this.#local.unsent.has(sha256) && !this.#sent.has(sha256);
   }
 
   async resend(document: object | null | undefined): Promise<boolean> {
@@ -115,12 +122,24 @@ export class SyncedFiles implements RoundFiles {
     for (const { sha256 } of refs) {
       const sends = (this.#sends.get(sha256) ?? 0) + 1;
       this.#sends.set(sha256, sends);
+      this.#sent.delete(sha256);
       if (sends <= MOST_SENDS && (await this.#local.noteSent(sha256, false))) isSending = true;
     }
     return isSending;
   }
 
-  incoming(documents: readonly (object | null | undefined)[]): void {
+  async incoming(documents: readonly (object | null | undefined)[]): Promise<void> {
+    this.#want(documents);
+    await this.named(documents);
+  }
+
+  /** Until then files stay here: a server removes those that no document names. */
+  async named(documents: readonly (object | null | undefined)[]): Promise<void> {
+    for (const { sha256 } of documents.flatMap((document) => refsIn(document)))
+      if (this.#local.unsent.has(sha256)) await this.#local.noteSent(sha256);
+  }
+
+  #want(documents: readonly (object | null | undefined)[]): void {
     if (this.#settings.load !== 'eager') return;
     for (const ref of documents.flatMap((document) => refsIn(document)))
       this.#wanted.set(ref.sha256, ref);
@@ -134,7 +153,7 @@ export class SyncedFiles implements RoundFiles {
       // A page may have ended before all were here.
       if (!this.#hasLooked)
         for await (const document of this.#collection.each({}, { archived: true }))
-          this.incoming([document]);
+          this.#want([document]);
       this.#hasLooked = true;
       for (const ref of this.#wanted.values()) {
         await this.#load(ref).catch((error: unknown) => {
@@ -175,7 +194,7 @@ export class SyncedFiles implements RoundFiles {
         at = await call((files, signal) => files.send(ref, device, sentFrom, rest, { signal }));
         this.#events.progress({ sha256, direction: 'up', bytes: at ?? size, size });
       }
-      await this.#local.noteSent(sha256);
+      this.#sent.add(sha256);
       this.#events.changed();
     } catch (error) {
       const { code, message } = error as ReplicationError;

@@ -49,7 +49,9 @@ export interface RoundFiles {
    */
   outgoing(documents: readonly { readonly _id: string }[]): Promise<void>;
   /** Documents have come: their files follow, where they are to. */
-  incoming(documents: readonly Document[]): void;
+  incoming(documents: readonly Document[]): Promise<void>;
+  /** The server has documents, and so keeps the files that they name. */
+  named(documents: readonly Document[]): Promise<void>;
   /** Whether a document can be pushed: a reason, if never; `false`, if not yet. */
   verdict(document: Document): true | false | string;
   /** Sends the files of a document again that the server lacks. @returns whether it will. */

@@ -57,7 +57,7 @@ export async function pull(
     const isApplied = await (mayWait ? unlessTaken(applying) : applying);
     if (isApplied === false) return pull(context, from, scope);
     held = isApplied ? undefined : rows;
-    context.files?.incoming(changes.map(({ document }) => document));
+    await context.files?.incoming(changes.map(({ document }) => document));
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept && !held) from = next;

@@ -75,19 +75,20 @@ export class PushRound {
       for (const [row, result] of await this.#send(context, changed)) {
         const { id } = row;
         const key = keyOf(row);
+        const documentOf = () => row.state && context.codec.toDocument(id, row.state);
         if ('conflict' in result) {
           conflicts.push(result.conflict);
           unmade.add(key);
         } else if ('rejected' in result) {
           const { reason } = result.rejected;
-          const document = row.state && context.codec.toDocument(id, row.state);
           const retry =
-            result.rejected.retry && (!context.files || (await context.files.resend(document)));
+            result.rejected.retry && (!context.files || (await context.files.resend(documentOf())));
           if (retry) skip.add(id);
           else settled.push({ id, key, refused: reason });
           if (!retry) context.events.rejected(id, reason);
         } else {
           settled.push(acceptedRow(context, row, result));
+          await context.files?.named([documentOf()]);
           pushed++;
         }
       }
@@ -103,11 +104,7 @@ export class PushRound {
     context: RoundContext,
     rows: readonly LocalRow[],
   ): Promise<readonly (readonly [LocalRow, PushResult])[]> {
-    const changes = rows.map((row) => {
-      const change = changeOf(context, row, row.pushes.at(-1) as SentPush);
-      const device = context.files?.deviceFor(change.document);
-      return device === undefined ? change : { ...change, device };
-    });
+    const changes = rows.map((row) => changeOf(context, row, row.pushes.at(-1) as SentPush));
     const results = await sendRows(context.remote, changes, () => {
       this.#batch = Math.max(1, Math.ceil(this.#batch / 2));
     });

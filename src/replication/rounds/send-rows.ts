@@ -5,14 +5,17 @@ import type { RemoteCalls } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
 /** A push as the server gets it. */
-export function changeOf({ codec, replica }: RoundContext, row: LocalRow, push: Push): LocalChange {
+export function changeOf(context: RoundContext, row: LocalRow, push: Push): LocalChange {
+  const { codec, replica, files } = context;
   const { id, version } = row;
   const state = sentBy(push, row);
   const document = state && codec.toDocument(id, state);
   const operations = row.operations?.[push[0]]?.sent;
+  const device = files?.deviceFor(document);
   return {
     ...{ id, base: version, document, key: `${replica}.${push[0]}` },
     ...(operations && { operations }),
+    ...(device !== undefined && { device }),
   };
 }
 

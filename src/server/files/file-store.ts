@@ -7,7 +7,7 @@ export interface FileName {
 
 /** A file that a device sends. Its parts are apart from those that others send of the same one. */
 export interface UploadName extends FileName {
-  /** A secret of the device: it proves that the device has the file. */
+  /** A secret of the device, with the bytes of the file: it proves that the device has it. */
   readonly device: string;
 }
 
@@ -31,7 +31,7 @@ export interface FileStore {
   /** Makes an upload the file, unless there is one, and notes that the device has it. */
   finish(upload: UploadName): Promise<void>;
 
-  /** Removes the parts of an upload that is not the file it claims to be. */
+  /** Removes the parts of an upload that is not the file it claims to be, unless it is done. */
   discard(upload: UploadName): Promise<void>;
 
   /** The bytes of a file; `undefined` where there is none. */
@@ -49,8 +49,8 @@ export interface FileStore {
   /** The ids of the documents that have named a file, at most `limit`, after one of them. */
   names(file: FileName, limit: number, after?: string): Promise<readonly string[]>;
 
-  /** Notes that documents do not name a file any more. */
-  unname(file: FileName, ids: readonly string[]): Promise<void>;
+  /** Notes that documents do not name a file any more, unless it was sent or named since. */
+  unname(file: FileName, ids: readonly string[], since: Date): Promise<void>;
 
   /** Files that nobody has sent or named since, and uploads that went no further; some of them. */
   unused(since: Date): Promise<readonly FileName[]>;
@@ -132,7 +132,8 @@ export function memoryFiles(now: () => number = Date.now): FileStore {
       Object.assign(upload, { parts: [], isDone: true });
     },
     async discard(name) {
-      files.get(keyOf(name))?.uploads.delete(name.device);
+      const uploads = files.get(keyOf(name))?.uploads;
+      if (!uploads?.get(name.device)?.isDone) uploads?.delete(name.device);
     },
     async size(name) {
       const parts = files.get(keyOf(name))?.parts ?? [];
@@ -157,8 +158,9 @@ export function memoryFiles(now: () => number = Date.now): FileStore {
       const ids = [...(files.get(keyOf(name))?.names ?? [])].sort();
       return ids.filter((id) => id > after).slice(0, limit);
     },
-    async unname(name, ids) {
-      for (const id of ids) files.get(keyOf(name))?.names.delete(id);
+    async unname(name, ids, since) {
+      const file = files.get(keyOf(name));
+      if (file && isUnused(file, since)) for (const id of ids) file.names.delete(id);
     },
     async unused(since) {
       return [...files]

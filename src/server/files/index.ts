@@ -1,6 +1,7 @@
 import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { OptionError } from '../../errors/errors.ts';
+import { refsIn } from '../../replication/protocol/files.ts';
 import { PART_BYTES } from '../../replication/protocol/http-fields.ts';
 import type { AskedFile, HandlerFiles, RowCheck } from '../handler-files.ts';
 import type { Store } from '../store.ts';
@@ -85,40 +86,48 @@ class FilesOfDocuments implements ServerFiles {
     if (request.method === 'PUT') {
       if (!DEVICE.test(device ?? ''))
         throw fail(400, 'message_invalid', '"device" is not 16 to 64 letters and digits.');
-      const upload = { collection, sha256, device: device as string };
-      return this.#take(asked, upload, numberOf('size'), numberOf('from'));
+      const [size, from] = [numberIn(asked, 'size'), numberIn(asked, 'from')];
+      return this.#take(
+        asked,
+        uploadOf({ collection, sha256 }, device as string, size),
+        size,
+        from,
+      );
     }
     if (request.method !== 'GET')
       throw fail(405, 'method_not_allowed', 'Use GET or PUT.', { allow: 'GET, PUT' });
     if (device === null) return this.#send(asked);
     if (!DEVICE.test(device)) throw fail(400, 'message_invalid', '"device" is invalid.');
-    const received = await this.#store.received({ collection, sha256, device });
-    const isKnown = received === undefined || (await this.#mayRead(asked));
-    return json({ received, done: isKnown });
-
-    function numberOf(name: string): number {
-      const value = Number(searchParams.get(name) ?? Number.NaN);
-      if (Number.isSafeInteger(value) && value >= 0) return value;
-      throw fail(400, 'message_invalid', `"${name}" is no number of bytes.`);
-    }
+    const size = numberIn(asked, 'size');
+    const received = await this.#progress(
+      asked,
+      uploadOf({ collection, sha256 }, device, size),
+      size,
+    );
+    return progress(received !== undefined && (await this.#mayRead(asked)) ? undefined : received);
   }
 
   async refusal({ documents, collection, row, canRead }: RowCheck): Promise<string | undefined> {
     const { id, document, device } = row;
-    const named = namedIn(document);
+    const named = new Map(refsIn(document).map((ref) => [`${ref.sha256} ${ref.size}`, ref]));
     if (named.size === 0) return undefined;
-    for (const [sha256, size] of named) {
+    for (const { sha256, size } of named.values()) {
       const file = { collection, sha256 };
-      if ((await this.#store.size(file)) !== size)
-        return `The server has no file ${sha256} of ${size} bytes.`;
-      const isOwn =
+      const isOwn = async () =>
         DEVICE.test(device ?? '') &&
-        (await this.#store.received({ ...file, device: device as string })) === undefined;
-      if (!isOwn && !(await this.#mayRead({ documents, canRead, ...file })))
-        return `You have not sent the file ${sha256}.`;
+        (await this.#store.received(uploadOf(file, device as string, size))) === undefined;
+      const isThere =
+        (await this.#store.size(file)) === size &&
+        ((await isOwn()) || (await this.#mayRead({ documents, canRead, ...file })));
+      // The same for a file of others: it must not say which files are there.
+      if (!isThere) return `You have sent no file ${sha256} of ${size} bytes.`;
     }
     // Before the document: a file that is named is not removed.
-    await this.#store.name(collection, id, [...named.keys()]);
+    await this.#store.name(
+      collection,
+      id,
+      [...named.values()].map(({ sha256 }) => sha256),
+    );
     return undefined;
   }
 
@@ -126,40 +135,53 @@ class FilesOfDocuments implements ServerFiles {
     const since = new Date(Date.now() - this.#grace * 1000);
     let removed = 0;
     for (const file of await this.#store.unused(since)) {
-      await this.#namesOf(documents, file, async () => false, true);
+      await this.#namesOf(documents, file, async () => false, since);
       if (await this.#store.remove(file, since)) removed++;
     }
     return removed;
   }
 
-  async #take(
-    { request, fail, readBytes, documents, report }: AskedFile,
-    upload: UploadName,
-    size: number,
-    from: number,
-  ): Promise<Response> {
+  async #take(asked: AskedFile, upload: UploadName, size: number, from: number): Promise<Response> {
+    const { request, fail, readBytes, documents, report } = asked;
     if (size > this.#limit)
       throw fail(413, 'file_too_large', `A file has at most ${this.#limit} bytes.`);
-    const known = await this.#store.received(upload);
-    if (known === undefined) return json({ received: size, done: true });
-    if (from !== known) return json({ received: known, done: false });
+    const known = await this.#progress(asked, upload, size);
+    if (known !== from) return progress(known);
     const bytes = await readBytes(request, PART_BYTES);
-    const damaged = async () => {
-      await this.#store.discard(upload);
-      return fail(422, 'file_damaged', 'The file has another size or SHA-256 than it was to have.');
-    };
     // A part of nothing would go on for ever.
-    if (from + bytes.length > size || (bytes.length === 0 && size > 0)) throw await damaged();
+    if (from + bytes.length > size || (bytes.length === 0 && size > 0)) throw damaged(asked);
     const received = await this.#store.append(upload, from, bytes);
-    if (received < size) return json({ received, done: false });
-    if (received > size || (await this.#hashOf(upload, size)) !== upload.sha256)
-      throw await damaged();
-    await this.#store.finish(upload);
+    if (received < size) return progress(received);
+    await this.#complete(asked, upload, size);
     if (Date.now() - this.#collectedAt > HOUR_MS) {
       this.#collectedAt = Date.now();
       this.collect(documents).catch(report);
     }
-    return json({ received, done: true });
+    return progress(undefined);
+  }
+
+  /**
+   * Bytes of an upload so far; `undefined` once it is done. A process may have ended before it made
+   * a whole one the file.
+   */
+  async #progress(asked: AskedFile, upload: UploadName, size: number): Promise<number | undefined> {
+    const received = await this.#store.received(upload);
+    if (received === undefined || received < size || size === 0) return received;
+    return this.#complete(asked, upload, size);
+  }
+
+  /**
+   * Makes an upload with all bytes the file. Its parts stay as they are from now on: none is added
+   * behind its size, and it is discarded only as its content is wrong.
+   */
+  async #complete(asked: AskedFile, upload: UploadName, size: number): Promise<undefined> {
+    if ((await this.#hashOf(upload, size)) === upload.sha256) await this.#store.finish(upload);
+    // Another request may have finished it meanwhile.
+    else if ((await this.#store.received(upload)) !== undefined) {
+      await this.#store.discard(upload);
+      throw damaged(asked);
+    }
+    return undefined;
   }
 
   async #hashOf(upload: UploadName, size: number): Promise<string> {
@@ -181,7 +203,7 @@ class FilesOfDocuments implements ServerFiles {
     // The same answer for a file of others: it must not say which files are there.
     if (size === undefined || !(await this.#mayRead(asked)))
       throw fail(404, 'file_unknown', 'There is no such file, or it is not yours.');
-    const part = new URL(request.url).searchParams.get('from');
+    const part = numberIn(asked, 'from', null);
     const asksFor = part === null ? request.headers.get('range') : partFrom(part);
     const range = rangeOf(asksFor, size);
     if (!range)
@@ -209,7 +231,7 @@ class FilesOfDocuments implements ServerFiles {
     return new ReadableStream({
       pull: async (controller) => {
         const part = at < to ? await this.#store.read(file, at) : undefined;
-        if (part) {
+        if (part && part.bytes.length > at - part.from) {
           const bytes = part.bytes.subarray(at - part.from, to - part.from);
           at += bytes.length;
           controller.enqueue(bytes);
@@ -236,14 +258,14 @@ class FilesOfDocuments implements ServerFiles {
   /**
    * Whether one of the documents that name a file passes.
    *
-   * @param forgets Whether those that no longer name it are forgotten: one that was just allowed to
-   *   may not be stored yet.
+   * @param since Those that no longer name it are forgotten, unless it was named since: a document
+   *   that was allowed to may not be stored yet.
    */
   async #namesOf(
     documents: Store,
     file: FileName,
     passes: (id: string, document: object) => Promise<boolean>,
-    forgets = false,
+    since?: Date,
   ): Promise<boolean> {
     let last: string | undefined;
     for (;;) {
@@ -253,25 +275,26 @@ class FilesOfDocuments implements ServerFiles {
       const former = new Set(ids);
       let isPassed = false;
       for (const { id, document } of await documents.read(file.collection, ids)) {
-        if (!document || !namedIn(document).has(file.sha256)) continue;
+        if (!document || !refsIn(document).some(({ sha256 }) => sha256 === file.sha256)) continue;
         former.delete(id);
         isPassed ||= await passes(id, document);
       }
       if (isPassed) return true;
-      if (forgets && former.size > 0) await this.#store.unname(file, [...former]);
+      if (since && former.size > 0) await this.#store.unname(file, [...former], since);
     }
   }
 }
 
-/** The files that a document names, as the store has it, with their sizes. */
-function namedIn(value: unknown, found = new Map<string, number>()): Map<string, number> {
-  if (typeof value !== 'object' || value === null) return found;
-  for (const [key, inner] of Object.entries(value)) {
-    const { sha256, size } = (inner ?? {}) as { sha256?: unknown; size?: unknown };
-    if (key === '$file' && typeof sha256 === 'string') found.set(sha256, Number(size));
-    else namedIn(inner, found);
-  }
-  return found;
+/**
+ * An upload of a file of one size: nobody adds bytes behind it while its hash is made, and makes
+ * another file of it.
+ */
+function uploadOf(file: FileName, device: string, size: number): UploadName {
+  return { ...file, device: `${device}.${size}` };
+}
+
+function damaged({ fail }: AskedFile): Error {
+  return fail(422, 'file_damaged', 'The file has another size or SHA-256 than it was to have.');
 }
 
 /** @param header Such as `bytes=0-99`; what is no such range asks for the whole file. */
@@ -287,10 +310,24 @@ function rangeOf(
 }
 
 /** The range of one part, for a page: a header would need a preflight in some browsers. */
-const partFrom = (from: string): string => `bytes=${from}-${Number(from) + PART_BYTES - 1}`;
+const partFrom = (from: number): string => `bytes=${from}-${from + PART_BYTES - 1}`;
 
-function json(value: object): Response {
-  return Response.json(value, {
-    headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
-  });
+/** A number of bytes in the query of a request. @param absent Its value where it is left out. */
+function numberIn<Absent = number>(
+  { request, fail }: AskedFile,
+  name: string,
+  absent?: Absent,
+): number | Absent {
+  const given = new URL(request.url).searchParams.get(name);
+  if (given === null && absent !== undefined) return absent;
+  if (/^\d{1,15}$/.test(given ?? '')) return Number(given);
+  throw fail(400, 'message_invalid', `"${name}" is no number of bytes.`);
+}
+
+/** @param received `undefined`: the server needs no more. */
+function progress(received: number | undefined): Response {
+  return Response.json(
+    { received, done: received === undefined },
+    { headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } },
+  );
 }

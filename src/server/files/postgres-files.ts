@@ -192,12 +192,16 @@ class FilesInPostgres implements Required<FileStore> {
     return rows.map(({ id }) => id as string);
   }
 
-  async unname({ collection, sha256 }: FileName, ids: readonly string[]): Promise<void> {
+  async unname({ collection, sha256 }: FileName, ids: readonly string[], since: Date) {
+    // Locked: a document that names it meanwhile waits, and its name is written behind this.
     await this.#rows(
-      `delete from cairn_file_names where ${OF_FILE} and id = any($3::text[])`,
+      `with unused as (select from cairn_files where ${OF_FILE} and used_at < $4 for update)
+       delete from cairn_file_names
+         where ${OF_FILE} and id = any($3::text[]) and exists (select from unused)`,
       collection,
       sha256,
       [...ids],
+      since.toISOString(),
     );
   }
 
