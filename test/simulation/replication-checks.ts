@@ -175,6 +175,8 @@ export class ReplicationChecker {
   /** Conflicts of a browser with a value that it has written itself. */
   *#echoes(): Generator<string> {
     if (this.#log.isScoped) return;
+    // Others may have the same file: without keys, a device takes it for what it has pushed.
+    if (this.#log.hasFiles && !this.#server.tellsKeys) return;
     const madeAt = new Map(
       this.#log.changes.flatMap(({ writes, from }) =>
         writes.map(({ token }) => [token, from] as const),

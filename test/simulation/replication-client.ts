@@ -12,6 +12,7 @@ import {
   type ReplicationOptions,
 } from '../../src/replication/replication-options.ts';
 import type { Browser } from './browser.ts';
+import type { SimFiles } from './replication-files.ts';
 import { type Change, type Parts, type ReplicationLog, shown } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
 import { countToken, stepOf, tokenOf, tokensIn } from './replication-tokens.ts';
@@ -26,6 +27,8 @@ export interface Order {
   c?: bigint;
   /** The number of its group. */
   g?: number;
+  /** A file. */
+  f?: unknown;
 }
 
 /** A browser with its network. */
@@ -45,6 +48,7 @@ export interface ClientContext {
   readonly poison: number;
   readonly trace: (line: string) => void;
   readonly wrong: (problem: string) => void;
+  readonly files?: SimFiles | undefined;
 }
 
 /** Codes with which a call may reject while tabs end. */
@@ -89,7 +93,7 @@ export class ReplicationClient {
     });
     this.sync = new Replication<Order>(
       this.orders[REPLICATION] as ReplicationAccess,
-      settings,
+      { ...settings, collection: this.orders },
       this.#environment(),
     );
     this.sync.on('conflict', (conflict) => {
@@ -134,6 +138,36 @@ export class ReplicationClient {
     if (kind === 12) return this.#makeAnew(id);
     if (kind > 13) return this.#count(id);
     return this.#together(id, random.pick(ids));
+  }
+
+  /** Gives a document a file, new or of another document, or reads it. */
+  async attach(id: string, from: string): Promise<void> {
+    const { random } = this.site.browser.world;
+    const kind = random.below(5);
+    this.#context.trace(`${this.#name} attach ${id} ${kind}`);
+    if (kind === 0) return this.readFile(id);
+    const f =
+      kind === 1
+        ? (await this.orders.get(from))?.f
+        : this.#context.files?.content(this.site.number);
+    if (f !== undefined) await this.orders.patch(id, { f });
+  }
+
+  /** @param isCalm Whether nothing fails: then the content is there. */
+  async readFile(id: string, isCalm = false): Promise<void> {
+    const { files, wrong } = this.#context;
+    const before = (await this.orders.get(id))?.f as StoredFile;
+    const content = await this.sync.file(id, 'f').catch((error) => {
+      if (isCalm) wrong(`${this.#name} cannot read the file of ${id}: ${error}`);
+      return undefined;
+    });
+    const sha256 = before && '$file' in before ? before.$file.sha256 : undefined;
+    const isSame = sha256 === ((await this.orders.get(id))?.f as { $file: Ref })?.$file?.sha256;
+    const expected = sha256 && files?.contents.get(sha256);
+    if (isCalm && sha256 && !expected) wrong(`${this.#name} has a file of ${id} that nobody made`);
+    if (!content || !expected || !isSame) return;
+    const bytes = new Uint8Array(await content.arrayBuffer());
+    if (!Buffer.from(bytes).equals(expected)) wrong(`${this.#name} has another file of ${id}`);
   }
 
   /** Moves a document to another group. */
@@ -342,6 +376,12 @@ export class ReplicationClient {
     };
   }
 }
+
+interface Ref {
+  readonly sha256: string;
+}
+
+type StoredFile = { readonly $file: Ref } | Uint8Array | undefined;
 
 function writesOf({ _id: id, x, y, l = [] }: Order & { readonly _id: string }) {
   return [

@@ -79,6 +79,8 @@ export class ReplicationLog {
   readonly deliveries: Map<string, number>[] = [];
   /** Whether documents leave browsers: they do not know them any more. */
   isScoped = false;
+  /** Whether documents name files; several may name the same. */
+  hasFiles = false;
   /** When the server went back to a copy. */
   readonly restores: number[] = [];
   /** Whether a browser went back to a backup. */

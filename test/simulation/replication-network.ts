@@ -1,5 +1,7 @@
 import { ReplicationError } from '../../src/errors/replication-error.ts';
 import type { LocalChange, PushResult, Remote } from '../../src/replication/protocol/remote.ts';
+import { RequestFailure } from '../../src/server/failures.ts';
+import type { SimFiles } from './replication-files.ts';
 import type { ReplicationServer } from './replication-server.ts';
 import { tokensIn } from './replication-tokens.ts';
 import type { Tab } from './tab.ts';
@@ -51,9 +53,11 @@ export class ReplicationNetwork {
   readonly #world: World;
   readonly #server: ReplicationServer;
   readonly #rings: boolean;
+  readonly #files: SimFiles | undefined;
 
   /** @param rings Whether the server tells when something is new. */
-  constructor(world: World, server: ReplicationServer, rings: boolean) {
+  constructor(world: World, server: ReplicationServer, rings: boolean, files?: SimFiles) {
+    this.#files = files;
     this.#world = world;
     this.#server = server;
     this.#rings = rings;
@@ -83,21 +87,49 @@ export class ReplicationNetwork {
         const sentAt = server.newest;
         const answered = this.onPushed(tab, sent);
         const results = this.#request<PushResult[]>(tab, signal, (isLate, answer) =>
-          server.begin(sent, (first) =>
-            answer(() => {
-              if (sent.length > this.mostRows)
-                throw new ReplicationError('remote_too_large', 'Too large.');
-              return server.push(sent, isLate, first, sentAt);
-            }),
+          this.#allowed(sent, answer, (allowed, made) =>
+            server.begin(allowed, (first) =>
+              made(() => {
+                if (sent.length > this.mostRows)
+                  throw new ReplicationError('remote_too_large', 'Too large.');
+                return server.push(allowed, isLate, first, sentAt);
+              }),
+            ),
           ),
         );
         results.then(answered, () => undefined);
         return results;
       },
+      ...(this.#files && {
+        files: this.#files.remote((signal, run) =>
+          this.#request(tab, signal, (_, answer) => void settle(run(), answer)),
+        ),
+      }),
       ...(this.#rings && {
         watch: (after: string, ask: Ask) => this.#watch(tab, after, ask),
       }),
     };
+  }
+
+  /** Makes rows that name no files, or files that the server has. */
+  #allowed(
+    rows: readonly LocalChange[],
+    answer: (make: () => PushResult[]) => void,
+    run: (rows: readonly LocalChange[], made: (make: () => PushResult[]) => void) => void,
+  ): void {
+    if (!this.#files) run(rows, answer);
+    this.#files?.refusals(rows).then(
+      (refused) =>
+        run(
+          rows.filter((_, index) => !refused[index]),
+          (make) =>
+            answer(() => {
+              const made = make();
+              return refused.map((refusal) => refusal ?? (made.shift() as PushResult));
+            }),
+        ),
+      (error) => answer(() => failed(error)),
+    );
   }
 
   #request<T>(tab: Tab, signal: AbortSignal, act: Act<T>): Promise<T> {
@@ -180,4 +212,19 @@ export class ReplicationNetwork {
     }
     yield;
   }
+}
+
+/** Answers once a promise has settled. */
+function settle<T>(made: Promise<T>, answer: (make: () => T) => void): Promise<void> {
+  return made.then(
+    (value) => answer(() => value),
+    (error) => answer(() => failed(error)),
+  );
+}
+
+/** As a page sees the failure of a handler. */
+function failed(error: unknown): never {
+  if (error instanceof RequestFailure)
+    throw new ReplicationError('remote_refused', `${error.code}: ${error.message}`);
+  throw new ReplicationError('remote_failed', '503');
 }

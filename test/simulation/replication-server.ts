@@ -203,6 +203,11 @@ export class ReplicationServer {
     );
   }
 
+  /** Whether a push was made. */
+  knows(key: string): boolean {
+    return this.#habits.keys !== 'none' && this.#seen.has(key);
+  }
+
   #take(count: number): number {
     this.#last += count;
     return this.#last - count + 1;
@@ -222,10 +227,10 @@ export class ReplicationServer {
     this.#copies.push({ rows: new Map(this.#rows), last: this.#last });
   }
 
-  /** Goes back to a copy of its data, as after a disaster. */
-  restore(): boolean {
+  /** Goes back to a copy of its data, as after a disaster. @returns which one. */
+  restore(): number | undefined {
     const copy = this.#random.pick(this.#copies);
-    if (!copy) return false;
+    if (!copy) return undefined;
     const before = this.tokens();
     this.restores++;
     this.#rows = new Map(copy.rows);
@@ -236,7 +241,7 @@ export class ReplicationServer {
     const after = this.tokens();
     for (const token of before) if (!after.has(token)) this.lost.add(token);
     this.#ring();
-    return true;
+    return this.#copies.indexOf(copy);
   }
 
   /** All documents, by id. */

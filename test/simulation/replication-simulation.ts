@@ -5,6 +5,7 @@ import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
+import { SimFiles } from './replication-files.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
 import { planOf, type RunPlan } from './replication-plan.ts';
@@ -35,8 +36,10 @@ export class ReplicationSimulation {
   readonly #problems: string[] = [];
   readonly #trace: (line: string) => void;
   readonly #context: ClientContext;
+  readonly #files: SimFiles | undefined;
 
-  constructor(seed: number, trace: (line: string) => void = () => undefined) {
+  /** @param hasFiles Whether documents name files. */
+  constructor(seed: number, trace: (line: string) => void = () => undefined, hasFiles = false) {
     this.world = new World(seed);
     this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
     const { random } = this.world;
@@ -45,14 +48,26 @@ export class ReplicationSimulation {
     this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
     this.#log.isScoped = this.#plan.scoped;
+    this.#log.hasFiles = hasFiles;
     this.#server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
       this.world.after(ms, undefined, call),
     );
+    const isLimited = hasFiles && random.chance(0.5);
+    const parts = { world: this.world, documents: this.#server, isLimited };
+    if (hasFiles) this.#files = new SimFiles(parts);
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison } = this.#plan;
     this.#context = {
-      ...{ log: this.#log, collection, poison, trace: this.#trace },
-      options: { resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined) },
+      ...{ log: this.#log, collection, poison, trace: this.#trace, files: this.#files },
+      options: {
+        resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined),
+        ...(hasFiles && {
+          files: {
+            load: random.pick(['lazy', 'eager'] as const),
+            ...{ above: 8, limit: isLimited ? 40 : 10_000 },
+          },
+        }),
+      },
       wrong: (problem) => this.#problems.push(problem),
     };
     for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number);
@@ -93,11 +108,17 @@ export class ReplicationSimulation {
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
     if (this.#plan.scoped)
       for (let count = changes; count > 0; count--) atSomeTime(() => this.#regroup());
+    if (this.#files) {
+      for (let count = changes; count > 0; count--) atSomeTime(() => this.#attach());
+      for (let count = random.below(4); count > 0; count--)
+        atSomeTime(() => this.#files?.collect());
+    }
     await this.world.runUntil(begun + busy);
     await this.#heal();
     const finals = await this.#comeToRest('at rest');
     if (finals.length > 0)
       this.#problems.push(...new ReplicationChecker(this.#log, this.#server, finals).problems());
+    await this.#checkFiles();
     await this.#reload();
     const storages = this.#storages.flatMap(({ violations }) => violations);
     return [...this.#problems, ...this.#server.violations, ...storages];
@@ -105,7 +126,7 @@ export class ReplicationSimulation {
 
   #addSite(number: number): void {
     const storage = new CrashingStorage(this.world);
-    const network = new ReplicationNetwork(this.world, this.#server, this.#plan.rings);
+    const network = new ReplicationNetwork(this.world, this.#server, this.#plan.rings, this.#files);
     network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
     network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
     this.#storages.push(storage);
@@ -145,6 +166,7 @@ export class ReplicationSimulation {
       if (random.chance(0.3)) browser.storage.weather.slowness = random.between(3, 100);
     }
     for (const storage of this.#storages) storage.crashes = random.chance(0.3) ? 0.02 : 0;
+    if (this.#files && random.chance(0.5)) this.#files.crashes = random.between(0, 0.1);
   }
 
   #change(): void {
@@ -153,6 +175,34 @@ export class ReplicationSimulation {
     const living = this.#livingOf(site);
     const client = living.length > 0 ? random.pick(living) : this.#openTab(site);
     this.#do(client, () => client.change(IDS.slice(0, this.#plan.documents)));
+  }
+
+  /** Documents get files. */
+  #attach(): void {
+    const { random } = this.world;
+    const living = this.#living;
+    if (living.length === 0) return;
+    const client = random.pick(living);
+    this.#do(client, () => client.attach(random.pick(IDS), random.pick(IDS)));
+  }
+
+  /** What documents name is on the server, and every browser gets it. */
+  async #checkFiles(): Promise<void> {
+    if (!this.#files || this.#problems.length > 0) return;
+    this.#problems.push(...(await this.#files.problems(this.#server.documents())));
+    for (const site of this.#sites) {
+      const client = this.world.random.pick(this.#livingOf(site));
+      const refused = await this.world.hear(client.sync.rejected());
+      const isWrong = ({ document, reason }: (typeof refused)[number]) =>
+        reason !== 'poison' && this.#files?.isKept(site.number, document);
+      for (const one of refused)
+        if (isWrong(one)) this.#problems.push(`${one.id} is refused: ${one.reason}`);
+      const known = new Set(refused.map(({ id }) => id));
+      const found = await this.world.hear(client.orders.filter({ f: { $exists: true } }));
+      for (const one of found)
+        if (!known.has(one._id) || this.#files.isKept(site.number, one))
+          await this.world.hear(client.readFile(one._id, true), ROUND_MS);
+    }
   }
 
   /** Documents change their group, scopes come and go, and rights to them. */
@@ -187,7 +237,7 @@ export class ReplicationSimulation {
     else if (kind === 7) this.#do(client, () => client.settle());
     else if (kind === 8) this.#do(client, async () => this.#rest(client));
     else if (kind === 9 && this.#plan.loads) this.#do(client, () => client.backUp());
-    else if (kind === 10 && this.#plan.restores) this.#server.copy();
+    else if (kind === 10 && this.#plan.restores) this.#copy();
     else if (kind === 11 && this.#plan.restores) this.#restore();
     else if (kind === 12) client.wake();
     else if (kind > 12) this.#end(client, kind);
@@ -199,8 +249,16 @@ export class ReplicationSimulation {
     this.world.after(random.between(0, 2000), client.tab, () => client.sync.resume());
   }
 
+  #copy(): void {
+    this.#server.copy();
+    this.#files?.copy();
+  }
+
   #restore(): void {
-    if (this.#server.restore()) this.#log.restores.push(this.#log.mark());
+    const nth = this.#server.restore();
+    if (nth === undefined) return;
+    this.#log.restores.push(this.#log.mark());
+    void this.#files?.restore(nth);
   }
 
   #end({ tab }: ReplicationClient, kind: number): void {
@@ -230,6 +288,7 @@ export class ReplicationSimulation {
   async #heal(): Promise<void> {
     this.#trace('heal');
     for (const { network } of this.#sites) network.heal();
+    if (this.#files) this.#files.crashes = 0;
     for (const storage of this.#storages) storage.heal();
     await this.world.runUntil(this.world.now + FREEZE_MS + 1000);
     for (const site of this.#sites) if (this.#livingOf(site).length === 0) this.#openTab(site);

@@ -6,13 +6,13 @@ import { FIRST } from './run-seeds.ts';
 const SEEDS = Number(process.env.SEEDS ?? 50 * inject('effort'));
 
 test.each([
-  ['', SEEDS, false],
-  [', where code comes late or not at all', SEEDS / 2, true],
+  ['', SEEDS, ''],
+  [', where code comes late or not at all', SEEDS / 2, 'slow code'],
 ] as const)(
   'browsers and a server become equal, and nothing is lost without a word%s',
-  async (_, seeds, isCodeSlow) => {
+  async (_, seeds, mode) => {
     for (let seed = FIRST; seed < FIRST + seeds; seed++) {
-      const problems = await runReplication(seed, undefined, isCodeSlow);
+      const problems = await runReplication(seed, undefined, mode);
       expect(problems, `seed ${seed}\n${problems.join('\n')}`).toEqual([]);
     }
   },

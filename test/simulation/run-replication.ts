@@ -9,19 +9,23 @@ import { slowCode } from './slow-code.ts';
  * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the
  * seed has it.
  *
- * @param isCodeSlow Whether the code of parts comes late, or not at all.
+ * @param mode Whether the code of parts comes late, or not at all; whether documents name files.
  * @returns what went wrong; nothing, if all is well.
  */
 export async function runReplication(
   seed: number,
   trace?: (line: string) => void,
-  isCodeSlow = false,
+  mode: '' | 'slow code' | 'files' = '',
 ): Promise<string[]> {
-  const simulation = new ReplicationSimulation(seed, trace);
+  const simulation = new ReplicationSimulation(seed, trace, mode === 'files');
   const random = new Random(seed);
   const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
   const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
-  const endSlowCode = isCodeSlow && slowCode(seed, simulation.world, simulation.mayLackCode);
+  const endSlowCode =
+    mode === 'slow code' && slowCode(seed, simulation.world, simulation.mayLackCode);
+  const wall =
+    mode === 'files' &&
+    vi.spyOn(Date, 'now').mockImplementation(() => 1_700_000_000_000 + simulation.world.now);
   process.on('unhandledRejection', simulation.unhandled);
   const { resolve } = ConflictResolution.prototype;
   ConflictResolution.prototype.resolve = async function (...args) {
@@ -37,5 +41,10 @@ export async function runReplication(
     after.mockRestore();
     chance.mockRestore();
     if (endSlowCode) endSlowCode();
+    if (wall) wall.mockRestore();
   }
 }
+
+/** The same, with documents that name files. */
+export const runFiles = (seed: number): Promise<string[]> =>
+  runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'files');

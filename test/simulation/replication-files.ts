@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { refsIn } from '../../src/replication/protocol/files.ts';
+import type {
+  LocalChange,
+  PushResult,
+  RemoteFiles,
+} from '../../src/replication/protocol/remote.ts';
+import { encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
+import { RequestFailure } from '../../src/server/failures.ts';
+import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
+import type { Store, StoredRow } from '../../src/server/store.ts';
+import type { ReplicationServer } from './replication-server.ts';
+import type { World } from './world.ts';
+
+/** Seconds for which a file stays that no document names: shorter than a run. */
+const GRACE = 2;
+/** The longest that the store of files takes, in milliseconds. */
+const STORE_MS = 40;
+
+interface Asked {
+  readonly sha256: string;
+  readonly method: 'GET' | 'PUT';
+  readonly query: Readonly<Record<string, string | number>>;
+  readonly body?: Uint8Array | undefined;
+}
+
+/** What a server with files is made of. */
+interface Parts {
+  readonly world: World;
+  readonly documents: ReplicationServer;
+  /** Whether browsers keep few of the files that the server has. */
+  readonly isLimited: boolean;
+}
+
+/**
+ * The files of `cairndb/server/files` over a store in memory that takes its time, and whose
+ * processes end in between.
+ */
+export class SimFiles {
+  /** How often a process ends while it works on a request. */
+  crashes = 0;
+  /** The contents that pages have made, by SHA-256. */
+  readonly contents = new Map<string, Uint8Array>();
+  readonly #world: World;
+  readonly #server: ReplicationServer;
+  readonly #files;
+  readonly #documents: Store;
+  #store: FileStore;
+  readonly #makers = new Set<string>();
+  readonly #isLimited: boolean;
+  /** All that has changed the store, for a copy of it. */
+  #calls: (readonly [keyof FileStore, readonly unknown[]])[] = [];
+  readonly #copies: number[] = [];
+
+  constructor({ world, documents, isLimited }: Parts) {
+    this.#isLimited = isLimited;
+    this.#world = world;
+    this.#server = documents;
+    this.#store = this.#newStore();
+    this.#files = documentFiles({ store: this.#slowStore(), grace: GRACE });
+    const read: Store['read'] = (_, ids) => this.read(ids);
+    this.#documents = { read } as Partial<Store> as Store;
+  }
+
+  /** The documents of the server, as its handler reads them. */
+  async read(ids: readonly string[]): Promise<readonly StoredRow[]> {
+    const all = this.#server.documents();
+    return ids.flatMap((id) => {
+      const document = all.get(id);
+      return document ? { id, version: '', keys: [], document: encodeDocument(document) } : [];
+    });
+  }
+
+  #newStore(): FileStore {
+    return memoryFiles(() => Date.now());
+  }
+
+  /** Whether a browser keeps what it has made: another one names what others may have replaced. */
+  isKept(browser: number, document: object | undefined): boolean {
+    const refs = refsIn(document);
+    return !this.#isLimited && refs.every(({ sha256 }) => this.#makers.has(`${browser} ${sha256}`));
+  }
+
+  /** New content, or content that there is already. */
+  content(browser: number): Uint8Array<ArrayBuffer> {
+    const bytes = this.#content();
+    this.#makers.add(`${browser} ${createHash('sha256').update(bytes).digest('hex')}`);
+    return bytes;
+  }
+
+  #content(): Uint8Array<ArrayBuffer> {
+    const { random } = this.#world;
+    const known = [...this.contents.values()];
+    if (known.length > 0 && random.chance(0.3)) return random.pick(known).slice();
+    // Parts are of 16 bytes.
+    const bytes = new Uint8Array(9 + random.below(50)).map(() => random.below(256));
+    this.contents.set(createHash('sha256').update(bytes).digest('hex'), bytes);
+    return bytes;
+  }
+
+  copy(): void {
+    this.#copies.push(this.#calls.length);
+  }
+
+  /** Goes back to a copy, which was made with that of the documents. */
+  async restore(nth: number): Promise<void> {
+    this.#calls = this.#calls.slice(0, this.#copies[nth]);
+    const store = this.#newStore();
+    this.#store = store;
+    for (const [name, args] of this.#calls)
+      await (store[name] as (...all: unknown[]) => unknown)(...args);
+  }
+
+  async collect(): Promise<void> {
+    await this.#files.collect(this.#documents).catch(ignoreEnd);
+  }
+
+  /** Why the server does not take rows, as they name files that it has not got. */
+  async refusals(rows: readonly LocalChange[]): Promise<(PushResult | undefined)[]> {
+    const refused: (PushResult | undefined)[] = [];
+    for (const { id, key, device, document } of rows) {
+      const row = { id, key, device, document: document && encodeDocument(document) };
+      const [documents, collection] = [this.#documents, 'orders'];
+      const reason = await this.#files.refusal({ documents, collection, canRead: undefined, row });
+      // A retry is answered as the first time.
+      const isAllowed = reason === undefined || this.#server.knows(key);
+      refused.push(isAllowed ? undefined : { rejected: { reason, retry: true } });
+    }
+    return refused;
+  }
+
+  /** As `http()` asks. @param request Sends it over the network. */
+  remote(request: <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>): RemoteFiles {
+    const json = async (asked: Asked) => {
+      const { received, done } = await (await this.#answer(asked)).json();
+      return done ? undefined : (received as number);
+    };
+    return {
+      received: ({ sha256, size }, device, { signal }) =>
+        request(signal, () => json({ sha256, method: 'GET', query: { device, size } })),
+      send: ({ sha256, size }, device, from, bytes, { signal }) => {
+        const body = bytes.slice();
+        const query = { device, size, from };
+        return request(signal, () => json({ sha256, method: 'PUT', query, body }));
+      },
+      read: ({ sha256 }, from, { signal }) =>
+        request(signal, async () => {
+          const answer = await this.#answer({ sha256, method: 'GET', query: { from } });
+          return new Uint8Array(await answer.arrayBuffer());
+        }),
+    };
+  }
+
+  async #answer({ sha256, method, query, body }: Asked): Promise<Response> {
+    const text = new URLSearchParams(query as Record<string, string>);
+    const url = `https://example.com/orders/files/${sha256}?${text}`;
+    return this.#files.answer({
+      ...{ documents: this.#documents, collection: 'orders', sha256, canRead: undefined },
+      request: new Request(url, { method }),
+      fail: (...failure) => new RequestFailure(...failure),
+      readBytes: async () => body ?? new Uint8Array(),
+      report: () => undefined,
+    });
+  }
+
+  /** What is not as it must be at rest. */
+  async problems(documents: ReadonlyMap<string, object>): Promise<string[]> {
+    const found: string[] = [];
+    for (const [id, document] of documents) {
+      const { f } = document as { f?: { $file?: { sha256: string } } };
+      if (f === undefined) continue;
+      const { sha256 = '' } = f.$file ?? {};
+      const content = this.contents.get(sha256);
+      const bytes = await this.#bytes(sha256);
+      if (!content || !bytes || !Buffer.from(content).equals(bytes))
+        found.push(`the server has not the file of ${id}, ${sha256}`);
+    }
+    return found;
+  }
+
+  async #bytes(sha256: string): Promise<Buffer | undefined> {
+    const file = { collection: 'orders', sha256 };
+    const size = await this.#store.size(file);
+    if (size === undefined) return undefined;
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < size; at += parts.at(-1)?.length ?? 1)
+      parts.push((await this.#store.read(file, at))?.bytes ?? new Uint8Array(1));
+    return Buffer.concat(parts);
+  }
+
+  /** Takes its time, and ends now and then before or behind what it does. */
+  #slowStore(): FileStore {
+    const call = async (name: keyof FileStore, args: readonly unknown[]) => {
+      const store = this.#store;
+      await this.#pause();
+      if (store !== this.#store) throw new ProcessEnded();
+      if (!READS.has(name)) this.#calls.push([name, args]);
+      const made = await (store[name] as (...all: unknown[]) => Promise<unknown>)(...args);
+      await this.#pause();
+      return made;
+    };
+    return new Proxy({} as FileStore, {
+      get:
+        (_, name) =>
+        (...args: unknown[]) =>
+          call(name as keyof FileStore, args),
+    });
+  }
+
+  async #pause(): Promise<void> {
+    const { random } = this.#world;
+    const isEnd = random.chance(this.crashes);
+    await new Promise<void>((resolve) =>
+      this.#world.after(random.between(0, STORE_MS), undefined, resolve),
+    );
+    if (isEnd) throw new ProcessEnded();
+  }
+}
+
+const READS: ReadonlySet<string> = new Set([
+  'received',
+  'uploaded',
+  'size',
+  'read',
+  'names',
+  'unused',
+]);
+
+/** A process of the server has ended: its client hears of an error, and nothing more is done. */
+class ProcessEnded extends Error {}
+
+function ignoreEnd(error: unknown): void {
+  if (!(error instanceof ProcessEnded)) throw error;
+}
