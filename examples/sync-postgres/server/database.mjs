@@ -7,7 +7,8 @@ import { postgres } from 'cairndb/server';
 import pg from 'pg';
 
 /**
- * A store over the database of DATABASE_URL, else over a temporary PostgreSQL, else over PGlite.
+ * The database of DATABASE_URL, else a temporary PostgreSQL, else PGlite: a function that runs SQL,
+ * and a store over it.
  */
 export async function openDatabase() {
   const connectionString = process.env.DATABASE_URL;
@@ -22,7 +23,8 @@ export async function openDatabase() {
 function connect(name, config) {
   const pool = new pg.Pool(config);
   pool.on('error', (error) => console.error('PostgreSQL:', error.message));
-  const store = postgres((text, values) => pool.query(text, values), {
+  const query = (text, values) => pool.query(text, values);
+  const store = postgres(query, {
     // Rings open pages at once, when another process has changed something, too.
     listen: async (channel, onNotify, onLost) => {
       const client = new pg.Client(config);
@@ -33,15 +35,16 @@ function connect(name, config) {
       return () => client.end();
     },
   });
-  return { name, store, close: () => store.close().then(() => pool.end()) };
+  return { name, query, store, close: () => store.close().then(() => pool.end()) };
 }
 
 async function openPGlite() {
   const db = await PGlite.create();
-  const store = postgres((text, values) => db.query(text, values), {
+  const query = (text, values) => db.query(text, values);
+  const store = postgres(query, {
     listen: (channel, onNotify) => db.listen(channel, onNotify),
   });
-  return { name: 'PGlite', store, close: () => db.close() };
+  return { name: 'PGlite', query, store, close: () => db.close() };
 }
 
 /**

@@ -16,7 +16,7 @@ const PLACES = {
   ],
 };
 
-/** Opens a window for each address, side by side, each with a new profile: two devices. */
+/** Opens a window for each address, side by side, each with a new profile: devices of their own. */
 export function openBrowsers(addresses) {
   const { platform, env } = process;
   const inPath = (env.PATH ?? '')
@@ -26,8 +26,8 @@ export function openBrowsers(addresses) {
   const isShown = platform in PLACES || env.DISPLAY || env.WAYLAND_DISPLAY;
   if (!browser || !isShown || env.BROWSER === 'none') return;
   for (const [index, address] of addresses.entries()) {
-    const profile = mkdtempSync(join(tmpdir(), 'sync-browser-'));
-    const window = ['--window-size=620,760', `--window-position=${40 + 640 * index},80`];
+    const profile = mkdtempSync(join(tmpdir(), 'field-service-'));
+    const window = ['--window-size=440,860', `--window-position=${20 + 460 * index},60`];
     const args = [`--user-data-dir=${profile}`, '--no-first-run', ...window, `--app=${address}`];
     // The addresses are printed.
     spawn(browser, args, { stdio: 'ignore' }).on('error', () => undefined);
