@@ -1,3 +1,11 @@
+import {
+  createEnvironmentInjector,
+  type EnvironmentInjector,
+  Injector,
+  PLATFORM_ID,
+  runInInjectionContext,
+  ɵINJECTOR_SCOPE,
+} from '@angular/core';
 import { createElement, Suspense } from 'react';
 import { renderToString as renderReact } from 'react-dom/server';
 import { renderToString as renderSolid, ssr, ssrHydrationKey } from 'solid-js/web';
@@ -5,6 +13,7 @@ import { render as renderSvelte } from 'svelte/server';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSSRApp, h, unref } from 'vue';
 import { renderToString as renderVue } from 'vue/server-renderer';
+import * as angular from '../../src/bindings/angular/index.ts';
 import * as react from '../../src/bindings/react/index.ts';
 import * as solid from '../../src/bindings/solid/index.ts';
 import * as svelte from '../../src/bindings/svelte/index.ts';
@@ -62,6 +71,27 @@ test.each(
   // The live query is not even made.
   expect(subscribe).not.toHaveBeenCalled();
 });
+
+/** What Angular's server rendering gives to a component; its renderer is no dependency. */
+test.each(['initial', 'none'] as const)(
+  'angular has on a server (%s) its first state, and starts nothing',
+  (which) => {
+    const subscribe = vi.spyOn(orders, 'live');
+    const injector = createEnvironmentInjector(
+      [
+        { provide: PLATFORM_ID, useValue: 'server' },
+        { provide: ɵINJECTOR_SCOPE, useValue: 'root' },
+      ],
+      Injector.NULL as EnvironmentInjector,
+    );
+    const { data, status } = runInInjectionContext(injector, () =>
+      useCase({ useLiveQuery: angular.injectLiveQuery } as never, which, orders),
+    );
+    expect(textOf({ data: data(), status: status() })).toBe(TEXTS[which]);
+    injector.destroy();
+    expect(subscribe).not.toHaveBeenCalled();
+  },
+);
 
 test('React renders a suspended query from initial data, or its fallback', () => {
   const Page = ({ options }: { options?: object }) =>
