@@ -19,6 +19,7 @@ export default defineConfig({
       'cairndb/replication': path('src/replication/index.ts'),
       'cairndb/server': path('src/server/index.ts'),
       'cairndb/devtools': path('src/devtools/index.ts'),
+      'cairndb/undo': path('src/undo/index.ts'),
       'cairndb/encryption': path('src/encryption/index.ts'),
       'cairndb/worker': path('worker/index.ts'),
       cairndb: path('src/cairndb.ts'),

@@ -23,20 +23,21 @@ export const connection = (): Connection => current.value;
  * collection dropped.
  */
 export function collectionOf(name: string): DocumentCollection {
-  const { connection, collections } = opened.value;
-  let collection = collections.get(name);
-  if (!collection) {
-    collection = new connection.Collection<AnyDocument>({
-      name,
-      type: 'DOCUMENT_BASED',
-      caching: true,
-      activate_drop_method: true,
-      indexes: indexesOf(name),
-    });
-    collections.set(name, collection);
-  }
+  const { collections } = opened.value;
+  const collection = collections.get(name) ?? anotherHandle(name);
+  collections.set(name, collection);
   return collection;
 }
+
+/** A handle of its own, for changes that others are told from. */
+export const anotherHandle = (name: string): DocumentCollection =>
+  new opened.value.connection.Collection<AnyDocument>({
+    name,
+    type: 'DOCUMENT_BASED',
+    caching: true,
+    activate_drop_method: true,
+    indexes: indexesOf(name),
+  });
 
 export const cities = (): DocumentCollection<City> =>
   collectionOf('cities') as unknown as DocumentCollection<City>;

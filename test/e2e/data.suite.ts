@@ -61,7 +61,11 @@ export function dataSuite(shared: () => Playground): void {
       await expect.poll(() => cell('123,456').count()).toBe(1);
       await page.getByRole('button', { name: 'Undo' }).click();
       await expect.poll(() => cell('118,918').count()).toBe(1);
-      expect(await part('last-done').innerText()).toBe('');
+      await page.getByRole('button', { name: 'Redo' }).click();
+      await expect.poll(() => cell('123,456').count()).toBe(1);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(() => cell('118,918').count()).toBe(1);
+      await expect.poll(() => part('last-done').innerText()).toBe('Redo');
     });
 
     test('a document is archived and unarchived', async () => {

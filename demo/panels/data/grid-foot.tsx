@@ -1,17 +1,26 @@
 import { Problem } from '../../parts/problem.tsx';
-import { lastDone, undoLast } from './actions.ts';
+import { editing, lastDrop, redoLast, undoLast } from './actions.ts';
 
-/** The last action with its undo, or its error, and the keys of the grid. */
+/** The last action with undo and redo, or its error, and the keys of the grid. */
 export function GridFoot({ problem }: { problem: string }) {
+  const { can_undo, can_redo, undo_label } = editing().state.value;
+  const dropped = lastDrop.value;
   return (
     <div class="grid-foot small">
       <p class="grid-done" data-part="last-done">
-        {!problem && lastDone.value && (
+        {!problem && (
           <>
-            <span>{lastDone.value.text}</span>
-            <button type="button" class="link-button" onClick={undoLast}>
-              Undo
-            </button>
+            <span>{dropped ? dropped.text : undo_label}</span>
+            {can_redo && !dropped && (
+              <button type="button" class="link-button" onClick={redoLast}>
+                Redo
+              </button>
+            )}
+            {(can_undo || dropped) && (
+              <button type="button" class="link-button" onClick={undoLast}>
+                Undo
+              </button>
+            )}
           </>
         )}
       </p>

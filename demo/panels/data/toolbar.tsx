@@ -5,7 +5,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { formatCount, formatSpan } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import { Segmented } from '../../parts/segmented.tsx';
-import { actionProblem, lastDone } from './actions.ts';
+import { actionProblem, lastDrop } from './actions.ts';
 import type { Rows } from './grid/rows.ts';
 import { restoreNewest } from './recipes/change.ts';
 import { archivedChoice, searchText, table } from './view.ts';
@@ -66,10 +66,10 @@ function searchHint(table: Table): string {
 async function empty(): Promise<void> {
   const { value } = table;
   try {
-    lastDone.value = undefined;
+    lastDrop.value = undefined;
     await drop(value.name);
     if (isOwn(value)) await forgetTable(value.name);
-    lastDone.value = { text: `${value.title} dropped.`, undo: () => bringBack(value) };
+    lastDrop.value = { text: `${value.title} dropped.`, undo: () => bringBack(value) };
   } catch (error) {
     actionProblem.value = messageOf(error);
   }

@@ -1,31 +1,29 @@
-import type { DocumentCollection, Stored } from 'cairndb';
+import type { DocumentCollection } from 'cairndb';
+import type { UndoHistory } from 'cairndb/undo';
 
-// Each change returns a function that undoes it.
-export async function edit(
+// history = undo(db, { collections: [all] })
+// Each step has a label, and takes back what this tab did: history.undo(), history.redo().
+export const edit = (
+  history: UndoHistory,
   all: DocumentCollection,
+  label: string,
   id: string,
   path: string,
-  before: unknown,
-  after: unknown,
-) {
-  await all.patch(id, { [path]: after });
-  return () => all.patch(id, { [path]: before });
-}
+  value: unknown,
+) => history.transaction(label, (tx) => tx(all).patch(id, { [path]: value }));
 
-export async function archive(all: DocumentCollection, id: string) {
-  await all.archive(id);
-  return () => all.unarchive(id);
-}
+export const archive = (history: UndoHistory, all: DocumentCollection, label: string, id: string) =>
+  history.transaction(label, (tx) => tx(all).archive(id));
 
-export async function unarchive(all: DocumentCollection, id: string) {
-  await all.unarchive(id);
-  return () => all.archive(id);
-}
+export const unarchive = (
+  history: UndoHistory,
+  all: DocumentCollection,
+  label: string,
+  id: string,
+) => history.transaction(label, (tx) => tx(all).unarchive(id));
 
-export async function remove(all: DocumentCollection, row: Stored) {
-  await all.delete(row._id);
-  return () => all.insert(row);
-}
+export const remove = (history: UndoHistory, all: DocumentCollection, label: string, id: string) =>
+  history.transaction(label, (tx) => tx(all).delete(id));
 
 // Undoes Drop({ backup: true }), which keeps a backup.
 export async function restoreNewest(all: DocumentCollection) {
