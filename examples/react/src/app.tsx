@@ -3,12 +3,14 @@ import { contains } from 'cairndb/text';
 import { useCallback, useEffect, useState } from 'react';
 import { AddTask } from './add-task';
 import { Footer } from './footer';
+import { NAMES, useList } from './route';
 import { useSession } from './session';
 import { TaskRow } from './task-row';
 import { Undo } from './undo';
 
 export function App() {
   const { user, db, tasks, logout } = useSession();
+  const { name, criteria } = useList();
   const [search, setSearch] = useState('');
   const [deleted, setDeleted] = useState<string>();
   const [problem, setProblem] = useState<unknown>();
@@ -17,7 +19,7 @@ export function App() {
   const { data: open } = useLiveCount(tasks, { done: false });
   const { data, error, has_more, loadMore } = useLivePages(
     tasks,
-    { text: contains(search, { ignore_case: true }) },
+    { ...criteria, text: contains(search, { ignore_case: true }) },
     { sort: { _created_timestamp: -1 }, page_size: 50 },
   );
 
@@ -35,6 +37,13 @@ export function App() {
         </button>
       </header>
       <AddTask report={setProblem} />
+      <nav aria-label="Lists">
+        {NAMES.map((each) => (
+          <a key={each} href={`#/${each}`} aria-current={each === name ? 'page' : undefined}>
+            {each}
+          </a>
+        ))}
+      </nav>
       <input
         type="search"
         aria-label="Search"

@@ -74,6 +74,15 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
     await other.close();
   });
 
+  test.runIf(name === 'react')('the address says which tasks are listed', async () => {
+    await page.getByRole('link', { name: 'done' }).click();
+    await expect.poll(() => textsOf(page)).toEqual(['Water the plants']);
+    await page.reload();
+    await expect.poll(() => textsOf(page)).toEqual(['Water the plants']);
+    await page.goBack();
+    await expect.poll(() => textsOf(page)).toHaveLength(4);
+  });
+
   test('a copy of the tasks can be saved and restored', async () => {
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save a copy' }).click();
