@@ -176,6 +176,13 @@ export default [
     modifyEsbuildConfig: besideReplication,
   },
   {
+    name: 'encrypted documents, with the first request',
+    path: 'dist/sealed-remote.js',
+    limit: '3 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideReplication,
+  },
+  {
     name: 'CouchDB, with its first request',
     path: 'dist/couchdb.js',
     limit: '8 kB',

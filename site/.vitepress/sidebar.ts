@@ -70,6 +70,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/conflicts',
       'sync/scopes',
       'sync/files',
+      'sync/encrypted',
       'sync/server',
       'sync/postgres',
       'sync/couchdb',

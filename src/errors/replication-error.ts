@@ -31,6 +31,12 @@ export type ReplicationErrorCode =
   | 'answer_invalid'
   /** A file is not what its document says: it has another size or SHA-256. */
   | 'file_damaged'
+  /** An encrypted document needs a key that this device does not have. */
+  | 'key_unknown'
+  /** An encrypted document was changed, cut or swapped, or is not encrypted. */
+  | 'seal_broken'
+  /** The server has sent an older state of an encrypted document again. */
+  | 'seal_replayed'
   /**
    * Another program has lost or changed what stands for a value outside JSON, only told by the
    * event `invalid`.

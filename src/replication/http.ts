@@ -7,6 +7,7 @@ import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { LongPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
+import { type EncryptOptions, encryptCheck, sealed } from './late-sealing.ts';
 import {
   type AbilitiesAnswer,
   readAbilitiesAnswer,
@@ -48,21 +49,28 @@ export class HttpRemote implements Remote<string> {
   readonly #poll: LongPoll;
   readonly #openStream: () => Promise<EventStream>;
   /** The name of the collection. */
-  readonly #name: string;
+  readonly name: string;
   #stream: EventStream | undefined;
   #isScoped = false;
   #abilities: AbilitiesAnswer | undefined;
+  readonly #takesPages: boolean;
 
+  /**
+   * @param takesPages Whether changes come by the stream. They may be older than what this page has
+   *   pushed since.
+   */
   constructor(
     { url, headers, fetch }: Pick<FetcherSettings, 'headers' | 'fetch'> & { readonly url: string },
     clock: Clock,
+    takesPages = true,
   ) {
+    this.#takesPages = takesPages;
     this.id = `http:${url}`;
     this.#url = url;
     this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
     this.#poll = new LongPoll(clock, SILENCE_MS);
     const at = url.lastIndexOf('/');
-    this.#name = decodeURIComponent(url.slice(at + 1));
+    this.name = decodeURIComponent(url.slice(at + 1));
     this.#openStream = async () => {
       const { streamAt } = await import('./fetching/event-stream.ts');
       return streamAt(url.slice(0, at), headers, fetch, this.#fetcher, clock);
@@ -73,7 +81,7 @@ export class HttpRemote implements Remote<string> {
     const { limit, signal, scope } = ask;
     this.#isScoped = scope !== undefined;
     const brought = after === undefined ? undefined : this.#stream?.take(this, after);
-    if (brought && !scope) return brought;
+    if (brought && !scope && this.#takesPages) return brought;
     try {
       return await this.#call('pull', { after: after ?? null, limit, scope }, signal, (body) =>
         readPullAnswer(body, limit, scope !== undefined),
@@ -138,7 +146,7 @@ export class HttpRemote implements Remote<string> {
     if (this.#isScoped || !(await this.#can('stream', signal))) return false;
     // Where its code does not load, polls will do.
     this.#stream ??= await this.#openStream().catch(() => undefined);
-    return this.#stream?.wait(this, this.#name, after, signal) ?? false;
+    return this.#stream?.wait(this, this.name, after, signal) ?? false;
   }
 
   /** Whether the server can do something. An older one has no such route. */
@@ -181,7 +189,10 @@ export class HttpRemote implements Remote<string> {
  * Options of {@link http}; `url` is that of one collection, such as
  * `https://example.com/sync/orders`.
  */
-export type HttpOptions = FetchingOptions;
+export interface HttpOptions extends FetchingOptions {
+  /** Encrypts documents for devices with the key: the server cannot read them. */
+  readonly encrypt?: EncryptOptions | undefined;
+}
 
 /**
  * A server that speaks the protocol of `cairndb/server`.
@@ -208,7 +219,9 @@ export type HttpOptions = FetchingOptions;
  * ```
  */
 export function http(options: HttpOptions): Remote<string> {
-  const given = checkOptions(options, fetchingChecks, 'http(options)') as unknown as HttpOptions;
-  const { url, headers = {}, fetch } = given;
-  return new HttpRemote({ url: parseUrl(url), headers, fetch }, systemClock);
+  const checks = { ...fetchingChecks, encrypt: encryptCheck };
+  const given = checkOptions(options, checks, 'http(options)') as unknown as HttpOptions;
+  const { url, headers = {}, fetch, encrypt } = given;
+  const remote = new HttpRemote({ url: parseUrl(url), headers, fetch }, systemClock, !encrypt);
+  return encrypt ? sealed(remote, remote.name, encrypt) : remote;
 }

@@ -17,6 +17,7 @@ export { type CouchOptions, couchdb } from './couchdb/couchdb.ts';
 export type { RemoteFetch, RemoteHeaders } from './fetching/remote-options.ts';
 export { type HttpOptions, http } from './http.ts';
 export { fromJson, toJson } from './json-documents.ts';
+export type { DocumentKey, EncryptOptions } from './late-sealing.ts';
 export type { ReplicationState, ReplicationStatus } from './loop/replication-status.ts';
 export type { MergeRules } from './merge-fields.ts';
 export type { FilePlaceholder, FileProgress, FileRef, FilesStatus } from './protocol/files.ts';

@@ -7,6 +7,7 @@ const LATE: Record<string, readonly string[]> = {
   extras: ['page'],
   files: ['page'],
   relations: ['page', 'extras'],
+  'sealed-remote': ['page', 'extras'],
   search: ['page', 'extras'],
   subscribed: ['page'],
   'synced-files': ['page', 'extras'],

@@ -21,3 +21,19 @@ export function heldIn(text: string): HeldVersion {
   const scopes = text.slice(1, end);
   return { version: text.slice(end + 1), scopes: scopes ? scopes.split(',') : [] };
 }
+
+/** Where the numbers of `numberedVersion()` end, in the replication of encrypted documents. */
+const LIFE_END = 13;
+const REVISION_END = 23;
+
+/**
+ * Whether a version is an earlier state of the same life of a document. Only versions that devices
+ * have numbered tell: a server that cannot read documents could send an older one again.
+ */
+export function isEarlier(version = '', held = ''): boolean {
+  return (
+    version.startsWith('\u0001') &&
+    version.slice(0, LIFE_END) === held.slice(0, LIFE_END) &&
+    version.slice(0, REVISION_END) < held.slice(0, REVISION_END)
+  );
+}

@@ -17,6 +17,7 @@ import { loadedRebase } from '../../query/update/late-update.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import { isEarlier } from './held-version.ts';
 import { Replica } from './replica.ts';
 import { recordStateOf, sameState } from './replica-tracker.ts';
 
@@ -210,6 +211,9 @@ export class ReplicaRequests {
     const of = scope === undefined ? state : state.scopes?.find(({ id }) => id === scope);
     if (checkpoint !== undefined && of && of.checkpoint !== after)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
+    for (const { id, version } of rows)
+      if (isEarlier(version, replica.versionOf(id)))
+        throw this.#error('seal_replayed', `was sent an older "${id}"`);
     const known = kept && new Set([...kept, ...rows.map(({ id }) => id)]);
     const unknown = [
       ...rows,

@@ -1,0 +1,81 @@
+import type { Check } from '../api/options/option-checks.ts';
+import { isPlainObject } from '../codec/kinds.ts';
+import { loadFailed } from '../errors/errors.ts';
+import type { Remote } from './protocol/remote.ts';
+
+/** 32 random bytes, or a CryptoKey for HKDF that may derive keys and bits. */
+export type DocumentKey = Uint8Array | CryptoKey;
+
+/** What of documents the server can read. */
+export interface EncryptOptions {
+  /** A list to rotate keys: the first one seals, all of them open. The same on all devices. */
+  readonly key: DocumentKey | readonly DocumentKey[];
+  /**
+   * Names of fields that the server can read too, for scopes and rights. A change of them by the
+   * server is noticed.
+   *
+   * @default []
+   */
+  readonly clear?: readonly string[] | undefined;
+}
+
+/** For `checkOptions`. */
+export const encryptCheck: Check = {
+  allowed: '{ key, clear? }: keys of 32 bytes or CryptoKeys for HKDF, and names of fields',
+  test: isEncrypt,
+};
+
+function isEncrypt(given: unknown): boolean {
+  if (!isPlainObject(given)) return false;
+  const { clear = [], key, ...others } = given as unknown as EncryptOptions;
+  const keys = [key].flat();
+  return (
+    keys.length > 0 &&
+    keys.every(isKey) &&
+    Array.isArray(clear) &&
+    clear.every((name) => typeof name === 'string' && !name.startsWith('_')) &&
+    Object.keys(others).length === 0
+  );
+}
+
+function isKey(key: unknown): boolean {
+  if (key instanceof Uint8Array) return key.length === 32;
+  return (
+    typeof CryptoKey !== 'undefined' &&
+    key instanceof CryptoKey &&
+    key.algorithm.name === 'HKDF' &&
+    ['deriveKey', 'deriveBits'].every((usage) => key.usages.includes(usage as KeyUsage))
+  );
+}
+
+/**
+ * A remote whose server cannot read documents; its code loads with the first call. It has neither
+ * operations, which the server would apply, nor files.
+ */
+export function sealed(
+  remote: Remote<string>,
+  collection: string,
+  { key, clear = [] }: EncryptOptions,
+): Remote<string> {
+  const keys = [key].flat().map((one) => (one instanceof Uint8Array ? one.slice() : one));
+  const settings = { collection, keys, clear: [...clear] };
+  let opening: Promise<Remote<string>> | undefined;
+  const open = (): Promise<Remote<string>> => {
+    opening ??= import('./sealed-remote.ts')
+      .catch(loadFailed)
+      .then(({ SealedRemote }) => SealedRemote.open(remote, settings));
+    // The next call tries again.
+    opening.catch(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  return {
+    // A page without the key would push what it must not.
+    id: `sealed:${remote.id}`,
+    ...(remote.scopes && { scopes: true }),
+    pull: async (...ask) => (await open()).pull(...ask),
+    push: async (...ask) => (await open()).push(...ask),
+    watch: (after, ask) => (remote.watch as NonNullable<typeof remote.watch>)(after, ask),
+  };
+}
