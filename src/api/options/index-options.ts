@@ -105,7 +105,7 @@ export function parseIndexes(option: unknown): IndexDefinition[] {
         place,
       });
     }
-    parsed.set(index.name, { ...index, unique: index.unique || (other?.unique ?? false) });
+    parsed.set(index.name, { ...index, unique: index.unique || other !== undefined });
   }
   return [...parsed.values()];
 }
@@ -114,11 +114,7 @@ function parseIndex(given: unknown, place: string): IndexDefinition {
   if (isPlainObject(given) && ('text' in given || 'vector' in given))
     return parseSpecialIndex(given, place);
   const options = typeof given === 'string' ? { fields: given } : given;
-  const {
-    unique = false,
-    multi = false,
-    ...own
-  } = checkOptions(options, checks, place, `${place}.`);
+  const { unique, multi, ...own } = checkOptions(options, checks, place, `${place}.`);
   const fields = [own.fields].flat() as string[];
   if (multi && fields.length > 1) {
     const message = `"${place}.multi" is for a single field.`;
