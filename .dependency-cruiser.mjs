@@ -93,7 +93,7 @@ export default {
       to: {
         path: '^(src|worker)/',
         pathNot:
-          '^(src|src/(replication|server|devtools|text|undo)|src/bindings/\\w+|worker)/index\\.ts$',
+          '^(src|src/(replication|server|server/files|devtools|text|undo)|src/bindings/\\w+|worker)/index\\.ts$',
       },
     },
     {

@@ -17,6 +17,7 @@ export default defineConfig({
   resolve: {
     alias: {
       'cairndb/replication': path('src/replication/index.ts'),
+      'cairndb/server/files': path('src/server/files/index.ts'),
       'cairndb/server': path('src/server/index.ts'),
       'cairndb/devtools': path('src/devtools/index.ts'),
       'cairndb/undo': path('src/undo/index.ts'),

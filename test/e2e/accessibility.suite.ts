@@ -26,7 +26,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Durability: ['[data-part="unsaved"]', '0'],
     Tabs: ['[data-part="leader"]', 'This tab'],
     Transactions: ['[data-part="sum"]', '150'],
-    Sync: ['[data-device="laptop"] [data-item="Apples"]', /^/], // the last item to arrive
+    Sync: ['[data-device="laptop"] .item-list > li >> nth=2', /^/], // the last item to arrive
     Devtools: ['cairn-devtools .summary', /^1–50 of/],
     Speed: ['[data-part="machine"]', /^Chrom/],
   };

@@ -376,7 +376,9 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await page.getByRole('button', { name: 'Delete Apples, Phone' }).click();
     await edit('Note of Apples, Laptop', 'red');
     await has(() => part('laptop-pending').innerText(), '3 items');
-    await has(() => part('phone-pending').innerText(), '0 items');
+    await has(() => part('stored').innerText(), '3'); // without the apples, with the tea
+    for (const text of ['Bread × 3', 'Milk × 12'])
+      await has(() => page.locator('.server-rows').innerText(), text);
     await say('merging');
     await laptop.click();
     await has(() => part('laptop-state').innerText(), 'In sync');
@@ -388,6 +390,20 @@ export const LONG_VISIT: Readonly<Record<string, Visit>> = {
     await say('starting over');
     await page.getByRole('button', { name: 'Start over' }).click();
     await has(() => page.getByLabel('Amount of Bread, Laptop').inputValue(), '1');
+    await say('counting on both, and a photo');
+    for (const device of ['Phone', 'Laptop'])
+      await page.getByRole('button', { name: `One more Milk, ${device}` }).click();
+    await has(() => page.getByLabel('Amount of Milk, Laptop').inputValue(), '4');
+    const buffer = await page.screenshot({ clip: { x: 0, y: 0, width: 64, height: 64 } });
+    const photo = { name: 'milk.png', mimeType: 'image/png', buffer };
+    await page.getByLabel('Photo of Milk, Phone').setInputFiles(photo);
+    await counts(page.locator('[data-device="laptop"] .item-photo img'), 1);
+    await say('looking at a part');
+    const laptopItems = page.locator('[data-device="laptop"] .item-list > li');
+    await page.locator('[data-device="laptop"]').getByText('Market only').click();
+    await counts(laptopItems, 2);
+    await page.locator('[data-device="laptop"]').getByText('Both shops').click();
+    await counts(laptopItems, 3);
   },
 
   async Speed({ page, part }, say) {

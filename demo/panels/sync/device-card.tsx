@@ -1,7 +1,9 @@
 import type { ReplicationState } from 'cairndb/replication';
 import { formatClock, formatCount } from '../../parts/format.ts';
+import { Segmented } from '../../parts/segmented.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import type { Device } from './device.ts';
+import { attempt } from './devices.ts';
 import { ItemList } from './item-list.tsx';
 import './device-card.css';
 
@@ -20,7 +22,7 @@ const STATES: Readonly<Record<ReplicationState, string>> = {
 
 /** A device: its network, its items, and what its replication reports. */
 export function DeviceCard({ device }: { device: Device }) {
-  const { title, isOnline, status } = device;
+  const { title, isOnline, hasBakery, status } = device;
   const id = title.toLowerCase();
   const { state, pending } = status.value;
   return (
@@ -47,6 +49,16 @@ export function DeviceCard({ device }: { device: Device }) {
           <dd data-part={`${id}-pending`}>{formatCount(pending, 'item')}</dd>
         </div>
       </dl>
+      <Segmented<'both' | 'market'>
+        legend={`What the ${id} looks at`}
+        name={`${id}-shops`}
+        options={[
+          ['both', 'Both shops'],
+          ['market', 'Market only'],
+        ]}
+        value={hasBakery.value ? 'both' : 'market'}
+        onChange={(shops) => attempt(() => device.setBakery(shops === 'both'))}
+      />
       <ItemList device={device} />
       <Log device={device} />
     </section>

@@ -8,12 +8,15 @@ export interface Device {
   readonly title: string;
   readonly client: OpenDevice;
   readonly isOnline: Signal<boolean>;
+  /** Whether it looks at the bakery beside the market. */
+  readonly hasBakery: Signal<boolean>;
   readonly status: Signal<ReplicationStatus>;
   readonly items: Signal<readonly Stored<Item>[]>;
   /** Newest first. */
   readonly log: Signal<readonly LogEntry[]>;
   /** Connects it with the server, or cuts its line. */
   setOnline(isOnline: boolean): void;
+  setBakery(isWanted: boolean): Promise<void>;
   end(): Promise<void>;
 }
 

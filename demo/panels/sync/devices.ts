@@ -4,6 +4,7 @@ import { formatCount } from '../../parts/format.ts';
 import { messageOf } from '../../parts/message-of.ts';
 import type { Device, LogEntry } from './device.ts';
 import { merges, noteConflict } from './merges.ts';
+import { lookAtBakery } from './recipes/count-look-and-show.ts';
 import { type Item, openDevice } from './recipes/open-device.ts';
 import { openLine } from './recipes/open-line.ts';
 import { startServer } from './recipes/start-server.ts';
@@ -18,9 +19,9 @@ export interface World {
 }
 
 const FIRST_ITEMS: readonly Item[] = [
-  { title: 'Bread', amount: 1, note: 'sourdough' },
-  { title: 'Milk', amount: 2, note: 'oat' },
-  { title: 'Apples', amount: 6, note: '' },
+  { title: 'Bread', amount: 1, note: 'sourdough', shop: 'Bakery' },
+  { title: 'Milk', amount: 2, note: 'oat', shop: 'Market' },
+  { title: 'Apples', amount: 6, note: '', shop: 'Market' },
 ];
 
 const LOG_LENGTH = 3;
@@ -57,7 +58,14 @@ function openWorld(): World {
     }),
   );
   const [phone, laptop] = [joinDevice('Phone', handler), joinDevice('Laptop', handler)];
-  attempt(() => phone.client.items.insertMany(FIRST_ITEMS));
+  attempt(async () => {
+    // Before the first items: a round that began without the bakery would take its items away.
+    for (const device of [phone, laptop]) {
+      await device.setBakery(true);
+      await device.client.sync.settled();
+    }
+    await phone.client.items.insertMany(FIRST_ITEMS);
+  });
   return {
     devices: [phone, laptop],
     rows,
@@ -81,6 +89,7 @@ function joinDevice(title: string, handler: ReturnType<typeof startServer>['hand
     title,
     client,
     isOnline: signal(true),
+    hasBakery: signal(true),
     status: signal(sync.status),
     items: signal([]),
     log,
@@ -90,6 +99,10 @@ function joinDevice(title: string, handler: ReturnType<typeof startServer>['hand
       if (isOnline) line.mend();
       else line.cut();
       sync.resume(); // it tries at once, as after the event of a browser
+    },
+    async setBakery(isWanted) {
+      device.hasBakery.value = isWanted;
+      await lookAtBakery(client, isWanted);
     },
     async end() {
       stop();
@@ -103,7 +116,7 @@ function joinDevice(title: string, handler: ReturnType<typeof startServer>['hand
   sync.on('pushed', ({ documents }) => note(`Pushed ${formatCount(documents, 'item')}`));
   sync.on('pulled', ({ documents }) => note(`Pulled ${formatCount(documents, 'item')}`));
   sync.on('conflict', (conflict) => note(noteConflict(device, conflict)));
-  const stop = items.live({}).subscribe(({ status, data, error }) => {
+  const stop = items.live({}, { sort: { title: 1 } }).subscribe(({ status, data, error }) => {
     if (status === 'ready') device.items.value = data;
     else if (status === 'error') syncProblem.value = messageOf(error);
   });

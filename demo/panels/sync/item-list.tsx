@@ -4,10 +4,13 @@ import { Icon } from '../../parts/icon.tsx';
 import type { Device } from './device.ts';
 import { attempt } from './devices.ts';
 import { ItemField } from './item-field.tsx';
+import { ItemPhoto } from './item-photo.tsx';
+import { countOneMore } from './recipes/count-look-and-show.ts';
 import type { Item } from './recipes/open-device.ts';
 import '../../parts/field.css';
 import './item-list.css';
 
+const PLUS = 'M10 4.5v11M4.5 10h11';
 const CROSS = 'M5.5 5.5l9 9M14.5 5.5l-9 9';
 
 /** The items of a device, to edit in place. */
@@ -38,6 +41,7 @@ function ItemRow({ device, item, place }: ItemRowProps) {
   const of = `of ${title}, ${device.title}`;
   return (
     <li style={{ '--place': place }} data-item={title}>
+      <ItemPhoto device={device} item={item} />
       <ItemField
         label={`Title ${of}`}
         value={title}
@@ -51,11 +55,11 @@ function ItemRow({ device, item, place }: ItemRowProps) {
       />
       <button
         type="button"
-        class="item-delete"
-        aria-label={`Delete ${title}, ${device.title}`}
-        onClick={() => attempt(() => items.delete(id))}
+        class="item-button"
+        aria-label={`One more ${title}, ${device.title}`}
+        onClick={() => attempt(() => countOneMore(device.client, id))}
       >
-        <Icon path={CROSS} />
+        <Icon path={PLUS} />
       </button>
       <ItemField
         label={`Note ${of}`}
@@ -63,6 +67,14 @@ function ItemRow({ device, item, place }: ItemRowProps) {
         placeholder="Note"
         onChange={(text) => set({ note: text })}
       />
+      <button
+        type="button"
+        class="item-button"
+        aria-label={`Delete ${title}, ${device.title}`}
+        onClick={() => attempt(() => items.delete(id))}
+      >
+        <Icon path={CROSS} />
+      </button>
     </li>
   );
 }
@@ -74,7 +86,7 @@ function AddItem({ device }: { device: Device }) {
       class="item-add"
       onSubmit={(event) => {
         event.preventDefault();
-        const item = { title: title.peek().trim(), amount: 1, note: '' };
+        const item: Item = { title: title.peek().trim(), amount: 1, note: '', shop: 'Market' };
         title.value = '';
         if (item.title) attempt(() => device.client.items.insert(item));
       }}

@@ -52,7 +52,7 @@ function ServerRow({ row }: { row: WireChange }) {
         {document ? (
           <>
             <strong>{String(document.title)}</strong> × {String(document.amount)}{' '}
-            <span class="soft">{String(document.note)}</span>
+            <span class="soft">{detailsOf(document)}</span>
           </>
         ) : (
           <span class="soft">deleted (tombstone)</span>
@@ -64,6 +64,9 @@ function ServerRow({ row }: { row: WireChange }) {
     </>
   );
 }
+
+const detailsOf = ({ note, photo }: NonNullable<WireChange['document']>) =>
+  [note, photo && 'with a photo'].filter(Boolean).join(', ');
 
 /** A version of `memory()` begins with the number of the change. */
 const sequenceOf = ({ version }: WireChange): number => Number.parseInt(version, 10);

@@ -33,7 +33,7 @@ export function Story() {
         ))}
       </ol>
       <StatusText
-        text="Then again with the amount on one and the note on the other: both stay. Or delete what the other changes."
+        text="Then count Milk up on both by +: every step counts. Add a photo, or let a device look at the market only."
         problem={syncProblem.value}
       />
     </section>

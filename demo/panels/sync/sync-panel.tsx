@@ -3,6 +3,7 @@ import { PanelFrame } from '../../parts/panel.tsx';
 import { DeviceCard } from './device-card.tsx';
 import { world } from './devices.ts';
 import { MergeList } from './merge-list.tsx';
+import countSource from './recipes/count-look-and-show.ts?raw';
 import decideSource from './recipes/decide.ts?raw';
 import deviceSource from './recipes/open-device.ts?raw';
 import lineSource from './recipes/open-line.ts?raw';
@@ -29,6 +30,7 @@ export function SyncPanel() {
       <MergeList />
       <CodeSection>
         <CodeSample title="Replicate a collection" source={deviceSource} />
+        <CodeSample title="Count, look at a part, show a photo" source={countSource} />
         <CodeSample title="The server" source={serverSource} />
         <CodeSample title="Decide a conflict by hand" source={decideSource} />
         <CodeSample title="A network that can be cut" source={lineSource} />

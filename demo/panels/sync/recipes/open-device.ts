@@ -1,10 +1,18 @@
 import { connect } from 'cairndb';
-import { http, mergeFields, type RemoteFetch, replicate } from 'cairndb/replication';
+import {
+  type FilePlaceholder,
+  http,
+  mergeFields,
+  type RemoteFetch,
+  replicate,
+} from 'cairndb/replication';
 
 export interface Item {
   title: string;
   amount: number;
   note: string;
+  shop: 'Market' | 'Bakery';
+  photo?: Blob | FilePlaceholder;
 }
 
 // An app leaves out `fetch` and `resolve`. Here `fetch` leads to a server inside of the page.
@@ -15,6 +23,8 @@ export function openDevice(name: string, fetch: RemoteFetch) {
   const sync = replicate(items, {
     remote: http({ url: 'https://example.com/sync/items', fetch }),
     resolve: mergeFields,
+    scopes: [{ shop: 'Market' }],
+    files: 'lazy',
   });
   return { db, items, sync };
 }
