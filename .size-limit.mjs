@@ -287,6 +287,13 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   {
+    name: 'tables of other programs, on a server',
+    path: 'dist/server-tables.js',
+    limit: '8 kB',
+    gzip: true,
+    modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
+  },
+  {
     name: 'files of documents, on a server',
     path: 'dist/server-files.js',
     limit: '9 kB',

@@ -129,6 +129,13 @@ export default defineConfig([
     ...common,
     platform: 'neutral',
     clean: false,
+    entry: { 'server-tables': 'src/server/tables/index.ts' },
+    plugins: [sqlText(false)],
+  },
+  {
+    ...common,
+    platform: 'neutral',
+    clean: false,
     // Apart from replication, whose files it must not cut.
     entry: { 'replication-testing': 'src/replication/testing/index.ts' },
   },

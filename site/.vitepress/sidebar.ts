@@ -73,6 +73,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/encrypted',
       'sync/server',
       'sync/postgres',
+      'sync/tables',
       'sync/couchdb',
       'sync/adapters',
       'sync/outbox',

@@ -2,10 +2,11 @@ import { basename } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /**
- * `import text from './file.sql'` is the text of the file; a build also writes the file beside its
- * result.
+ * `import text from './file.sql'` is the text of the file.
+ *
+ * @param isFile Whether a build also writes the file beside its result.
  */
-export function sqlText(): Plugin {
+export function sqlText(isFile = true): Plugin {
   const files = new Map<string, string>();
   return {
     name: 'sql-text',
@@ -17,6 +18,7 @@ export function sqlText(): Plugin {
       },
     },
     generateBundle() {
+      if (!isFile) return;
       for (const [fileName, source] of files) this.emitFile({ type: 'asset', fileName, source });
     },
   };
