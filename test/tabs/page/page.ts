@@ -16,6 +16,9 @@ export interface TabScope {
 /** Only the tests of replication load it. */
 const loadReplication = () => import('../../../src/replication/index.ts');
 
+/** Only the tests of outboxes load it. */
+const loadOutbox = () => import('../../../src/outbox/index.ts');
+
 /** Only the tests of texts load it. */
 const loadYjs = async () => ({
   ...(await import('../../../src/yjs/index.ts')),
@@ -23,7 +26,8 @@ const loadYjs = async () => ({
   ...(await import('y-protocols/awareness')),
 });
 
-Object.assign(window, { connect, Database, encrypted, changePassword, loadReplication, loadYjs });
+const loads = { loadReplication, loadOutbox, loadYjs };
+Object.assign(window, { connect, Database, encrypted, changePassword, ...loads });
 
 // Only the tests of frames ask for it.
 if (location.hash.startsWith('#frame/')) void import('./frame.ts').then(({ report }) => report());
