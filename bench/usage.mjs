@@ -15,7 +15,7 @@ npm run bench -- first-visit              from navigation to the first answer, b
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
 npm run bench -- search [texts|vectors]   searches beside MiniSearch, Orama, FTS5 and RxDB's vectors: --sizes, --rounds 3, --only
 npm run bench -- tabs                     calls in a follower, and failover
-npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows
+npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows, photos
 npm run bench -- --continue <file>        adds rounds to a run of the same sources, up to --rounds
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
 npm run bench -- --smoke                  short run: checks that everything works, its times mean nothing
@@ -34,6 +34,7 @@ limits and relations only:
 replication only:
   --documents 100000  of the first pull
   --changes 10000     of the push
+  --photos 1000       that are sent and received
   --clients 200       that write for --seconds 120, --writes 5 a second together
 
 databases: ${peers.map(({ name }) => name).join(' ')}

@@ -7,8 +7,9 @@ const MB = 1_000_000;
  * Watches the heaps of a page and of its workers: begins with those that start from now on.
  *
  * @param {import('playwright-core').Page} page
+ * @param {{ buffers?: boolean }} [options] whether the bytes count that buffers hold beside them
  */
-export async function watchHeaps(page) {
+export async function watchHeaps(page, { buffers = false } = {}) {
   const session = await page.context().newCDPSession(page);
   const workers = workersOf(session);
   const toPage = /** @type {import('../shared/worker-sessions.mjs').Send} */ (
@@ -18,7 +19,8 @@ export async function watchHeaps(page) {
   const read = async (/** @type {boolean} */ collected) => {
     const used = async (/** @type {typeof toPage} */ send) => {
       if (collected) await send('HeapProfiler.collectGarbage');
-      return (await send('Runtime.getHeapUsage')).usedSize / MB;
+      const { usedSize, backingStorageSize } = await send('Runtime.getHeapUsage');
+      return (usedSize + (buffers ? backingStorageSize : 0)) / MB;
     };
     const inWorkers = await Promise.all([...workers.running.values()].map(used));
     return { page: await used(toPage), worker: inWorkers.reduce((sum, one) => sum + one, 0) };

@@ -9,6 +9,7 @@ import { wholeNumber } from '../shared/whole-number.mjs';
  * @property {string | undefined} dist
  * @property {number | undefined} documents of the first pull
  * @property {number | undefined} changes of the push
+ * @property {number | undefined} photos
  * @property {number} clients
  * @property {number} seconds for which they write
  * @property {number} writes a second, of all clients together
@@ -23,6 +24,7 @@ export function readReplicationOptions(args) {
       rounds: { type: 'string', default: '5' },
       documents: { type: 'string' },
       changes: { type: 'string' },
+      photos: { type: 'string' },
       clients: { type: 'string' },
       seconds: { type: 'string' },
       writes: { type: 'string', default: '5' },
@@ -31,7 +33,7 @@ export function readReplicationOptions(args) {
     },
   });
   const { smoke } = values;
-  const optional = (/** @type {'documents' | 'changes'} */ name) =>
+  const optional = (/** @type {'documents' | 'changes' | 'photos'} */ name) =>
     values[name] === undefined ? undefined : wholeNumber(values[name], `--${name}`);
   return {
     parts: positionals,
@@ -40,6 +42,7 @@ export function readReplicationOptions(args) {
     dist: values.dist,
     documents: optional('documents'),
     changes: optional('changes'),
+    photos: optional('photos'),
     clients: wholeNumber(values.clients ?? (smoke ? '10' : '200'), '--clients'),
     seconds: wholeNumber(values.seconds ?? (smoke ? '1' : '120'), '--seconds'),
     writes: wholeNumber(smoke ? '40' : values.writes, '--writes'),

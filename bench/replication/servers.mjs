@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startCluster } from '../../tools/servers/cluster.mjs';
 import { ROOT } from '../../tools/setup.mjs';
 import { connectionsTo } from './connections.mjs';
-import { serverBuild } from './server-build.mjs';
+import { filesBuild, serverBuild } from './server-build.mjs';
 
 /**
  * A PostgreSQL with handler processes before it.
@@ -23,6 +23,8 @@ export async function startServers(dist, processes) {
   const { postgres } = await serverBuild(dist);
   const store = postgres((text, values) => pool.query(text, values));
   await store.setup();
+  const { postgresFiles } = await filesBuild(dist);
+  await postgresFiles((text, values) => pool.query(text, values)).setup();
   const folders = JSON.stringify({ '/bench': `${ROOT}bench`, '/dist': dist });
   const children = Array.from({ length: processes }, () =>
     fork(`${ROOT}bench/replication/handler-process.mjs`, [cluster.folder, dist, folders]),

@@ -46,7 +46,7 @@ test(
     vi.spyOn(LocalFiles.prototype, 'limit').mockImplementation(async function (
       this: LocalFiles,
       _bytes,
-      kept,
+      { sha256: kept },
     ) {
       for (const sha256 of this.unsent)
         if (sha256 !== kept) await this.remove({ sha256, size: 100 });

@@ -6,7 +6,7 @@ import { makeDocuments, randomNumbers } from '../../page/documents.mjs';
 const REPLICATION = '/dist/replication.js';
 
 /** @returns {Promise<typeof import('../../../src/replication/index.ts')>} */
-const replication = () => import(REPLICATION);
+export const replication = () => import(REPLICATION);
 
 const ID_LENGTH = 21;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-';

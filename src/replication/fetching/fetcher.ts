@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../async/clock.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import { freeBytes } from '../protocol/files.ts';
 import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-errors.ts';
 import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';
 
@@ -54,14 +55,22 @@ export class Fetcher {
   /** Bytes, at most so many. @throws as {@link fetch}. */
   fetchBytes(request: FetchRequest, limit: number): Promise<Uint8Array<ArrayBuffer>> {
     return this.open(request, async (response) => {
-      const bytes = new Uint8Array(limit);
+      const parts: Uint8Array[] = [];
       let length = 0;
       const isShort = await readParts(response, limit, (part) => {
-        bytes.set(part, length);
+        parts.push(part);
         length += part.length;
       });
       if (!isShort) throw new OversizedAnswer(request.url, limit);
-      return bytes.subarray(0, length);
+      // Not longer: who gets a view gets a copy of all that is behind it.
+      const bytes = new Uint8Array(length);
+      let at = 0;
+      for (const part of parts) {
+        bytes.set(part, at);
+        at += part.length;
+        freeBytes(part);
+      }
+      return bytes;
     });
   }
 

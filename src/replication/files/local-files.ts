@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { toHex } from '../../codec/exact-json/base64.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
-import type { FileRef } from '../protocol/files.ts';
+import { type FileRef, freeBytes } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 
 /** A file that is here. */
@@ -26,6 +26,9 @@ interface FilePart {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** Files are looked at for their limit after so many. */
+const LOOK_AFTER = 100;
+
 /** Holds what the server asks for before it takes a file that nobody can guess. */
 const DEVICE = 'device';
 
@@ -38,6 +41,9 @@ export class LocalFiles {
   readonly #parts: DocumentCollection<FilePart>;
   /** Files that no document of the server names yet. */
   readonly unsent = new Set<string>();
+  /** Bytes below the limit, and how many files have come, since the files were looked at. */
+  #room = -1;
+  #unseen = 0;
   /** A secret of this device. */
   device = '';
 
@@ -63,7 +69,11 @@ export class LocalFiles {
   async keep(content: Blob): Promise<FileRef> {
     const { size, type } = content;
     const hash = sha256Hash.create();
-    for (let at = 0; at < size; at += PART_BYTES) hash.update(await bytesAt(content, at));
+    for (let at = 0; at < size; at += PART_BYTES) {
+      const bytes = await bytesAt(content, at);
+      hash.update(bytes);
+      freeBytes(bytes);
+    }
     const sha256 = bytesToHex(hash.digest());
     const ref = { sha256, size, type };
     if ((await this.#files.get(sha256))?.isWhole) return ref;
@@ -75,9 +85,10 @@ export class LocalFiles {
     return ref;
   }
 
-  /** Keeps the part of a file that begins at a byte. */
+  /** Keeps the part of a file that begins at a byte, and frees the bytes. */
   async keepPart(sha256: string, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.#parts.upsert({ _id: partName(sha256, at), bytes });
+    freeBytes(bytes);
   }
 
   /** The part of a file that begins at a byte; `undefined` if it is not here. */
@@ -97,6 +108,7 @@ export class LocalFiles {
       if (!bytes) return undefined;
       // The browser may keep it outside of memory.
       parts.push(new Blob([bytes]));
+      freeBytes(bytes);
     }
     await this.#files.patch(sha256, { used: Date.now() });
     return new Blob(parts, { type });
@@ -120,15 +132,20 @@ export class LocalFiles {
   }
 
   /** Removes files that the server has, those first that were not read for longest. */
-  async limit(bytes: number, kept: string): Promise<void> {
+  async limit(bytes: number, { sha256: kept, size }: FileRef): Promise<void> {
+    this.#room -= size;
+    // Other pages take room, too.
+    if (this.#room >= 0 && ++this.#unseen < LOOK_AFTER) return;
+    this.#unseen = 0;
     const all = await this.#files.filter({ isWhole: true }, { sort: { used: 1 } });
     let total = all.reduce((sum, { size }) => sum + size, 0);
     for (const { _id: sha256, size, isSent } of all) {
-      if (total <= bytes) return;
+      if (total <= bytes) break;
       if (!isSent || sha256 === kept) continue;
       await this.remove({ sha256, size });
       total -= size;
     }
+    this.#room = bytes - total;
   }
 
   #note({ sha256, size, type }: FileRef, state: Pick<KnownFile, 'isWhole' | 'isSent'>) {

@@ -10,6 +10,7 @@ import {
   type FileRef,
   type FilesSettings,
   type FilesStatus,
+  freeBytes,
   hasContent,
   type RoundFiles,
   refOf,
@@ -192,6 +193,7 @@ export class SyncedFiles implements RoundFiles {
         const rest = part.subarray(at - from);
         const sentFrom = at;
         at = await call((files, signal) => files.send(ref, device, sentFrom, rest, { signal }));
+        freeBytes(part);
         this.#events.progress({ sha256, direction: 'up', bytes: at ?? size, size });
       }
       this.#sent.add(sha256);
@@ -230,8 +232,8 @@ export class SyncedFiles implements RoundFiles {
         await this.#local.remove(ref);
         throw damaged(ref, `A part has ${bytes.length} bytes, not ${length}.`);
       }
-      if (!known) await this.#local.keepPart(sha256, at, bytes);
       hash.update(bytes);
+      if (!known) await this.#local.keepPart(sha256, at, bytes);
       at += length;
       this.#events.progress({ sha256, direction: 'down', bytes: at, size });
     }
@@ -240,7 +242,7 @@ export class SyncedFiles implements RoundFiles {
       throw damaged(ref, 'Its content has another SHA-256.');
     }
     await this.#local.arrived(ref);
-    await this.#local.limit(this.#settings.limit, sha256);
+    await this.#local.limit(this.#settings.limit, ref);
   }
 
   #read(ref: FileRef, from: number): Promise<Uint8Array<ArrayBuffer>> {

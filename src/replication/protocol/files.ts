@@ -60,6 +60,16 @@ export interface RoundFiles {
   deviceFor(document: Document): string | undefined;
 }
 
+/**
+ * Frees bytes that nobody needs any more. The collector of garbage counts what refers to them: it
+ * lets dozens of photos lie before it comes.
+ */
+export function freeBytes({ buffer, byteLength }: Uint8Array): void {
+  // Others may use the rest of a buffer, as in Node. Browsers before 2024 have no such function.
+  if (byteLength === buffer.byteLength)
+    (buffer as { transfer?: (length: number) => unknown }).transfer?.(0);
+}
+
 /** The file that a value stands for; `undefined` if it is another one. Anybody may have made it. */
 export function refOf(value: unknown): FileRef | undefined {
   if (!isPlainObject(value)) return undefined;
