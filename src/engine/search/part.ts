@@ -126,7 +126,10 @@ class TextSearch {
       const batch = taken
         .map(({ run, row, score }) => ({ record: run.recordAt(row), score }))
         .filter(({ record }) => wanted(record));
-      const bodies = yield* records.bodies.ofAll(batch.map(({ record }) => record));
+      const bodies = yield* this.index.recent.ofAll(
+        records.bodies,
+        batch.map(({ record }) => record),
+      );
       for (const [at, one] of batch.entries()) {
         const body = bodies[at] as Body;
         if (looks) this.examined++;

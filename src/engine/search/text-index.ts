@@ -12,6 +12,7 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { DocumentIndex, type SlotOf } from '../documents/document-index.ts';
 import type { StoredRecords } from '../first-reads/stored-records.ts';
 import type { PartList } from '../records/table/part-list.ts';
+import { RecentBodies } from './recent-bodies.ts';
 
 /**
  * The words of the texts of documents. What a record carries is a `TextKey`, which segments keep as
@@ -25,6 +26,7 @@ export class TextIndex extends DocumentIndex {
   readonly synonyms: ReadonlyMap<string, readonly string[]>;
   override readonly read: (document: object) => IndexKey;
   readonly runs: TextRuns<StoredRecord>;
+  readonly recent = new RecentBodies();
   /** Reads the records of rows that are not in memory. */
   fetch: ((taken: readonly Scored<StoredRecord>[]) => Promise<void>) | undefined;
   /** Of each path. */
