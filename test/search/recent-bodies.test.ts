@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Coroutine, run } from '../../src/async/coroutine.ts';
 import type { Body } from '../../src/codec/body.ts';
 import type { RecordBodies } from '../../src/engine/records/record-bodies.ts';
-import { RecentBodies } from '../../src/engine/search/recent-bodies.ts';
+import { RecentBodies } from '../../src/engine/search/text-index.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 
 const MB = 1024 * 1024;
