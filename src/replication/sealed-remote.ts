@@ -105,9 +105,11 @@ export class SealedRemote implements Remote<string> {
   async #result(row: LocalChange, place: Place, result: PushResult): Promise<PushResult> {
     if ('conflict' in result) return { conflict: await this.#opened(result.conflict) };
     if ('rejected' in result) return result;
-    const { document } = result;
-    if (document) return this.#opened({ ...result, id: place.id });
-    const { version } = result;
+    const { version, document } = result;
+    if (document) {
+      const { id: _, ...stored } = await this.#opened({ id: place.id, version, document });
+      return stored;
+    }
     return row.document && document === undefined
       ? { version: numberedVersion(place, version) }
       : result;

@@ -53,6 +53,8 @@ export const clientCases: readonly OpenedCase[] = [
         for (let isLast = false; !isLast; ) {
           isLast = writing === 0;
           await client.pull(7);
+          // A remote in memory would leave the writers no turn.
+          await new Promise<void>((resolve) => void setTimeout(resolve));
         }
       };
       await Promise.all([read(), ...Array.from({ length: 10 }, (_, writer) => write(writer))]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { http } from '../../../src/replication/index.ts';
+import { type EncryptOptions, http } from '../../../src/replication/index.ts';
 import type { LocalChange, Remote } from '../../../src/replication/protocol/remote.ts';
 import {
   flakyRemote,
@@ -14,7 +14,7 @@ import { MemoryRemote } from '../memory-remote.ts';
 
 afterEach(closeDevices);
 
-function handledRemote(): OpenedRemote {
+function handledRemote(encrypt?: EncryptOptions): OpenedRemote {
   const made = () =>
     createHandler({
       ...{ store: memory(), authorize: () => true, hold: 50 },
@@ -24,6 +24,7 @@ function handledRemote(): OpenedRemote {
   return {
     remote: http({
       url: 'https://example.com/sync/orders',
+      encrypt,
       fetch: (url, init) => handler(new Request(url, init)),
     }),
     async recreate() {
@@ -39,7 +40,14 @@ function memoryRemote(): OpenedRemote {
   return { remote, recreate };
 }
 
-remoteSuite({ name: 'http()', open: handledRemote }, { describe, test });
+remoteSuite({ name: 'http()', open: () => handledRemote() }, { describe, test });
+remoteSuite(
+  {
+    name: 'http() that encrypts',
+    open: () => handledRemote({ key: new Uint8Array(32), clear: ['owner'] }),
+  },
+  { describe, test },
+);
 remoteSuite({ name: 'in memory', open: memoryRemote, lacks: ['scopes'] }, { describe, test });
 remoteSuite(
   {
