@@ -22,6 +22,39 @@ test('a scope that was added for a time goes by itself', async () => {
   expect(await device.sync.scopes.list()).toEqual([]);
 });
 
+test('what is inserted for a scope stays, though the round under way began without it', async () => {
+  const office = new Office(memory());
+  let begin: (value?: unknown) => void = () => undefined;
+  let go: (value?: unknown) => void = () => undefined;
+  const begun = new Promise((resolve) => {
+    begin = resolve;
+  });
+  const going = new Promise((resolve) => {
+    go = resolve;
+  });
+  const seen: string[] = [];
+  const slow: Remote<string> = {
+    ...{ id: office.remote.id, scopes: true },
+    async pull(...asked) {
+      begin();
+      await going;
+      seen.push((await idsOf(device)).join());
+      return office.remote.pull(...asked);
+    },
+    push: (...asked) => office.remote.push(...asked),
+  };
+  const device = new Device(slow, { scopes: [{ owner: 'ben' }] });
+  await begun;
+  await device.sync.scopes.add({ owner: 'ada' });
+  await device.orders.insert({ _id: 'a', owner: 'ada' } as never);
+  go();
+  await device.settled();
+  await device.settled();
+  expect(await idsOf(device)).toEqual(['a']);
+  expect(seen.length).toBeGreaterThan(2);
+  expect(new Set(seen)).toEqual(new Set(['a']));
+});
+
 test('what read hides is in no scope', async () => {
   const authorize = () => ({ read: ({ secret }: { secret?: boolean }) => !secret }) as never;
   const office = new Office(memory(), { authorize });

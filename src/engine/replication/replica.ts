@@ -212,6 +212,8 @@ export class Replica implements ReplicaTracker {
 
   /** Documents that equal the server's, and that no scope has; each once. */
   takeStrays(): string[] {
+    // One that was added meanwhile is pulled next: it may have what others do not.
+    if (this.state.scopes?.some(({ checkpoint }) => checkpoint === undefined)) return [];
     const ids = this.#strays ?? new Set([...this.#context.records.table.keys(), ...this.log.ids()]);
     this.#strays = new Set();
     return [...ids].filter((id) => !this.dirty.has(id) && this.scopesOf(id).length === 0);
