@@ -112,7 +112,7 @@ export default [
   part('backups', '15.5 kB'),
   part('expressions', '16.3 kB'),
   part('relations', '14 kB'),
-  part('replication', '6.1 kB'),
+  part('replication', '6.2 kB'),
   part('search', '14 kB'),
   part('transactions', '3.4 kB'),
   part('updates', '8 kB'),
