@@ -120,6 +120,20 @@ function aboutRelations(fixture: ClientFixture): void {
       expect(technicians).toEqual([['t1', 't2'], ['t1'], [], []]);
     });
 
+    test('keeps the order of partners that are found by several values', async () => {
+      const pages = fixture.documents<{ tags?: string[]; wanted?: string[] }>({
+        name: 'pages',
+        relations: { found: { many: () => pages, from: 'wanted', to: 'tags' } },
+      });
+      await pages.insertMany([
+        { _id: 'first', tags: ['a', 'b'] },
+        { _id: 'second', tags: ['c'] },
+        { _id: 'reader', wanted: ['c', 'b', 'a'] },
+      ]);
+      const [reader] = await pages.filter({ _id: 'reader' }, including({ found: true }));
+      expect(names((reader as never as { found: [] }).found)).toEqual(['first', 'second']);
+    });
+
     test('counts where, sort, skip, limit, select and archived for each document', async () => {
       await all.visits.archive('v4');
       const options = { where: { at: { $gte: 1 } }, sort: { at: 1 }, skip: 1, limit: 1 };

@@ -73,7 +73,7 @@ export function* findPartners(
       if (!bucket) byValue.set(value, [record]);
       // An array may have a value twice.
       else if (bucket.at(-1) !== record) bucket.push(record);
-      places.set(record, places.size);
+      if (!places.has(record)) places.set(record, places.size);
     }
   });
   return { byValue, places, query };
