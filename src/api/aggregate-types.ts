@@ -34,7 +34,7 @@ export interface PipelineStage {
   readonly $unset?: string | readonly string[] | undefined;
   readonly $replaceRoot?: { readonly newRoot: unknown } | undefined;
   readonly $replaceWith?: unknown;
-  readonly $unwind?: string | { readonly path: string } | undefined;
+  readonly $unwind?: string | (Fields & { readonly path: string }) | undefined;
   readonly $group?: Fields | undefined;
   readonly $sort?: Readonly<Record<string, number | undefined>> | undefined;
   readonly $limit?: number | undefined;
@@ -42,13 +42,15 @@ export interface PipelineStage {
   readonly $count?: string | undefined;
   readonly $sortByCount?: unknown;
   readonly $facet?: Readonly<Record<string, readonly object[] | undefined>> | undefined;
-  readonly $lookup?: { readonly from: string; readonly as: string } | undefined;
-  readonly $unionWith?: string | { readonly coll: string } | undefined;
-  readonly $setWindowFields?: { readonly output: Fields } | undefined;
+  readonly $lookup?: (Fields & { readonly from: string; readonly as: string }) | undefined;
+  readonly $unionWith?: string | (Fields & { readonly coll: string }) | undefined;
+  readonly $setWindowFields?: (Fields & { readonly output: Fields }) | undefined;
   readonly $bucket?:
-    | { readonly groupBy: unknown; readonly boundaries: readonly unknown[] }
+    | (Fields & { readonly groupBy: unknown; readonly boundaries: readonly unknown[] })
     | undefined;
-  readonly $bucketAuto?: { readonly groupBy: unknown; readonly buckets: number } | undefined;
+  readonly $bucketAuto?:
+    | (Fields & { readonly groupBy: unknown; readonly buckets: number })
+    | undefined;
 }
 
 /** What `aggregate` gives: `R` where it is named, else what the stages of `P` make of `D`. */

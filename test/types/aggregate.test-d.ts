@@ -114,4 +114,15 @@ describe('aggregate', () => {
     // @ts-expect-error no such path
     orders.distinct('city', { town: 1 });
   });
+
+  test('takes a pipeline that was written down before', () => {
+    const pipeline: PipelineStage[] = [
+      { $lookup: { from: 'skus', localField: 'lines.sku', foreignField: '_id', as: 'skus' } },
+      { $unwind: { path: '$skus', preserveNullAndEmptyArrays: true } },
+      { $bucket: { groupBy: '$amount', boundaries: [0, 10], default: 'more' } },
+      // @ts-expect-error where to
+      { $lookup: { from: 'skus' } },
+    ];
+    expectTypeOf(orders.aggregate(pipeline)).resolves.toEqualTypeOf<Record<string, unknown>[]>();
+  });
 });
