@@ -98,8 +98,10 @@ export class SessionHandles {
 
   /** A collection that a pipeline names: by a handle of this client, or of any other. */
   #named(name: string): Partner | undefined {
-    for (const handle of this.#handles.values())
-      if (handle.settings.name === name) return usable(handle);
+    let last: number | undefined;
+    // An earlier one may have been dropped since, or have an older version.
+    for (const [number, { settings }] of this.#handles) if (settings.name === name) last = number;
+    if (last !== undefined) return this.at(last);
     const collection = this.#collections.named(name);
     return collection && { collection };
   }

@@ -9,6 +9,7 @@ import type { PartName } from '../../protocol/parts.ts';
 import type { IncludeAsk, IncludedReply } from '../../protocol/relation-protocol.ts';
 import type { RequestFlags, ScanReply } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import { checkId, copyArgument } from '../sending/call-arguments.ts';
 import { buildFrom } from '../sending/documents.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
@@ -88,14 +89,29 @@ export function relate(
     call: (asked: Asked) => Coroutine<T>,
   ): Coroutine<T> {
     const tree = new RelationTree(related, includes(options) ? options.include : undefined, params);
+    const { order } = channel;
+    const { orders } = tree;
+    const copies = () => [copyArgument(params), copyArgument(options)] as const;
+    // What queued while code loaded goes on one by one: those behind this call let others go first.
+    const early = mayTangle(order, orders) && copies();
+    if (early) yield* wait(Promise.resolve());
     const { waiting } = tree;
-    if (!waiting) return yield* call(new Asked(sender, tree, params, options));
-    if (sender.isSync) throw notLoaded(related.name);
-    const copies = [copyArgument(params), copyArgument(options)] as const;
+    if (!waiting) return yield* call(new Asked(sender, tree, ...(early || [params, options])));
+    if (sender.isSync)
+      throw new CollectionError(
+        'sync_unavailable',
+        'collection.sync: the code of a related collection is loading; await its ready first.',
+        { place: related.name },
+      );
+    const given = early || copies();
+    const place = { order, orders };
+    const forget = () => places.delete(place);
+    places.add(place);
+    waiting.then(forget, forget);
     // Later calls must not overtake this one.
     return yield* exclusively(sender, function* (alone) {
       yield* wait(waiting);
-      return yield* call(new Asked(alone, tree, ...copies));
+      return yield* call(new Asked(alone, tree, ...given));
     });
   }
 
@@ -127,7 +143,12 @@ export function relate(
     (most: number | undefined, patch: Patching) =>
     (sender: Sender, params: unknown, changes: unknown, options: unknown) => {
       if (!isRelated(params, undefined)) return patch.call(calls, sender, params, changes, options);
-      if (most === 1 && (options as Options | undefined)?.upsert) throw upsertUnclear();
+      if (most === 1 && (options as Options | undefined)?.upsert)
+        throw new OptionError(
+          'option_invalid',
+          'upsert takes no criteria that name a relation: the document has no partners yet.',
+          { place: 'upsert' },
+        );
       const copied = copyArgument(changes);
       const change = (over: Sender, found: object, rest: Options) =>
         patch.call(calls, over, found, copied, rest);
@@ -183,6 +204,16 @@ export function relate(
   });
 }
 
+/** Calls that wait for partners: the place that each keeps, and the places it waits for. */
+const places = new Set<{ readonly order: CallOrder; readonly orders: readonly CallOrder[] }>();
+
+/** Whether one that keeps this place might wait for a call that waits for it, through others. */
+function mayTangle(own: CallOrder, partners: readonly CallOrder[]): boolean {
+  const all = [...places];
+  const isAwaited = all.some(({ orders }) => orders.includes(own));
+  return isAwaited && all.some(({ order }) => order !== own && partners.includes(order));
+}
+
 /** Runs a call of several requests all or none; as it is in a transaction, and without promises. */
 function* inTransaction<T>(
   sender: Sender,
@@ -195,12 +226,6 @@ function* inTransaction<T>(
     const { atomically } = yield* wait(import('../schemas.ts').catch(loadFailed));
     return yield* wait(atomically({ ...client, collection, start }));
   });
-}
-
-function upsertUnclear(): OptionError {
-  const message =
-    'upsert takes no criteria that name a relation: the document has no partners yet.';
-  return new OptionError('option_invalid', message, { place: 'upsert' });
 }
 
 function withoutInclude(options: unknown): unknown {
@@ -232,12 +257,6 @@ function* inOrder(
     }
     return Object.isFrozen(one) ? one : (copy(one) as object);
   });
-}
-
-function notLoaded(name: string): CollectionError {
-  const message =
-    'collection.sync: the code of a related collection is loading; await its ready first.';
-  return new CollectionError('sync_unavailable', message, { place: name });
 }
 
 const PARTS: readonly PartName[] = ['relations', 'transactions'];

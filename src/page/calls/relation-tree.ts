@@ -10,6 +10,7 @@ import type { RequestFlags } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { operandInvalid, operatorUnknown, placeBelow } from '../../query/query-errors.ts';
 import { MANAGED_FIELDS } from '../../storage/segments/stored-record.ts';
+import type { CallOrder } from '../connection/call-order.ts';
 import { checkCriteria } from '../find/find-query.ts';
 import { findChecks } from '../find/search.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
@@ -116,6 +117,10 @@ export class RelationTree {
     if (hasRelated(params, related.relations)) this.rewrite(params as object);
   }
 
+  get orders(): CallOrder[] {
+    return Array.from(this.partners.values(), ({ channel }) => channel.order);
+  }
+
   /** Resolves when all partners can be read; `undefined` where they can be at once. */
   get waiting(): Promise<unknown> | undefined {
     const waiting: Promise<unknown>[] = [];
@@ -125,7 +130,7 @@ export class RelationTree {
       // Behind its earlier calls.
       if (order.busy) waiting.push(order.enter(async () => undefined));
     }
-    return waiting.length > 0 ? Promise.all(waiting) : undefined;
+    return waiting[0] && Promise.all(waiting);
   }
 
   /** Criteria, or a pipeline, with the conditions on partners as the engine reads them. */
