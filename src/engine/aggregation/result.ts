@@ -37,23 +37,25 @@ export function* resultOf(
     const answer = yield* made(context, startOf(pipeline.compiled, ask), pace);
     return { ...pipeline, ...answer, relations: [] };
   }
-  const reading = lateReads.foreign(context, related, { archived, collation, pace });
-  try {
-    const pipeline = compiledFor(context, {
-      ...ask,
-      pipeline: yield* reading.resolve(ask.pipeline),
-    });
-    const { compiled, foreign } = pipeline;
-    const start = startOf(compiled, ask);
-    const collections = new Map(
-      Array.from(foreign, ([name, place]) => [name, reading.collection(name, place)] as const),
-    );
-    const named = (name: string) => collections.get(name) as ForeignCollection;
-    const answer = yield* made(reading.context, start, pace, named);
-    return { ...pipeline, ...answer, relations: reading.plans };
-  } finally {
-    reading.end();
-  }
+  return yield* lateReads.foreign(
+    context,
+    related,
+    { archived, collation, pace },
+    function* (reading) {
+      const pipeline = compiledFor(context, {
+        ...ask,
+        pipeline: yield* reading.resolve(ask.pipeline),
+      });
+      const { compiled, foreign } = pipeline;
+      const start = startOf(compiled, ask);
+      const collections = new Map(
+        Array.from(foreign, ([name, place]) => [name, reading.collection(name, place)] as const),
+      );
+      const named = (name: string) => collections.get(name) as ForeignCollection;
+      const answer = yield* made(reading.context, start, pace, named);
+      return { ...pipeline, ...answer, relations: reading.plans };
+    },
+  );
 }
 
 /** How a pipeline is answered. */

@@ -59,8 +59,6 @@ export interface ForeignReading {
   resolve(pipeline: object): Coroutine<object>;
   /** One of those that the request names. @throws {CriteriaError} `operand_invalid` */
   collection(name: string, place: string): ForeignCollection;
-  /** Must be called at the end. */
-  end(): void;
 }
 
 /** What all documents of other collections have in common that a pipeline reads. */
@@ -70,12 +68,13 @@ export interface ForeignSettings extends Pick<Selection, 'archived' | 'collation
 
 /** Reads whose code is a part. */
 interface LateReads {
-  /** Begins to read what a pipeline names besides. */
-  readonly foreign: (
+  /** Reads what a pipeline names besides; perhaps again, as of a later instant. */
+  readonly foreign: <T>(
     context: OperationContext,
     related: RelatedAsk,
     ask: ForeignSettings,
-  ) => ForeignReading;
+    read: (reading: ForeignReading) => Coroutine<T>,
+  ) => Coroutine<T>;
   /** Runs a pipeline. */
   readonly aggregate: LateRead;
   /** Asks an index of the part of that name. */

@@ -23,7 +23,7 @@ import { eachWithBody, findPartners } from './find-partners.ts';
 import { PipelineReading } from './foreign.ts';
 import { joinReader, ValueMap } from './join-values.ts';
 import { RelatedResult } from './live/live-relations.ts';
-import { RelatedReading } from './reading.ts';
+import { ofOneInstant, RelatedReading } from './reading.ts';
 import { planOf, resolveCriteria } from './resolve-criteria.ts';
 
 /** Documents and partners in a chunk; a document with more travels alone. */
@@ -31,13 +31,25 @@ const MOST_IN_CHUNK = 4096;
 
 provideReads({
   related: executeRelated,
-  foreign: (...given) => new PipelineReading(...given),
+  foreign: (context, related, settings, read) =>
+    ofOneInstant(context, function* () {
+      const reading = new PipelineReading(context, related, settings);
+      try {
+        return yield* read(reading);
+      } finally {
+        reading.end();
+      }
+    }),
 });
 provideJoiningStages();
 lateResults.related = (...given) => new RelatedResult(...given);
 
 /** Executes a read of a collection that looks into others. All show one instant. */
-export function* executeRelated(
+export function executeRelated(...given: Parameters<typeof execute>): Coroutine<unknown> {
+  return ofOneInstant(given[0], () => execute(...given));
+}
+
+function* execute(
   context: OperationContext,
   request: Request,
   open: (scan: BegunScan) => Coroutine<ScanReply>,

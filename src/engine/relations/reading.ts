@@ -1,6 +1,36 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import { TransactionError } from '../../errors/errors.ts';
 import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { type Instant, lateReads } from '../find/late-reads.ts';
+
+/** How often a read begins anew, before it gives up. */
+const ATTEMPTS = 5;
+
+/**
+ * Reads several collections as of one instant. Begins anew where that can be shown no more: a
+ * backup has replaced a collection meanwhile, or too much was changed. A transaction does so by
+ * itself.
+ *
+ * @throws {TransactionError} `transaction_expired`
+ */
+export function* ofOneInstant<T>(
+  { reads }: OperationContext,
+  read: () => Coroutine<T>,
+): Coroutine<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return yield* read();
+    } catch (error) {
+      if (reads || !(error instanceof TransactionError)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new TransactionError(
+          'transaction_expired',
+          `Each of ${ATTEMPTS} attempts to read these collections as of one instant took as long as more than 100,000 changes. Narrow the criteria, or give what is looked up an index.`,
+        );
+    }
+  }
+}
 
 /** What one read sees of its collections: all as of one instant. */
 export class RelatedReading {

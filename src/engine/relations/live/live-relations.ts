@@ -47,6 +47,8 @@ export class RelatedResult implements MaintainedResult {
   #count: number | undefined;
   #sending: Sending | undefined;
   #pins: (() => void)[] = [];
+  /** A backup brings others; its own reader hears of it later. */
+  #indexes: readonly object[] = [];
 
   constructor(context: CollectionContext, request: Request<'live'>, reader: LiveReader) {
     const spec = request.spec as Extract<LiveSpec, { kind: 'list' | 'count' }>;
@@ -130,6 +132,9 @@ export class RelatedResult implements MaintainedResult {
     const pace = new Pace(clock, aborts);
     this.#bodies.clear();
     for (;;) {
+      const indexes = this.#nodes.map(({ context }) => context.indexes);
+      if (indexes.some((one, at) => one !== this.#indexes[at])) this.reload();
+      this.#indexes = indexes;
       // What changed in the same turn, and was not passed on yet.
       for (const node of this.#nodes) livesOf(node.context).settle();
       for (const context of this.#contexts.values()) livesOf(context).settle();
