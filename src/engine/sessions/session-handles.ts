@@ -98,10 +98,9 @@ export class SessionHandles {
 
   /** A collection that a pipeline names: by a handle of this client, or of any other. */
   #named(name: string): Partner | undefined {
-    let last: number | undefined;
     // An earlier one may have been dropped since, or have an older version.
-    for (const [number, { settings }] of this.#handles) if (settings.name === name) last = number;
-    if (last !== undefined) return this.at(last);
+    const last = [...this.#handles].findLast(([, { settings }]) => settings.name === name);
+    if (last) return this.at(last[0]);
     const collection = this.#collections.named(name);
     return collection && { collection };
   }
