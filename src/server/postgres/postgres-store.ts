@@ -4,7 +4,7 @@ import { parseCheckpoint } from '../checkpoint.ts';
 import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';
 import setupSql from './postgres.sql';
 import { type Listen, PostgresWatch } from './postgres-watch.ts';
-import { isRefusal, isRetryable, type Query, refusalOf, sqlFailureOf } from './sql-state.ts';
+import { answerTo, isRefusal, type Query, refusalOf, sqlFailureOf } from './sql-state.ts';
 
 /** Options of {@link postgres}. */
 export interface PostgresOptions {
@@ -52,14 +52,6 @@ const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 const TEXT_REFUSED: StoreResult = {
   rejected: { reason: 'The server cannot store the character NUL, nor half of a surrogate pair.' },
 };
-
-/**
- * Attempts of a statement that Postgres ended in favour of another one. Where transactions are
- * serializable by default, of 20 pushes at once to a collection one is made: then the others have
- * to wait apart.
- */
-const ATTEMPTS = 16;
-const LONGEST_PAUSE_MS = 400;
 
 class StoreInPostgres implements PostgresStore {
   readonly #query: Query;
@@ -151,15 +143,10 @@ class StoreInPostgres implements PostgresStore {
   }
 
   async #run<Answer>(text: string, values: unknown[]): Promise<Answer> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { rows } = await this.#query(text, values);
-        return (rows[0] as { readonly answer: Answer }).answer;
-      } catch (error) {
-        if (attempt === ATTEMPTS || !isRetryable(error)) throw sqlFailureOf(error);
-        const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** attempt);
-        await new Promise((resolve) => void setTimeout(resolve, Math.random() * longest));
-      }
+    try {
+      return (await answerTo(this.#query, text, values)) as Answer;
+    } catch (error) {
+      throw sqlFailureOf(error);
     }
   }
 }

@@ -23,7 +23,7 @@ function namedOf(error: unknown): Named {
 }
 
 /** The SQLSTATE of an error of a driver, or the code of its network; empty for other errors. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   const { code } = namedOf(error);
   return typeof code === 'string' ? code : '';
 }
@@ -39,8 +39,38 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Whether Postgres ended the statement in favour of another: serialization failure, deadlock. */
-export function isRetryable(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
+}
+
+/**
+ * Where transactions are serializable by default, of 20 pushes at once to a collection one is made:
+ * then the others have to wait apart.
+ */
+const ATTEMPTS = 16;
+const LONGEST_PAUSE_MS = 400;
+
+/**
+ * Runs one statement, anew while Postgres ends it in favour of others.
+ *
+ * @returns The column `answer` of its row; `null` where there is none.
+ */
+export async function answerTo(query: Query, text: string, values?: unknown[]): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { rows } = await query(text, values);
+      return (rows[0] as { readonly answer?: unknown } | undefined)?.answer ?? null;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isRetryable(error)) throw error;
+      await backOff(attempt);
+    }
+  }
+}
+
+/** Waits before the next attempt: longer each time, and not as long as others. */
+export async function backOff(attempt: number): Promise<void> {
+  const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** attempt);
+  await new Promise((resolve) => void setTimeout(resolve, Math.random() * longest));
 }
 
 /** The result of a row that the database refuses. */

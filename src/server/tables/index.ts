@@ -1,5 +1,5 @@
 import { CairnError, OptionError } from '../../errors/errors.ts';
-import type { Query } from '../postgres/sql-state.ts';
+import { answerTo, backOff, codeOf, type Query } from '../postgres/sql-state.ts';
 import type { Store, StoreResult, StoreRow } from '../store.ts';
 import { isMappable, type MappedTable, type TableColumn, tableSql } from './table-sql.ts';
 import sharedSql from './tables.sql';
@@ -53,11 +53,9 @@ export interface TablesStore extends Store {
 const TAKEN = 'CN001';
 /** A column, table, function or type is not there any more. */
 const UNDEFINED = new Set(['42703', '42P01', '42883', '42704']);
-/** Postgres ended a statement in favour of another. */
-const RETRYABLE = new Set(['40001', '40P01']);
 
+/** Of a push that meets rows of others. */
 const ATTEMPTS = 12;
-const LONGEST_PAUSE_MS = 200;
 
 const BUSY: StoreResult = {
   rejected: { reason: 'Another program is changing this row.', retry: true },
@@ -174,7 +172,7 @@ class StoreOverTables implements TablesStore {
       }
       // Where triggers were off, nobody has noted the change.
       if (attempt > 1) await this.#note(collection, rows);
-      await pause(attempt);
+      await backOff(attempt);
     }
   }
 
@@ -303,16 +301,9 @@ class StoreOverTables implements TablesStore {
   }
 
   async #answer(text: string, values?: unknown[]): Promise<unknown> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        const { rows } = await this.#query(text, values);
-        const { answer = null } = (rows[0] ?? {}) as { readonly answer?: unknown };
-        // A driver may be set to leave JSON as text.
-        return typeof answer === 'string' && answer.startsWith('{') ? JSON.parse(answer) : answer;
-      } catch (error) {
-        if (attempt === ATTEMPTS || !RETRYABLE.has(codeOf(error))) throw error;
-        await pause(attempt);
-      }
+    const answer = await answerTo(this.#query, text, values);
+    // A driver may be set to leave JSON as text.
+    return typeof answer === 'string' && answer.startsWith('{') ? JSON.parse(answer) : answer;
   }
 }
 
@@ -343,13 +334,3 @@ const INSPECT = `select json_build_object(
 ) as answer
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.oid = to_regclass($1::text) and c.relkind in ('r', 'p')`;
-
-function codeOf(error: unknown): string {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === 'string' ? code : '';
-}
-
-function pause(attempt: number): Promise<void> {
-  const longest = Math.min(LONGEST_PAUSE_MS, 5 * 2 ** attempt);
-  return new Promise((resolve) => void setTimeout(resolve, Math.random() * longest));
-}
