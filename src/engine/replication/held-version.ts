@@ -29,10 +29,13 @@ const REVISION_END = 23;
 /**
  * Whether a version is an earlier state of the same life of a document. Only versions that devices
  * have numbered tell: a server that cannot read documents could send an older one again.
+ *
+ * @param heldOf The version that is here; called for numbered versions alone.
  */
-export function isEarlier(version = '', held = ''): boolean {
+export function isEarlier(version: string | undefined, heldOf: () => string | undefined): boolean {
+  if (!version?.startsWith('\u0001')) return false;
+  const held = heldOf() ?? '';
   return (
-    version.startsWith('\u0001') &&
     version.slice(0, LIFE_END) === held.slice(0, LIFE_END) &&
     version.slice(0, REVISION_END) < held.slice(0, REVISION_END)
   );

@@ -212,7 +212,7 @@ export class ReplicaRequests {
     if (checkpoint !== undefined && of && of.checkpoint !== after)
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
     for (const { id, version } of rows)
-      if (isEarlier(version, replica.versionOf(id)))
+      if (isEarlier(version, () => replica.versionOf(id)))
         throw this.#error('seal_replayed', `was sent an older "${id}"`);
     const known = kept && new Set([...kept, ...rows.map(({ id }) => id)]);
     const unknown = [
