@@ -59,11 +59,7 @@ function openWorld(): World {
   );
   const [phone, laptop] = [joinDevice('Phone', handler), joinDevice('Laptop', handler)];
   attempt(async () => {
-    // Before the first items: a round that began without the bakery would take its items away.
-    for (const device of [phone, laptop]) {
-      await device.setBakery(true);
-      await device.client.sync.settled();
-    }
+    for (const device of [phone, laptop]) await device.setBakery(true);
     await phone.client.items.insertMany(FIRST_ITEMS);
   });
   return {
