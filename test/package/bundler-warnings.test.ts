@@ -20,7 +20,7 @@ const ENTRIES = [
   '/replication',
   '/text',
 ];
-/** `cairndb/inline` is the text of the whole worker: about as long as what Vite notes the size of. */
+/** `cairndb/inline` has the whole worker: about as long as what Vite notes the size of. */
 const VITE_CONFIG = 'export default { build: { chunkSizeWarningLimit: 1000 } };\n';
 
 const APP = {

@@ -1,5 +1,6 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installPackages } from '../../../tools/fixtures/install.mjs';
 import { makeApp, type Served, serveUntilClosed } from '../consumers.ts';
 import { ROOT, run } from '../tarball.ts';
 
@@ -22,13 +23,14 @@ export async function builtExample(name: string): Promise<string> {
     filter: (path) => !/node_modules|dist$/.test(path),
   });
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  for (const each of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }))
-    if (each !== 'cairndb') link(each, folder);
+  const { cairndb: _, ...packages } = { ...manifest.dependencies, ...manifest.devDependencies };
+  const installed = installedFor(name, packages);
+  for (const each of Object.keys(packages)) link(each, folder, installed);
   const programs = join(folder, 'node_modules/.bin');
-  cpSync(join(ROOT, 'node_modules/.bin'), programs, {
+  cpSync(join(installed, 'node_modules/.bin'), programs, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (path) => !/\/\.bin\/./.test(path) || /\/(vite|vue-tsc|svelte-check)$/.test(path),
+    filter: (path) => !/\/\.bin\/./.test(path) || /\/(vite|vue-tsc|svelte-check|ng)$/.test(path),
   });
   // In this repository another package has a program of that name.
   symlinkSync('../typescript/bin/tsc', join(programs, 'tsc'));
@@ -36,11 +38,18 @@ export async function builtExample(name: string): Promise<string> {
   return folder;
 }
 
+/** A folder with the packages: of this repository, or one of their own where it lacks some. */
+function installedFor(name: string, packages: Record<string, string>): string {
+  const isHere = (each: string) => existsSync(join(ROOT, 'node_modules', each));
+  if (Object.keys(packages).every(isHere)) return ROOT;
+  return installPackages({ name: `example-${name}`, packages });
+}
+
 /** As npm would install it; a package that comes with it is found beside the linked one. */
-function link(name: string, folder: string): void {
+function link(name: string, folder: string, installed: string): void {
   const target = join(folder, 'node_modules', name);
   mkdirSync(dirname(target), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules', name), target);
+  symlinkSync(join(installed, 'node_modules', name), target);
 }
 
 /** The examples that are a list of tasks. */
