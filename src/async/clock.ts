@@ -32,10 +32,7 @@ export const systemClock: Clock = {
 /** No wait is longer: storage that has recovered is noticed within so many milliseconds. */
 const LAST_MS = 30_000;
 
-/**
- * Waits before something that failed is tried again: the first, then each twice as long as the one
- * before.
- */
+/** Waits before something that failed is tried again, each twice as long as the one before. */
 export class Backoff {
   readonly #firstMs: number;
   #waitMs = 0;

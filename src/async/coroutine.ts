@@ -25,7 +25,6 @@ export function* after<T>(first: Coroutine<unknown>, start: () => Result<T>): Co
   return yield* outcome(start());
 }
 
-/** Waits for a promise. */
 export function* wait<T>(promise: Promise<T>): Coroutine<T> {
   return (yield promise) as T;
 }

@@ -48,10 +48,7 @@ export function checkListener(listener: unknown): void {
   });
 }
 
-/**
- * Calls a listener; its exception becomes an uncaught error, and stops neither the engine nor other
- * listeners.
- */
+/** Calls a listener, whose exception becomes an uncaught error and stops nothing else. */
 export function callSafely<T>(listener: (event: T) => void, event: T): void {
   try {
     listener(event);

@@ -1,11 +1,7 @@
 /** Segments that reads may read in any case: a small collection would turn its first ones away. */
 const LEAST = 100;
 
-/**
- * Makes room for reads: a long piece of work that reads all segments asks whether others read
- * meanwhile, which wait behind it, and then reads less at once. A limited number of times, as where
- * reads never end the work would take many times as long.
- */
+/** Lets other reads go first, so many times, while a long piece of work reads all segments. */
 export class RoomForReads {
   #hasRead = false;
   #times: number;

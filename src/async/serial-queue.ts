@@ -50,10 +50,7 @@ export class SerialQueue {
     return result;
   }
 
-  /**
-   * Resolves when all requests under way have ended. To be awaited by the request that holds the
-   * queue, so that none begins.
-   */
+  /** Resolves when all requests under way have ended: hold the queue, so that none begins. */
   async passed(): Promise<void> {
     await Promise.allSettled(this.#passing ?? []);
   }

@@ -26,7 +26,6 @@ export interface NamedTarget extends BackupTarget {
   readonly id: string;
 }
 
-/** The id of a target, where it has one. */
 export function targetIdOf(target: BackupTarget): string | undefined {
   const { id } = target as Partial<NamedTarget>;
   return typeof id === 'string' ? id : undefined;

@@ -48,10 +48,7 @@ export class RemoteBackups {
   readonly #schedule: BackupSchedule | undefined;
   readonly #stopping = new AbortController();
   readonly #ends: (() => void)[] = [];
-  /**
-   * Whether this page is the leader, as of the last status: the status of the database asks for
-   * this one.
-   */
+  /** Whether this page is the leader, as of the last status. */
   #leads = false;
   #running = 0;
   #lastRun: Date | undefined;
@@ -247,10 +244,7 @@ export class RemoteBackups {
     return false;
   }
 
-  /**
-   * An empty database on a new device is no news: as the newest backup it would hide those of other
-   * devices.
-   */
+  /** Whether nothing is stored: an empty backup would hide those of other devices. */
   async #hasNothing(): Promise<boolean> {
     const { list } = await this.#open(this.#device, undefined);
     if ((await list.paths(this.#device)).length > 0) return false;

@@ -2,7 +2,6 @@ import type { Snapshot } from './snapshot.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Whether to make a daily backup. */
 export interface DailyBackupDecision {
   readonly make: boolean;
   /** Earlier backups of the same day, which it replaces. */
@@ -47,10 +46,7 @@ export class DailyBackups {
     return { make: true, outdated: last.changed > this.#before ? [last] : [] };
   }
 
-  /**
-   * Call it after the decision was carried out; not after a failure, so that the next check tries
-   * again.
-   */
+  /** Call it after the decision was carried out, so that a failure is tried again. */
   done(changed: number): void {
     this.#seen = changed;
   }

@@ -35,12 +35,10 @@ export class LiveRecords {
     return rows;
   }
 
-  /** The number of live records. */
   get count(): number {
     return this.#count;
   }
 
-  /** The test for the records of a segment. */
   isLive(segment: number): (index: number) => boolean {
     const dead = this.#dead.get(segment);
     return dead ? (index) => dead[index] !== 1 : () => true;

@@ -49,7 +49,6 @@ export class NamedSnapshots {
   }
 }
 
-/** The error of a backup that is missing or damaged. */
 export function lostBackup(collection: string, { name, key }: LostSnapshot): BackupError {
   const problem = key ? 'is damaged in storage (its checksum differs)' : 'is missing from storage';
   return new BackupError(
@@ -63,13 +62,11 @@ function sequenceOf({ key }: LostSnapshot): number {
   return (key?.[1] ?? 0) as number;
 }
 
-/** Whether a value of the store is a snapshot as it was stored. */
 export function isSnapshot(value: unknown): value is Snapshot {
   const { collection = '', sequence = 0 } = (value ?? {}) as Partial<Snapshot>;
   return isIntact([collection, sequence], value as Snapshot | undefined);
 }
 
-/** Adds a snapshot to those there are. */
 export function addSnapshot(stored: StoredSnapshots, snapshot: Snapshot): UndoablePut[] {
   const { collection } = snapshot;
   const names = namesOf(stored);
@@ -80,7 +77,6 @@ export function addSnapshot(stored: StoredSnapshots, snapshot: Snapshot): Undoab
   ];
 }
 
-/** Stores the snapshots of a collection that has no others. */
 export function putSnapshots(collection: string, { whole, lost }: StoredSnapshots): StoragePut[] {
   const catalog = putCatalog(collection, namesOf({ whole, lost }));
   return whole.length + lost.length > 0 ? [...whole.map(putSnapshot), catalog] : [];

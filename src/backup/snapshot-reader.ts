@@ -52,10 +52,7 @@ export class SnapshotReader {
     return new SnapshotReader(storage, collection, groupsOf(sizes), rows);
   }
 
-  /**
-   * The section of a file: the header, completed by the number of documents, then the records of
-   * each segment.
-   */
+  /** The header, completed by the number of documents, then the records of each segment. */
   async *section(header: Omit<FileHeader, 'documents'>): AsyncGenerator<FilePart, void> {
     const { count: documents } = this.#rows;
     // Most collections are read by then: a drop comes before or after the whole section.

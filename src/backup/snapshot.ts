@@ -44,10 +44,8 @@ export interface Snapshot {
   readonly version?: number;
 }
 
-/** Why a snapshot is made. */
 export type SnapshotCause = Pick<Snapshot, 'label' | 'reason' | 'asked'>;
 
-/** The fields of a snapshot beside its segments. */
 export type SnapshotHead = SnapshotCause &
   Pick<Snapshot, 'collection' | 'type' | 'sequence' | 'created_at' | 'documents'>;
 

@@ -6,9 +6,7 @@ import { readSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export class Snapshots {
   readonly #storage: Storage;
   readonly #collection: string;
-  /**
-   * Sequence numbers of failed writes. Their snapshots may be stored nevertheless, and are ignored.
-   */
+  /** Sequence numbers of failed writes, whose snapshots are ignored even if they are stored. */
   readonly #failed = new Set<number>();
   #read: Promise<StoredSnapshots> | undefined;
   #known: StoredSnapshots | undefined;
@@ -41,10 +39,7 @@ export class Snapshots {
     return new Set([...named, ...leases.of(this.#collection)]);
   }
 
-  /**
-   * Runs a write that adds or removes snapshots, then discards the cached list: a failed write may
-   * have taken effect, and garbage collection must not use an older list.
-   */
+  /** Adds or removes snapshots, and forgets the list, as a failed write may have taken effect. */
   async change<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
@@ -53,13 +48,11 @@ export class Snapshots {
     }
   }
 
-  /** A snapshot could not be stored. */
   noteFailed({ sequence }: Pick<Snapshot, 'sequence'>): void {
     this.#failed.add(sequence);
     this.forget();
   }
 
-  /** Discards the cached list. */
   forget(): void {
     this.#read = undefined;
     this.#known = undefined;

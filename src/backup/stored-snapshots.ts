@@ -2,10 +2,7 @@ import type { Storage, StorageKey } from '../storage/drivers/driver.ts';
 import { isIntact } from '../storage/integrity/seal.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/**
- * The names of all backups of a collection, beside them: without it the loss of one would go
- * unnoticed.
- */
+/** The names of all backups of a collection: without them the loss of one goes unnoticed. */
 export interface SnapshotCatalog {
   readonly names: readonly string[];
 }
@@ -19,7 +16,6 @@ export interface LostSnapshot {
   readonly segments: readonly number[];
 }
 
-/** The snapshots of a collection, as they are in storage. */
 export interface StoredSnapshots {
   /** Oldest first. */
   readonly whole: readonly Snapshot[];

@@ -51,10 +51,7 @@ export function usageOf(
   return { collection, bytes, backup_bytes };
 }
 
-/**
- * The sizes of a collection that is not open. Missing and damaged segments count nothing: another
- * tab may be compacting it.
- */
+/** The sizes of a closed collection; segments that are missing or damaged count nothing. */
 export async function storedSizes(storage: Storage, manifest: Manifest): Promise<LiveSizes> {
   const sizes = new Map<number, { bytes: number }>();
   if (manifest.dropped) return sizes;

@@ -13,22 +13,15 @@ export const draftMark: unique symbol = Symbol('draft');
 
 let toPlatformBlob: (value: object) => Blob | undefined = () => undefined;
 
-/**
- * Takes Blobs that are implemented in JavaScript by what clones them: a page may give some, a
- * worker gets none.
- */
+/** Takes what clones Blobs that are implemented in JavaScript; a worker gets none. */
 export function takeBlobsBy(convert: typeof toPlatformBlob): void {
   toPlatformBlob = convert;
 }
 
-/** A captured value. */
 export interface Captured {
   /** A deep copy that shares nothing mutable with the original. */
   readonly copy: unknown;
-  /**
-   * Whether JSON preserves the value exactly; `false` for values that only structured clone
-   * preserves: Date, Map, bigint, `undefined`, NaN, -0 …
-   */
+  /** Whether JSON preserves the value exactly, as it does not a Date, Map, bigint, NaN, -0 … */
   readonly json: boolean;
 }
 
@@ -56,7 +49,6 @@ export function capture(value: unknown, root: string, takesBases = false): Captu
   return { copy, json: trail.json };
 }
 
-/** A deep copy of a captured value. */
 export function copy<T>(value: T): T {
   return capture(value, 'value').copy as T;
 }

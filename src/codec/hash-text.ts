@@ -37,7 +37,6 @@ export function hashText(text: string): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Adds a word to a hash. */
 export function mix(hash: number, word: number): number {
   // A multiplier of MurmurHash3, too.
   const mixed = Math.imul(hash ^ word, 0xcc9e2d51);

@@ -14,10 +14,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   );
 }
 
-/**
- * Whether a value is a proxy that has ended, such as a finished draft of Immer: it throws at
- * anything.
- */
+/** Whether a value is a proxy that has ended, such as a finished draft of Immer. */
 export function isRevoked(value: unknown): boolean {
   try {
     return Array.isArray(value) && false;

@@ -92,10 +92,7 @@ export function adviseIndexes(costs: readonly QueryCost[]): IndexAdvice[] {
     });
 }
 
-/**
- * The costs of finding the partners of a query by a path that has no index, for
- * {@link adviseIndexes}.
- */
+/** The costs of partners found by a path that has no index, for {@link adviseIndexes}. */
 export function costsOfRelations(
   relations: readonly RelationPlan[] = [],
   runs?: number,
@@ -119,7 +116,6 @@ function indexOf({ fields, multi, constant }: Pick<Draft, 'fields' | 'multi' | '
   };
 }
 
-/** An index as it is written in the option `indexes`. */
 function declarationOf({ fields, multi, where }: IndexAdvice['index']): string {
   const quoted = [fields].flat().map(quote);
   const list = typeof fields === 'string' ? quoted[0] : `[${quoted.join(', ')}]`;

@@ -49,8 +49,7 @@ export class PageKeys {
   }
 
   /**
-   * Whether the key that an engine was given was for an older key record: a tab had ended before it
-   * copied the newer.
+   * Whether the given key was for an older key record, as a tab ended before it copied the newer.
    */
   async isOutdated(name: string): Promise<boolean> {
     if (!this.#given) return false;

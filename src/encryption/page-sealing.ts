@@ -130,10 +130,7 @@ export class PageSealing implements RecordSealing {
     return packBytes(await sealBytes(pages, SEALED.page, frameBytes(frame), framePlace(client)));
   }
 
-  /**
-   * The frames of the changes, without their changes that are released since, behind those of their
-   * collections.
-   */
+  /** The frames of changes that are not released, behind those of their collections. */
   #sealedLines(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string[] {
     const wanted = new Set(changes);
     const frames = new Set(changes.flatMap((change) => this.#frames.get(change) ?? []));

@@ -48,9 +48,7 @@ export function asCairnError(cause: unknown): CairnError {
   });
 }
 
-/**
- * What a thrown value says. Callers' code may throw anything, such as an object that has no text.
- */
+/** What a thrown value says, which may be an object without a text. */
 export function reasonOf(cause: unknown): string {
   try {
     return String((cause as Partial<Error> | undefined)?.message ?? cause);
@@ -179,7 +177,6 @@ export class MigrationError extends CairnError<MigrationErrorCode> {
   declare readonly version: number;
 }
 
-/** A migration to a version that failed. */
 export function migrationFailed(
   version: number,
   message: string,
@@ -342,7 +339,6 @@ export function fileUnsupported(what: string): BackupError {
   return new BackupError('file_unsupported', message, { place: what });
 }
 
-/** The error of every call after a close. */
 export function closedError(database: string): CollectionError {
   return new CollectionError('closed', `Database "${database}" was closed; open it again.`, {
     place: database,

@@ -350,7 +350,6 @@ function failureOf(error: unknown): CallFailure {
   };
 }
 
-/** The error of a call that the server refused, as it was stored. */
 export function storedRefusal({ action, refusal }: PendingCall): OutboxError {
   const { code = 'call_refused', message = 'Refused.', ...details } = refusal ?? {};
   return new OutboxError(code, message, { place: action, ...details });

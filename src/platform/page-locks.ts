@@ -12,10 +12,7 @@ export class PageLocks implements Locks {
     this.#web = web;
   }
 
-  /**
-   * Whether the locks exclude other tabs, as far as is known: a frame without an origin learns by
-   * its first request.
-   */
+  /** Whether the locks exclude other tabs, as far as the first request has told. */
   get areShared(): boolean {
     return this.#web !== undefined;
   }

@@ -64,7 +64,6 @@ export function markKey(database: string, ...names: readonly string[]): string {
   return `cairn-kept:${JSON.stringify([database, ...names])}`;
 }
 
-/** The names of all marks of a database. */
 export function marksOf(database: string): string[][] {
   const prefix = `${markKey(database).slice(0, -1)},`;
   const keys = keptKeys().filter((key) => key.startsWith(prefix));

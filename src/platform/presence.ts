@@ -8,10 +8,7 @@ import type { Locks, Platform } from './platform.ts';
  */
 export class Presence {
   announcements: Announcements | undefined;
-  /**
-   * Resolves when the lock is held. Locks are granted in the order of requests: this one before the
-   * leader's.
-   */
+  /** Resolves when the lock is held, which is requested before the leader's. */
   held = Promise.resolve();
   readonly #database: string;
   readonly #client: string;
@@ -89,7 +86,6 @@ export function whenGone(
  */
 const UNKNOWN_CLIENT = '';
 
-/** The clients of a database that are alive. */
 export async function livingClients(database: string, locks: Locks): Promise<string[]> {
   const prefix = presenceName(database, '');
   const held = await heldLocks(locks);

@@ -7,16 +7,12 @@ const CHECKS = 4;
 export interface Watched {
   /** Whether a call waits for its reply. */
   readonly busy: () => boolean;
-  /** Resolves when the peer answers. */
   readonly ping: () => Promise<unknown>;
   /** Called when no ping was answered for the whole interval. */
   readonly silent: () => void;
 }
 
-/**
- * Pings a worker while a call waits for its reply: a worker that runs out of memory dies without
- * any event, and comlink waits for it for ever.
- */
+/** Pings a worker while a call waits: one out of memory dies without any event. */
 export class Watchdog {
   readonly #watched: Watched;
   readonly #intervalMs: number;

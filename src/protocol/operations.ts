@@ -97,10 +97,7 @@ export function isChange(request: Request): boolean {
   return request.op === 'commit' || isEdit(request);
 }
 
-/**
- * Whether it passes waiting requests: a running call waits for it, or the reply to a change, which
- * follows the update.
- */
+/** Whether it passes waiting requests, as a call or the reply to a change waits for it. */
 export function isUrgent(batch: readonly Request[]): boolean {
   const mayPass = ({ op, urgent, mayHang }: Request) => urgent || (op === 'liveNext' && !mayHang);
   return batch.length > 0 && batch.every(mayPass);

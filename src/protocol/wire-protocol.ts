@@ -54,7 +54,6 @@ export interface WorkerApi extends SessionApi {
   close(deleting: boolean): Promise<WireError | undefined>;
 }
 
-/** Progress of a session. */
 export interface SessionProgress {
   /** Calls without a reply. */
   readonly pending: number;
@@ -62,10 +61,7 @@ export interface SessionProgress {
   readonly sent: number;
 }
 
-/**
- * The methods that a session exposes through comlink. Failures are values: comlink would strip
- * their fields.
- */
+/** The methods of a session over comlink, with failures as values: it strips their fields. */
 export interface SessionApi {
   replay(
     opened: OpenedHandles,
@@ -116,7 +112,6 @@ type WireStatus = Omit<EngineStatus, 'last_error'> & {
   readonly last_error: WireError | undefined;
 };
 
-/** The reply to a batch. */
 export interface WireReply {
   readonly values: unknown[];
   readonly failures: WireFailures | undefined;
@@ -125,7 +120,6 @@ export interface WireReply {
   readonly events: readonly WireEvent[] | undefined;
 }
 
-/** The reply to `open`. */
 interface WireOpened {
   readonly error: WireError | undefined;
   /** Whether other tabs can use the engine. */

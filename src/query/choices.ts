@@ -3,7 +3,6 @@ import { addRule, GONE, projecting, type Reshape, type Rule, type Rules } from '
 import { selectInvalid, unexpectedValue } from './query-errors.ts';
 import { isFields } from './value/value-type.ts';
 
-/** Compiles the criteria of `$elemMatch`. */
 type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
 
 /**

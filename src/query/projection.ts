@@ -13,7 +13,6 @@ export type Reshape = (value: unknown) => unknown;
 
 export const GONE = Symbol('gone');
 
-/** A compiled `select`. */
 export interface Projection {
   readonly rules: Rules;
   /** Whether fields without a rule are left out. */

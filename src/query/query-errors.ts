@@ -26,7 +26,6 @@ export function selectInvalid(place: string, problem: string): CriteriaError {
   return new CriteriaError('select_invalid', `'${place}' ${problem}.`, { place });
 }
 
-/** The error for a value at `place` that is not allowed there. */
 export function unexpectedValue(
   code: CriteriaErrorCode,
   place: string,

@@ -150,9 +150,7 @@ function sameNames(a: Names, b: Names): boolean {
   return a.length === b.length && a.every((name, at) => name === b[at]);
 }
 
-/**
- * Whether two values are deeply equal. The order of keys does not matter: servers do not keep it.
- */
+/** Whether two values are deeply equal, in any order of keys: servers do not keep it. */
 export function sameContent(a: unknown, b: unknown): boolean {
   if (isPlainObject(a) && isPlainObject(b)) {
     const left = a as Record<string, unknown>;

@@ -43,7 +43,6 @@ export interface Access {
   readonly canWrite: ((id: string, wire: unknown) => Promise<boolean>) | undefined;
 }
 
-/** Gets the error of a filter. */
 export type OnFilterFailure = (error: ServerError) => void;
 
 const FULL: Access = { canRead: undefined, canWrite: undefined };
@@ -93,7 +92,6 @@ function authorizeInvalid(what: string): ServerError {
   );
 }
 
-/** A filter over documents as the store has them. */
 export function overWire(
   name: string,
   filter: Filter,

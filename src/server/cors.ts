@@ -26,7 +26,6 @@ export function checkCors({ origins, credentials }: CorsOptions): void {
   }
 }
 
-/** The headers of every answer to a page. */
 export function corsHeaders(request: Request, cors: CorsOptions): Record<string, string> {
   const origin = request.headers.get('origin');
   const { origins, credentials } = cors;

@@ -42,7 +42,6 @@ import {
   type StoreRow,
 } from './store.ts';
 
-/** The target of a request. */
 export interface ServerRoute {
   readonly name: keyof typeof routes | 'stream';
   readonly collection: string;

@@ -18,7 +18,6 @@ export type ScopeCriteria = (
   request: Request,
 ) => object | false | Promise<object | false>;
 
-/** A scope with its value. */
 export interface RequestedScope {
   /** Names what it has: other criteria have another one. */
   readonly key: string;

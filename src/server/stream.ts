@@ -5,7 +5,6 @@ import type { Access } from './access.ts';
 import { visiblePage } from './routes.ts';
 import type { Store } from './store.ts';
 
-/** A collection of a stream. */
 export interface StreamedCollection {
   readonly access: Access;
   readonly from: StreamRequest;

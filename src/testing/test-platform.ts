@@ -64,9 +64,7 @@ const NO_JOURNALS: Platform['journals'] = {
   onWritten: () => ignore,
 };
 
-/**
- * A BroadcastChannel among the tabs of a device. Those of Node would keep the process from ending.
- */
+/** A BroadcastChannel among the tabs of a device: Node's keep the process from ending. */
 function openChannel({ channels }: TestDevice, name: string): Broadcast {
   const all = channels.get(name) ?? new Set();
   channels.set(name, all);

@@ -31,7 +31,6 @@ export function methodsIn(tx: Transaction, collection: AnyCollection): AnyMethod
   return tx(collection as DocumentCollection & KeyValueCollection) as unknown as AnyMethods;
 }
 
-/** Reads the states of records, in the order of their ids. */
 export async function readStates(
   { type }: AnyCollection,
   methods: AnyMethods,

@@ -2,9 +2,7 @@ import { OptionError } from '../../errors/errors.ts';
 import type { NamedTarget } from '../backup-target.ts';
 import { TargetError } from '../calls/target-error.ts';
 
-/**
- * The part of directory handles that lists them, which TypeScript's library lacks in some versions.
- */
+/** Lists a directory, which TypeScript's library lacks in some versions. */
 interface Entries {
   values(): AsyncIterable<FileSystemHandle>;
 }
@@ -93,9 +91,7 @@ async function find(
   return found;
 }
 
-/**
- * An interrupted `put` leaves an empty file, which does not count: no object of a backup is empty.
- */
+/** Without empty files, which an interrupted `put` leaves: no object of a backup is empty. */
 async function addFiles(
   folder: FileSystemDirectoryHandle,
   prefix: string,

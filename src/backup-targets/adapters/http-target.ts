@@ -135,10 +135,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/**
- * The text of all elements of a name, whatever their namespace's prefix: workers and Node have no
- * XML parser.
- */
+/** The text of all elements of a name; workers and Node have no XML parser. */
 export function elementsOf(xml: string, name: string): string[] {
   const element = new RegExp(
     `<(?:[\\w-]+:)?${name}(?:\\s[^>]*)?>([^]*?)</(?:[\\w-]+:)?${name}>`,

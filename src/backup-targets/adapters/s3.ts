@@ -35,7 +35,6 @@ const text = {
   test: (value: unknown) => typeof value === 'string' && value.length > 0,
 };
 
-/** Signed requests to a bucket. */
 class Bucket {
   readonly #options: S3Options;
   readonly #base: URL;

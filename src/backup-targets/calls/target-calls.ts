@@ -9,7 +9,6 @@ const ATTEMPTS = 4;
 /** The longest delay before the second attempt, in milliseconds; each further one doubles it. */
 const FIRST_DELAY_MS = 1000;
 
-/** What calls of a target need. */
 export interface CallSettings {
   /** Milliseconds after which an attempt counts as failed. */
   readonly timeout: number;
@@ -18,10 +17,7 @@ export interface CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * The calls of a target: each settles, by a deadline or an abort, and one that fails for now is
- * tried again. Any target may answer anything, so answers are checked.
- */
+/** The calls of a target: each settles, is tried again if need be, and its answer is checked. */
 export class TargetCalls {
   readonly #target: BackupTarget;
   readonly #settings: CallSettings;

@@ -43,10 +43,7 @@ const SAYS: Readonly<Partial<Record<TargetErrorCode, string>>> = {
   target_unreachable: 'The target cannot be reached',
 };
 
-/**
- * The typed error of a failed call. Errors of other families stay as they are: that of a wrong key,
- * say.
- */
+/** The typed error of a failed call; errors of other families stay as they are. */
 export function asTargetError(cause: unknown, place: string): CairnError {
   if (cause instanceof CairnError) return cause;
   const { name = '', message = String(cause) } = (cause ?? {}) as Partial<Error>;

@@ -113,16 +113,12 @@ export class BackupList {
     );
   }
 
-  /**
-   * The manifests of a device that this page has read or written and not removed, whether they are
-   * listed or not.
-   */
+  /** The manifests of a device that this page has read or written, whether listed or not. */
   known(device: string): TargetManifest[] {
     const prefix = backupsPrefix(this.#database, device);
     return [...this.#known].flatMap(([path, known]) => (path.startsWith(prefix) ? known : []));
   }
 
-  /** Forgets a manifest that was removed. */
   forget({ device, name }: BackupPath): void {
     const path = manifestPath(this.#database, device, name);
     this.#known.delete(path);

@@ -26,10 +26,7 @@ const START = 0x811c9dc5;
  */
 const FRAMING = new Set([...'fe'].map((letter) => letter.charCodeAt(0)));
 
-/**
- * A piece of the lines of a backup file: a header or end of a section as text, or a part with
- * records.
- */
+/** A header or end of a section as text, or a part with records. */
 export type CutPiece = { readonly text: string } | { readonly part: Bytes };
 
 /**
@@ -46,7 +43,6 @@ export class PartCutter {
   #hash = START;
   #third = 0;
 
-  /** Takes the next bytes. */
   *push(bytes: Bytes): Generator<CutPiece> {
     let from = 0;
     for (let at = 0; at < bytes.length; ) {

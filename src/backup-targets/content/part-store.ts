@@ -9,10 +9,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A part of a backup: the SHA-256 of its bytes, and how many there are, before compression. */
 export type PartRef = readonly [sha256: string, size: number];
 
-/**
- * The parts that a device has in a target: compressed, each under the hash of its content, never
- * changed.
- */
+/** The compressed parts that a device has in a target, each under the hash of its content. */
 export class PartStore {
   readonly #calls: TargetCalls;
   readonly #database: string;

@@ -28,12 +28,10 @@ export interface TargetManifest {
   readonly content: readonly (string | PartRef)[];
 }
 
-/** The parts of a backup. */
 export function partsOf({ content }: Pick<TargetManifest, 'content'>): PartRef[] {
   return content.filter((piece): piece is PartRef => typeof piece !== 'string');
 }
 
-/** The size of the backup before compression. */
 export function bytesOfBackup({ content }: TargetManifest): number {
   let bytes = 0;
   for (const piece of content)

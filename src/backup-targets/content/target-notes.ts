@@ -19,7 +19,6 @@ export interface TargetNote {
   readonly damaged: readonly string[];
 }
 
-/** A note and where it is. */
 export interface StoredNote extends TargetNote {
   readonly path: string;
   /** Whether the target lists it; else this page has written it, or another one has removed it. */

@@ -31,10 +31,7 @@ export const DEVICE = /^[a-z0-9_-]{1,40}$/;
 const MANIFEST =
   /^[0-9a-f]+\/backups\/([a-z0-9_-]{1,40})\/(\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_[a-z0-9]+)\.json$/;
 
-/**
- * The device and name of a manifest's path; `undefined` for other files, which people and programs
- * leave in folders.
- */
+/** The device and name of a manifest's path; `undefined` for files of others. */
 export function parseManifestPath(path: string): { device: string; name: string } | undefined {
   const [, device, name] = MANIFEST.exec(path) ?? [];
   if (device === undefined || name === undefined || Number.isNaN(timeOf(name))) return undefined;

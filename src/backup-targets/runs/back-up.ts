@@ -18,10 +18,7 @@ export interface BackupRun extends UploadProgress {
   readonly unchanged: boolean;
 }
 
-/**
- * Backs up a database: the parts that the target lacks, then the manifest, which makes the backup
- * exist.
- */
+/** Stores the parts that the target lacks, then the manifest, which makes the backup exist. */
 export async function backUp(
   db: DatabaseClient,
   own: OwnBackups,
@@ -75,7 +72,6 @@ function isOver(
   return damaged.every((path) => named.has(path) || !listed.has(path));
 }
 
-/** The backups of one device in a target. */
 export interface OwnBackups {
   readonly calls: TargetCalls;
   readonly list: BackupList;

@@ -23,7 +23,6 @@ const GRACE_MS = DAY_MS;
 /** A note without any use, whatever it says. */
 const FORGOTTEN_MS = 2 * GRACE_MS;
 
-/** What is known of when. */
 export interface BackupExpiry {
   /** Retention time, -1 for ever. */
   readonly days: number;
@@ -31,7 +30,6 @@ export interface BackupExpiry {
   readonly random: () => number;
 }
 
-/** A backup that is listed. */
 interface Listed {
   readonly path: string;
   readonly at: BackupPath;
@@ -124,10 +122,7 @@ function isForgotten({ created_at }: StoredNote, now: number): boolean {
   return created_at > now || created_at + FORGOTTEN_MS <= now;
 }
 
-/**
- * Removes all that a device has in a target: its backups first, so that none is left without its
- * parts.
- */
+/** Removes all that a device has in a target, its backups before their parts. */
 export async function removeDevice({
   calls,
   list,

@@ -22,7 +22,6 @@ interface Uploaded extends UploadProgress {
 
 /** What a target has, as far as it says. */
 interface Reusable {
-  /** Paths that it lists. */
   readonly listed: ReadonlySet<string>;
   /** Paths that are not to be used again: damaged parts, and those that may be removed. */
   readonly suspect: ReadonlySet<string>;

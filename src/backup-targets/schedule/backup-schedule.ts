@@ -8,9 +8,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** The first delay after a failure; each further one doubles it, up to an hour. */
 const RETRY_MS = 60_000;
 
-/** What a schedule runs. */
 interface ScheduledRun {
-  /** Whether this page is the one that runs it. */
   readonly isLeader: () => boolean;
   /** When the last check ended, in this page or an earlier one: Unix milliseconds. */
   readonly last: () => Promise<number | undefined>;
@@ -44,10 +42,7 @@ export class BackupSchedule {
     return this.#next;
   }
 
-  /**
-   * Checks now whether a backup is due. To be called at the start, and when the leader may be
-   * another.
-   */
+  /** Checks whether a backup is due: at the start, and when the leader may be another. */
   async check(): Promise<void> {
     if (this.#checking || this.#isStopped || !this.#task.isLeader()) return;
     this.#checking = true;
@@ -106,7 +101,6 @@ interface RuntimeOwner {
   readonly loadRuntime: () => Promise<Runtime>;
 }
 
-/** Backups that have a status. */
 interface Shown {
   readonly status: RemoteBackupStatus;
 }

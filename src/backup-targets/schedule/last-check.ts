@@ -35,7 +35,6 @@ export class LastCheck {
     this.#environment = environment;
   }
 
-  /** @param ask Asks the target. */
   async read(ask: () => Promise<number | undefined>): Promise<number | undefined> {
     const stored = this.#key ? Number(this.#environment.memory.read(this.#key)) : 0;
     this.#at ??= stored > 0 ? stored : await ask();

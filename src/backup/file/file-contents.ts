@@ -43,9 +43,7 @@ export interface FileOutput<T> {
 
 /** Writes and reads the files of backups, in this thread or in a worker. */
 export interface FileCodec {
-  /** @see {@link writeFile} */
   write(parts: AsyncIterable<FilePart>): FileOutput<Uint8Array<ArrayBuffer>>;
-  /** @see {@link readFile} */
   read(bytes: AsyncIterable<Uint8Array>): FileOutput<FilePart>;
 }
 

@@ -22,7 +22,6 @@ import { type SectionFormat, type SectionReader, SectionReader1 } from './sectio
 
 /** Reads the lines of a file, section by section, up to its last line. */
 class LineReader {
-  /** Number of the current line. */
   #line = 0;
   #section: SectionReader | undefined;
   readonly #collections = new Set<string>();
@@ -75,12 +74,10 @@ class LineReader {
     if (!this.#ended) throw this.cutOff();
   }
 
-  /** The error of an unfinished line over the limit. */
   cutOff(): BackupError {
     return this.#known ? truncated() : notCairn();
   }
 
-  /** The error of a next line over the limit. */
   nextLineTooLong(): BackupError {
     return this.#known ? lineTooLong(`line ${this.#line + 1}`) : notCairn();
   }

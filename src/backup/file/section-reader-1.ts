@@ -142,10 +142,7 @@ function isInstant(value: unknown): value is number {
   return Number.isFinite(value) && (value as number) >= 0;
 }
 
-/**
- * Reads the lines of one section in one format. Errors other than Cairn's count as damage of the
- * line.
- */
+/** Reads the lines of one section. Errors other than Cairn's count as damage of the line. */
 export interface SectionReader {
   readonly header: FileHeader;
   /** Covers all lines before the section's last one. */

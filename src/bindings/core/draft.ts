@@ -43,7 +43,6 @@ export interface DraftResult<T extends object, S extends Stamp = never> {
 
 type Fields = Record<string, unknown>;
 
-/** What the user changed in a field. */
 interface Change {
   readonly value: unknown;
   /** What the live document had in the field when the user began; left out if it was not there. */
@@ -55,13 +54,11 @@ interface Change {
  */
 interface HandedOut {
   readonly draft: Fields;
-  /** The live document that it was made of. */
   readonly data: Fields;
   /** How many saves had succeeded. */
   readonly saves: number;
 }
 
-/** @param patch Stores fields. */
 export function draftOf<T extends object, S extends Stamp>(
   live: Running<LiveResult<Stored<T, S> | undefined>>,
   patch: (fields: Fields) => Promise<Stored<T, S> | undefined>,

@@ -68,7 +68,6 @@ export function keep<S extends Source<unknown>>(before: S | undefined, fresh: S)
     : fresh;
 }
 
-/** What a component has shown last. */
 export interface Shown {
   readonly source: Source<unknown>;
   readonly data: unknown;

@@ -3,13 +3,11 @@ import { OptionError } from '../../errors/errors.ts';
 import type { LiveQuery } from '../../page/live/live-query.ts';
 import { type LiveResult, PENDING, type Running } from './hook-result.ts';
 
-/** What makes a live query. */
 export interface QueryCall {
   readonly method: 'live' | 'liveAggregate' | 'liveCount' | 'liveDocument' | 'liveSearch';
   readonly args: readonly unknown[];
   /** What its functions close over. */
   readonly names?: unknown;
-  /** Of the collection. */
   readonly type: string;
 }
 

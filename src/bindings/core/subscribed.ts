@@ -58,7 +58,6 @@ function otherQuery(): OptionError {
   );
 }
 
-/** A query that a component waits for. */
 interface Wait {
   readonly settled: Promise<void>;
   /** Whether the result is there and nobody has read it. */

@@ -257,7 +257,6 @@ function useSourceAccessor<R extends object>(make: () => Source<R>): Accessor<R>
   });
 }
 
-/** The state of a source as one accessor for each field. */
 function useSource<R extends object>(make: () => Source<R>): Accessors<R> {
   const state = useSourceAccessor(make);
   return eachField(state(), state, (name) =>

@@ -249,7 +249,6 @@ function useCurrent<R extends object>(make: () => Source<R>): { readonly current
   };
 }
 
-/** The source of the arguments as they are. */
 function useNewest<R extends object>(make: () => Source<R>): { readonly current: Source<R> } {
   let newest: Source<R> | undefined;
   let isFollowed = false;
@@ -278,7 +277,6 @@ function useNewest<R extends object>(make: () => Source<R>): { readonly current:
   return fromStore({ subscribe });
 }
 
-/** The state of a source with a getter for each field. */
 function useSource<R extends object>(make: () => Source<R>): Current<R> {
   const state = useCurrent(make);
   for (const [name, value] of Object.entries(make().start)) {

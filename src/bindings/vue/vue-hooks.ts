@@ -279,7 +279,6 @@ function useSourceRef<R extends object>(make: () => Source<R>): Readonly<Shallow
   return state;
 }
 
-/** The state of a source as one ref for each field. */
 function useSource<R extends object>(make: () => Source<R>): Refs<R> {
   const state = useSourceRef(make);
   const current = () => state.value;

@@ -1,7 +1,6 @@
 import { fileUnsupported } from '../../errors/errors.ts';
 import { asArray, asObject, asString, type JsonObject, Malformed } from './json-checks.ts';
 
-/** The binary data of encoded values. */
 export interface BinarySource {
   /** Returns the bytes of an index, once. */
   takeBytes(index: unknown): Uint8Array<ArrayBuffer>;

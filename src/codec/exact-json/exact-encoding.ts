@@ -1,6 +1,5 @@
 import { isPlainObject, tagOf } from '../kinds.ts';
 
-/** Binary data of a value. */
 export type Binary = Blob | Uint8Array;
 
 /** A value as JSON, with its binary data separate. */
@@ -47,10 +46,7 @@ export function encodeExactTree(
 class Encoding {
   readonly #maxLength: number;
   readonly #place: (binary: Binary) => string | number;
-  /**
-   * Lower bound of the JSON's length, counted while encoding: a string over the engine's limit
-   * cannot be built.
-   */
+  /** Lower bound of the JSON's length so far: a string over the engine's limit cannot be built. */
   #length = 0;
 
   constructor(maxLength: number, place: (binary: Binary) => string | number) {
@@ -154,10 +150,7 @@ class Encoding {
   }
 }
 
-/**
- * Rough length in JSON of an array of texts and numbers, which are JSON already; `undefined` for
- * any other.
- */
+/** Rough length in JSON of an array of texts and numbers; `undefined` for any other. */
 function lengthOfColumn(value: readonly unknown[]): number | undefined {
   let length = 2 * value.length;
   for (let index = 0; index < value.length; index++) {
@@ -172,7 +165,6 @@ function isJsonNumber(value: unknown): value is number {
   return Number.isFinite(value) && !Object.is(value, -0);
 }
 
-/** Whether an array is sparse. */
 function hasHoles(value: readonly unknown[]): boolean {
   for (let index = 0; index < value.length; index++) {
     if (value[index] === undefined && !(index in value)) return true;

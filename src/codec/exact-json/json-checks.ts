@@ -21,7 +21,6 @@ export function asString(value: unknown, name: string): string {
   return value;
 }
 
-/** A safe integer. */
 export function asInteger(value: unknown, name: string, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
     throw new Malformed(`${name} is not a whole number from ${least}`);

@@ -17,7 +17,6 @@ const noCollections = (): HTMLElement =>
 const chooseOne = (): HTMLElement =>
   h('p', { class: 'empty' }, 'The page has opened none of the collections. Choose one.');
 
-/** The collections with their documents. */
 export function dataView(inspected: InspectedDatabase): View {
   const list = h('nav', { class: 'list', 'aria-label': 'Collections' });
   const content = h('div', { class: 'content' });

@@ -172,10 +172,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
 const MANAGED_FIRST = ['_archived'];
 const MOST = 12;
 
-/**
- * The fields to show as columns: the most frequent, in the order of the documents; `_archived`
- * where one is archived.
- */
+/** The most frequent fields in the order of the documents; `_archived` where one is archived. */
 function columnsOf(documents: readonly object[]): string[] {
   const frequencies = new Map<string, number>();
   for (const document of documents)
@@ -192,7 +189,6 @@ function columnsOf(documents: readonly object[]): string[] {
   return [...managed, ...names.filter((name) => frequent.includes(name))];
 }
 
-/** A refusal of an edit, shown to the user. */
 class EditError extends Error {}
 
 const MANAGED =
@@ -239,7 +235,6 @@ async function editDocument(
   });
 }
 
-/** A form for a new document. */
 function insertDocument(collection: DocumentCollection, leave: () => void): HTMLElement {
   return valueEditor({
     title: `New document in ${collection.name}`,
@@ -257,7 +252,6 @@ function documentOf(value: unknown): Record<string, unknown> {
   throw new EditError('A document is an object: { name: "Ada" }.');
 }
 
-/** The fields that Cairn manages, and the app's. */
 function parted(document: object): [managed: object, fields: Record<string, unknown>] {
   const entries = Object.entries(document);
   const isManaged = ([name]: [string, unknown]) => MANAGED.test(name);

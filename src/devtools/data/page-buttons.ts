@@ -3,7 +3,6 @@ import { button, h } from '../views/dom.ts';
 
 export const PAGE_ROWS = 50;
 
-/** Moves through the pages of a result. */
 export class PageButtons {
   readonly element: HTMLElement;
   readonly #first: HTMLButtonElement;

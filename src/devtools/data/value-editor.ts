@@ -3,7 +3,6 @@ import { type PrintedValue, printValue } from '../values/print-value.ts';
 import { button, confirmButton, fill, h } from '../views/dom.ts';
 import { messageOf } from '../views/format-text.ts';
 
-/** What the editor edits, and what becomes of it. */
 export interface EditorOptions {
   readonly title: string;
   /** Shown above the text: values that cannot be edited. */
@@ -14,7 +13,6 @@ export interface EditorOptions {
   readonly save: (value: unknown) => Promise<void>;
   readonly remove?: (() => Promise<void>) | undefined;
   readonly more?: readonly { readonly label: string; readonly act: () => Promise<void> }[];
-  /** The editor is done. */
   readonly leave: () => void;
 }
 

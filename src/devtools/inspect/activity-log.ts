@@ -1,7 +1,6 @@
 import type { ClientStatus, EventMap, EventName } from '../../api/events.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 
-/** An event of the database. */
 export interface ActivityEntry {
   readonly kind: EventName;
   readonly collection: string | undefined;
@@ -12,7 +11,6 @@ export interface ActivityEntry {
   count: number;
 }
 
-/** The number of unsaved changes at a time. */
 interface Unsaved {
   readonly at: number;
   readonly unsaved: number;
@@ -65,7 +63,6 @@ export class ActivityLog {
     ];
   }
 
-  /** Listens to new entries. */
   on(listener: (entry: ActivityEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

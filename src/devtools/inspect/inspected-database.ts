@@ -28,7 +28,6 @@ export interface DevtoolsDatabase {
 /** The answer of `storage.estimate()` is used again so long while nothing was saved. */
 const KEPT_MS = 10_000;
 
-/** A collection of the database, stored or open. */
 export interface CollectionEntry {
   readonly name: string;
   readonly type: 'DOCUMENT_BASED' | 'KEY_VALUE_BASED';
@@ -38,7 +37,6 @@ export interface CollectionEntry {
   readonly backup_bytes: number;
 }
 
-/** An index without an order. */
 export interface SpecialIndexEntry {
   readonly collection: string;
   readonly index: string;
@@ -58,7 +56,6 @@ export class InspectedDatabase {
   readonly activity: ActivityLog;
   readonly queries: QueryLog;
   readonly #inspection: Inspection;
-  /** What only the devtools use. */
   readonly #own: object[] = [];
   #use: { version: string; at: number; estimate: Promise<StorageUse> } | undefined;
 
@@ -130,10 +127,7 @@ export class InspectedDatabase {
     return all.length > 0 ? `Indexes: ${[...new Set(all)].join('; ')}.` : 'No indexes.';
   }
 
-  /**
-   * What the database stores. Reads the sizes of collections that are not open, so not more often
-   * than they change.
-   */
+  /** What the database stores, asked for no more often than it changes. */
   estimate(): Promise<StorageUse> {
     const { changes } = this.activity;
     const { length: handles } = this.#inspection.handles;

@@ -56,7 +56,6 @@ interface Collections {
   hide<Options extends object>(options: Options): Options;
 }
 
-/** Keeps the queries of the page, with their plans. */
 export class QueryLog {
   readonly #inspected: Collections;
   readonly #records = new Map<string, QueryRecord>();

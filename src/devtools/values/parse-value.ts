@@ -28,7 +28,6 @@ const BINARY = [
 
 const KINDS = 'Date("2026-01-31T12:00:00Z"), 10n, /x/i, Map([[1, 2]]), Set([1]), Uint8Array([1])';
 
-/** Reads a text from its begin to its end. */
 class TextReader {
   readonly text: string;
   offset = 0;
@@ -54,7 +53,6 @@ class TextReader {
     this.offset = SPACE.lastIndex;
   }
 
-  /** Takes a character, if it comes next. */
   take(character: string): boolean {
     if (this.next !== character) return false;
     this.offset++;
@@ -81,7 +79,6 @@ class TextReader {
     return new TextError(message, this.text, offset);
   }
 
-  /** Reads a string in quotes. */
   string(): string {
     const began = this.offset;
     const quote = this.next;
@@ -289,7 +286,6 @@ function numbersIn(value: unknown, name: string): number[] {
   throw new TypeError(`${name} takes numbers: ${name}([1, 2]).`);
 }
 
-/** The text is no value: the message says where and why. */
 class TextError extends Error {
   /** Offset in the text, from 0. */
   readonly offset: number;

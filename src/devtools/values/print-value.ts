@@ -1,6 +1,5 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
 
-/** A value as text that can be edited. */
 export interface PrintedValue {
   readonly text: string;
   /** Values that text cannot hold, such as a Blob: `$1` in the text stands for the first. */
@@ -17,9 +16,7 @@ const MOST_BYTES = 64;
 const MOST_SHOWN = 500;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/**
- * Prints a value as `parseValue` reads it: JSON, and `Date("…")`, `10n`, `Map([…])` and the like.
- */
+/** Prints a value as `parseValue` reads it. */
 export function printValue(value: unknown): PrintedValue {
   const printer = new Printer();
   const text = printer.print(value, '');

@@ -4,10 +4,7 @@ type Child = Node | string | number | false | null | undefined;
 
 type Props = Readonly<Record<string, unknown>>;
 
-/**
- * Makes an element. Props that begin with `on` are listeners, `value` and `checked` properties,
- * others attributes.
- */
+/** Makes an element: `on…` are listeners, `value` and `checked` properties, others attributes. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   props: Props = {},
@@ -25,7 +22,6 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Replaces the children of an element. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   const shown = children.filter(
     (child) => child !== false && child !== null && child !== undefined,
@@ -33,7 +29,6 @@ export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...shown.map((child) => (child instanceof Node ? child : String(child))));
 }
 
-/** A button. */
 export function button(label: string, onclick: () => void, props: Props = {}): HTMLButtonElement {
   return h('button', { type: 'button', onclick, ...props }, label);
 }
@@ -57,10 +52,7 @@ export function confirmButton(label: string, question: string, act: () => void):
   return element;
 }
 
-/**
- * A table in a frame that scrolls; the frame can have the focus, so that the keyboard can scroll
- * it.
- */
+/** A table in a frame that scrolls, by the keyboard too. */
 export function table(
   caption: string,
   heads: readonly string[],
@@ -81,7 +73,6 @@ export function table(
   );
 }
 
-/** Terms with their values. */
 export function facts(pairs: readonly (readonly [term: string, value: Child])[]): HTMLElement {
   return h(
     'dl',
@@ -90,7 +81,6 @@ export function facts(pairs: readonly (readonly [term: string, value: Child])[])
   );
 }
 
-/** A field with its label. */
 export function field(label: string, control: HTMLElement, isWide = false): HTMLElement {
   return h('label', { class: isWide ? 'field wide' : 'field' }, h('span', {}, label), control);
 }

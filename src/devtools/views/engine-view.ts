@@ -12,7 +12,6 @@ const STARTS = {
   tab: 'by another tab',
 };
 
-/** Where the engine runs, who leads, and what is unsaved. */
 export function engineView({ db, activity }: InspectedDatabase): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
   const status = h('div', {});

@@ -15,7 +15,6 @@ const HEADS = [
   'Since',
 ];
 
-/** The live queries of this page. */
 export function liveView(inspected: InspectedDatabase): View {
   const summary = h('p', { class: 'summary' });
   const list = h('div', { class: 'results' });

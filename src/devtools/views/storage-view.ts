@@ -9,7 +9,6 @@ const STATUS = {
   unsupported: 'the browser does not say',
 };
 
-/** What the database stores, and what the browser allows. */
 export function storageView(inspected: InspectedDatabase): View {
   const { db } = inspected;
   const problem = h('p', { class: 'problem', role: 'alert' });

@@ -19,7 +19,6 @@ import { type PipelineStart, readsWhole } from './source.ts';
 
 type Kept = ReturnType<NonNullable<CompiledAccumulator['makeInvertible']>>;
 
-/** A group, while it has members. */
 interface LiveGroup {
   readonly key: unknown;
   readonly name: string;
@@ -36,7 +35,6 @@ interface Member {
   readonly record: StoredRecord;
   readonly group: LiveGroup;
   readonly first: Placed;
-  /** Of each field. */
   readonly values: readonly unknown[];
   readonly size: number;
 }
@@ -44,7 +42,6 @@ interface Member {
 /** Bytes of a member besides its values. */
 const MEMBER_SIZE = 150;
 
-/** The place of a document, and the `_id` of its group as it has it. */
 interface Placed {
   readonly rank: number;
   readonly id: unknown;
@@ -151,7 +148,6 @@ export class LiveGroups implements MaintainedResult {
     return test && !test(record, body) ? undefined : this.#enter(record, body);
   }
 
-  /** Adds a document that matches to its group. */
   #enter(record: StoredRecord, body: Body): LiveGroup | undefined {
     const { rows, group } = this.#plan;
     const { key, rank } = record;
@@ -262,10 +258,7 @@ function matchOf(document: object, key: string, rank: number, sort?: SortKey): M
   return { record, sort, delivered: encode(document, 'document') };
 }
 
-/**
- * A list of documents, in which those of an earlier list are the same matches; one that has moved
- * is new.
- */
+/** A list of documents in which those of an earlier list are the same matches, unless moved. */
 export function matchesOf(documents: readonly object[], before: readonly Match[]): Match[] {
   const known = new Map(before.map((match, at) => [match.record.key, { match, at }]));
   const times = new Map<string, number>();

@@ -12,10 +12,8 @@ import { lateReads } from '../find/late-reads.ts';
 import { livePlanOf } from './live-plan.ts';
 import { PipelineSource, type PipelineStart, startOf } from './source.ts';
 
-/** A pipeline, with the collections that it may look into. */
 export type PipelineAsk = AggregateAsk & { readonly related?: RelatedAsk | undefined };
 
-/** What a pipeline has made, and how. */
 interface Answer extends CompiledPipeline {
   /** They may share values with those of the collection. */
   readonly documents: readonly object[];
@@ -25,7 +23,6 @@ interface Answer extends CompiledPipeline {
   readonly relations: readonly RelationPlan[];
 }
 
-/** Runs a pipeline. */
 export function* resultOf(
   context: OperationContext,
   ask: PipelineAsk,
@@ -58,7 +55,6 @@ export function* resultOf(
   );
 }
 
-/** How a pipeline is answered. */
 export function* explained(
   context: OperationContext,
   ask: PipelineAsk,

@@ -76,7 +76,6 @@ function endOfRun(length: number, from: number, isLike: (at: number) => boolean)
   return low;
 }
 
-/** Reads the documents that a pipeline begins with. */
 export class PipelineSource {
   readonly query: DocumentQuery;
   /** Whether the first stage needed no documents: how many stages that is. */
@@ -100,10 +99,7 @@ export class PipelineSource {
     this.#isWhole = readsWhole(stages);
   }
 
-  /**
-   * What the first stage makes, where that needs no document: their number, or the number of each
-   * key of an index.
-   */
+  /** What the first stage makes without a document: their number, or that of each index key. */
   *count(first: Stage | undefined): Coroutine<readonly object[] | undefined> {
     let made: readonly object[] | undefined;
     if (first?.counts) {
@@ -114,7 +110,6 @@ export class PipelineSource {
     return made;
   }
 
-  /** How documents were found. */
   get plan(): Plan {
     const index = this.#index;
     if (!index) return this.query.plan;

@@ -220,10 +220,7 @@ export class BackupRequests {
     });
   }
 
-  /**
-   * Reads a collection of a file into the place of this one, or on top of it, with the storage to
-   * itself until `read` ends.
-   */
+  /** Reads a collection of a file in place of this one, or on top, with the storage to itself. */
   async importSection<T>(
     header: FileHeader,
     merge: boolean,
@@ -249,10 +246,7 @@ export class BackupRequests {
     return { header, lease };
   }
 
-  /**
-   * Prepares the replacement of all records: saves them, or gathers the readable part of damaged
-   * data.
-   */
+  /** Prepares the replacement of all records, or of the readable part of damaged data. */
   async #replacement(
     reason: 'restore' | 'import' | 'migration',
     { version, backup, isMigration, migrated }: ReplacedBy,

@@ -83,7 +83,6 @@ export class CollectionBackups {
     return snapshot;
   }
 
-  /** All backups, newest first. */
   async list(): Promise<BackupInfo[]> {
     const { backup_retention_time: days } = this.#context.settings;
     const snapshots = await this.snapshots.list();
@@ -125,7 +124,6 @@ export class CollectionBackups {
     this.#daily.done(made ? changed : records.log.live.changed);
   }
 
-  /** Leases segments. */
   hold(segments: readonly number[]): Lease {
     const { leases, settings, records } = this.#context;
     return leases.take(settings.name, segments, () => records.log.state.orphans.add(segments));
@@ -189,10 +187,7 @@ export class CollectionBackups {
     });
   }
 
-  /**
-   * A backup of the present state, not stored yet. Nothing may be unsaved, or change before it is
-   * stored.
-   */
+  /** A backup of the present state; nothing may be unsaved or change before it is stored. */
   async present(reason: BackupReason): Promise<Snapshot> {
     const { records } = this.#context;
     const head = await this.#head(records.table.size, { reason });
@@ -257,7 +252,6 @@ export class CollectionBackups {
     return new SegmentVerifier(this.#context.storage, this.#context.settings.name);
   }
 
-  /** Reports a lost backup, once. */
   #report(one: LostSnapshot): void {
     if (this.#reported.has(one.name)) return;
     this.#reported.add(one.name);

@@ -37,7 +37,6 @@ interface DatabaseCollection {
   count(): Promise<number | undefined>;
 }
 
-/** The collections of an engine, as these requests see them. */
 interface DatabaseCollections {
   readonly usable: readonly DatabaseCollection[];
   use<T>(
@@ -49,13 +48,11 @@ interface DatabaseCollections {
 /** More backups than a database ever has. */
 const ALL = 100_000;
 
-/** Executes requests about the whole database. */
 export class DatabaseRequests {
   readonly #environment: EngineEnvironment;
   readonly #collections: DatabaseCollections;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
-  /** Names of the damaged collections that were reported. */
   readonly #reported = new Set<string>();
   /** Imports run one after the other: two could wait for each other's collections. */
   readonly #importing = new Mutex();

@@ -7,7 +7,6 @@ interface OpenImport {
   documents: number;
 }
 
-/** The collections that an import writes to. */
 interface ImportTarget {
   /** Called for the header of each collection; `read` reads the rest of the file. */
   readonly section: <T>(
@@ -18,7 +17,6 @@ interface ImportTarget {
   readonly commit: (sections: readonly SectionImport[]) => Promise<void>;
 }
 
-/** The imports that run, by the number of their call. */
 export class Imports {
   readonly #open = new Map<number, OpenImport>();
 
@@ -113,10 +111,7 @@ interface Push {
   readonly taken: () => void;
 }
 
-/**
- * The parts of a file as a client sends them. The client sends the next part once the import has
- * taken one.
- */
+/** The parts of a file, which a client sends one by one. */
 class ImportFeed implements AsyncIterable<FilePart> {
   #push: Push | undefined;
   #arrived: (() => void) | undefined;

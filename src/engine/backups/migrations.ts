@@ -16,7 +16,6 @@ import { SectionImport } from './section-import.ts';
 /** A least number of documents between two events. */
 const MIN_STEP = 1000;
 
-/** Prepares the replacement of all records. */
 type Replace = (reason: 'restore' | 'migration', by: ReplacedBy) => Promise<Replacement>;
 
 /**
@@ -80,7 +79,6 @@ export class Migrations {
   }
 }
 
-/** A migration whose turn has come. */
 interface DueMigration {
   readonly migration: Migration;
   readonly replacement: Replacement;
@@ -133,22 +131,16 @@ async function migrateCollection(
  */
 const SILENCE_MS = 60_000;
 
-/** Where a migration reads and writes. */
 interface MigrationTask {
   readonly from: number;
   /** The records, in the parts of a file. */
   readonly parts: AsyncGenerator<FilePart, void>;
   readonly section: SectionImport;
-  /** How many documents there are. */
   readonly total: number;
-  /** Called with the number of documents that the page is done with. */
   readonly progress: (done: number) => void;
 }
 
-/**
- * A migration that a page runs: hands out the records part by part, and stages what the page makes
- * of them. The next part is read, and the last one written, while the page works.
- */
+/** Hands out the records part by part, and stages what the page makes of them meanwhile. */
 class Migration {
   readonly #clock: Clock;
   #begin: (task: MigrationTask | undefined) => void = () => undefined;

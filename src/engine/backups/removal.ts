@@ -107,9 +107,7 @@ export async function renameAnyway(
   else await closed(source.type as CollectionSettings['type'], (own) => own.rename(to));
 }
 
-/**
- * Ends all other writes, then the collection by one of its own. If that fails, everything goes on.
- */
+/** Ends all other writes, then the collection by one of its own; if that fails, all go on. */
 function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coroutine<void> {
   const { availability, settings, records, saves, replica, events, keeper, leases } =
     lifecycle.context;
@@ -194,7 +192,6 @@ function missing(name: string): CollectionError {
 /** Segments copied in one write: about 2 MB. */
 const AT_ONCE = 20;
 
-/** The storage of an engine. */
 interface Target {
   readonly storage: Storage;
   readonly durability: Durability;

@@ -16,9 +16,7 @@ import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/table/folded-records.ts';
 import type { CollectionBackups } from './collection-backups.ts';
 
-/** What replaces all records. */
 export interface ReplacedBy {
-  /** The version of the new ones. */
   readonly version: number;
   readonly backup?: string | undefined;
   /** Whether they are those of the collection, migrated. */
@@ -27,14 +25,11 @@ export interface ReplacedBy {
   readonly migrated?: Omit<EngineEvents['migration'], 'collection' | 'backup'>;
 }
 
-/** How records are replaced. */
 interface ReplacementOptions {
   readonly safety: SafetyBackup;
-  /** The version of the new records. */
   readonly version: number;
   /** Whether they are those of the collection, migrated. */
   readonly isMigration?: boolean | undefined;
-  /** Called when all records are replaced. */
   readonly replaced: () => void;
 }
 
@@ -54,7 +49,6 @@ export class Replacement {
     this.#loading = new Loading(context, options.version);
   }
 
-  /** The records as brought in so far. */
   get records(): FoldedRecords {
     return this.#loading.records;
   }

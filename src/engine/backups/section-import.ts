@@ -8,10 +8,7 @@ import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { Replacement } from './replacement.ts';
 
-/**
- * One collection of a file on its way into place. Nothing else may be written to the collection
- * from the beginning to the end of it.
- */
+/** One collection of a file on its way into place; nothing else may be written to it. */
 export class SectionImport {
   readonly replacement: Replacement;
   readonly #log: SegmentLog;
@@ -25,7 +22,6 @@ export class SectionImport {
     this.replacement = replacement;
   }
 
-  /** How many documents came from the file. */
   get documents(): number {
     return this.#staging.documents;
   }
@@ -34,10 +30,7 @@ export class SectionImport {
     return this.#staging.add(records);
   }
 
-  /**
-   * To be called after the last record: writes the remaining records, then reads all records of the
-   * new state.
-   */
+  /** Writes the remaining records, then reads all records of the new state. */
   async finish(): Promise<void> {
     await this.#staging.finish();
     const staged = this.#staging.segments;
@@ -54,7 +47,6 @@ export class SectionImport {
     this.#checkRanks();
   }
 
-  /** Removes the staged segments. */
   async discard(): Promise<void> {
     try {
       await unstage(this.#log, this.#staging.segments);
@@ -86,7 +78,6 @@ const MAX_RANK = 2 ** 52;
 /** Rough bytes that are written in one transaction. */
 const AT_ONCE = 10 * SEGMENT_SIZE;
 
-/** Where staged records go. */
 interface StagingOptions {
   /** Whether they come on top of what the collection holds. */
   readonly merge: boolean;
@@ -94,12 +85,8 @@ interface StagingOptions {
   readonly isMigration?: boolean;
 }
 
-/**
- * Writes the records of a file into segments that count for nothing yet. They take the place of
- * what the collection holds, or come on top of it, when they are listed.
- */
+/** Writes the records of a file into segments that count for nothing until they are listed. */
 class Staging {
-  /** Numbers of the segments written so far. */
   readonly segments: number[] = [];
   documents = 0;
   readonly #context: CollectionContext;

@@ -20,7 +20,6 @@ const LOOK_MS = 15_000;
 /** The same while changes of an earlier engine are replayed. */
 const RECOVERY_MS = 200;
 
-/** What a sweep needs of its collection. */
 interface SweptCollection {
   /** The versions of documents that the rules are for. */
   readonly versions: ReadonlySet<number>;

@@ -47,9 +47,7 @@ export class Expiry implements ExpiryRules {
     this.#versions = versions;
   }
 
-  /**
-   * The time that counts. Nothing expires while changes are replayed: they were made before it did.
-   */
+  /** The time that counts: nothing expires while changes from before it are replayed. */
   now(): number {
     if (!this.#context.isRecovered()) return Number.NEGATIVE_INFINITY;
     const now = this.#context.clock.now();
@@ -86,7 +84,6 @@ export class Expiry implements ExpiryRules {
     return this.hidingAt(now);
   }
 
-  /** What has expired by a time. */
   hidingAt(time: number): Hides {
     const setBacks = this.#setBacks;
     return (record) =>
@@ -100,7 +97,6 @@ export class Expiry implements ExpiryRules {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** How many records are hidden. */
   get hidden(): number {
     const now = this.now();
     let count = 0;

@@ -13,7 +13,6 @@ const MOST_VALUES = 10_000;
 /** Bodies that are read together. */
 const BATCH = 1024;
 
-/** Which partners to find. */
 export interface PartnerAsk {
   /** The path of the partners that has the values. */
   readonly to: string;
@@ -23,7 +22,6 @@ export interface PartnerAsk {
   readonly sort?: object | undefined;
 }
 
-/** The partners that were found. */
 export interface FoundPartners {
   /** In order, by the value that they have at `to`. */
   readonly byValue: ValueMap<StoredRecord[]>;

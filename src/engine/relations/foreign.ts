@@ -137,7 +137,6 @@ class Foreign implements ForeignCollection {
     return this.#read(ask, wholeOf, take);
   }
 
-  /** Finds documents to keep. */
   *find(ask: Asked, charge: (bytes: number) => void): Coroutine<object[]> {
     const { settings, records } = this.context;
     const { wholeOf } = documentReaders(this.context);

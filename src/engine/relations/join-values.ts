@@ -12,12 +12,8 @@ import { documentReaders } from '../find/compiled-selection.ts';
 
 /** Reads the values of documents that are looked up elsewhere, or by which they are found. */
 export interface JoinReader {
-  /** Whether it needs the bodies of documents. */
   readonly needsBodies: boolean;
-  /**
-   * The values at the path: of an array its items. Null, missing values, patterns and arrays of
-   * arrays belong to nothing.
-   */
+  /** The values at the path, of an array its items; null, missing ones and patterns are none. */
   read(record: StoredRecord, body: Body | undefined): readonly unknown[];
 }
 
@@ -77,7 +73,6 @@ export class ValueMap<V> {
   readonly #dates = new Map<number, Entry<V>>();
   #others: Entry<V>[] = [];
 
-  /** The keys, each once. */
   get values(): unknown[] {
     return this.#entries().map(({ value }) => value);
   }

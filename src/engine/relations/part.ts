@@ -82,7 +82,6 @@ function* execute(
   }
 }
 
-/** The request without relations in its criteria. */
 function* resolved(
   reading: RelatedReading,
   request: Request,

@@ -34,7 +34,6 @@ export function* ofOneInstant<T>(
 
 /** What one read sees of its collections: all as of one instant. */
 export class RelatedReading {
-  /** The collection that is asked. */
   readonly context: OperationContext;
   /** How conditions were resolved, for `explain`. */
   readonly plans: RelationPlan[] = [];

@@ -80,7 +80,6 @@ function asksPartners(criteria: unknown): boolean {
   );
 }
 
-/** The handles of the partners that criteria ask for, and of theirs. */
 export function partnersIn(criteria: unknown): number[] {
   if (Array.isArray(criteria)) return criteria.flatMap(partnersIn);
   if (!isFields(criteria)) return [];
@@ -124,10 +123,7 @@ function* valuesOf(
   return values;
 }
 
-/**
- * Whether it is less work to find the documents by their other criteria and then look up their
- * partners, than to find the partners first.
- */
+/** Whether documents by their other criteria are fewer than partners, so come first. */
 function isFewer(
   context: OperationContext,
   documents: Documents,
@@ -144,7 +140,6 @@ function isFewer(
 
 type Asked = Pick<Documents, 'criteria' | 'archived'> & Partial<Documents>;
 
-/** How criteria would be answered. */
 export function planOfCriteria(
   { indexes, records }: OperationContext,
   { criteria, archived, collation }: Asked,

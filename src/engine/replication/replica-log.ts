@@ -185,7 +185,6 @@ interface Segment {
 
 export const FIRST = '';
 
-/** The operations in patches. */
 export function operationsIn(patches: readonly RequestedPatch[]): Operation[] {
   return patches.flatMap(({ changes, collation }) => {
     // What strings are equal to in a collation is not known elsewhere.

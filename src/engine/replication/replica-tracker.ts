@@ -7,10 +7,7 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
 /** What a replicated collection tells its replica. */
 export interface ReplicaTracker {
-  /**
-   * Must be called when a document was changed, with the version that was replaced, and the patches
-   * that did it.
-   */
+  /** Must be called with each change: the replaced version, and the patches that did it. */
   note(id: string, before: StoredRecord | undefined, patches?: readonly RequestedPatch[]): void;
   /**
    * Must be called before a document is removed that has expired.
@@ -42,7 +39,6 @@ export function recordStateOf(
   return [flags, stamps, body];
 }
 
-/** Whether two states are equal. */
 export function sameState(a: RecordState | undefined, b: RecordState | undefined): boolean {
   if (!a || !b) return a === b;
   const [flags, stamps, body] = a;

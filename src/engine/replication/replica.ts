@@ -105,9 +105,7 @@ export class Replica implements ReplicaTracker {
     }
   }
 
-  /**
-   * A crash came between a replacement and its entry: every document is compared with the server's.
-   */
+  /** Compares every document with the server's: a crash came between replacement and entry. */
   #forget(replacement: number): void {
     for (const id of [...this.#context.records.table.keys(), ...this.log.ids()])
       this.enter(id, { version: undefined, isDirty: true, base: undefined });
@@ -156,7 +154,6 @@ export class Replica implements ReplicaTracker {
     return this.#tag + heldText({ version, scopes });
   }
 
-  /** Enters which scopes have a document that the server has. */
   setScopes(id: string, scopes: readonly string[]): void {
     const version = this.versionOf(id);
     if (version === undefined || String(scopes) === String(this.scopesOf(id))) return;
@@ -191,7 +188,6 @@ export class Replica implements ReplicaTracker {
     this.state = { ...this.state, scopes: [...others, scope], last: last + 1 };
   }
 
-  /** Removes one that was added. */
   removeScope(name: string): void {
     this.#keepScopes((one) => one.name !== name || one.isGiven);
   }
@@ -219,7 +215,6 @@ export class Replica implements ReplicaTracker {
     return [...ids].filter((id) => !this.dirty.has(id) && this.scopesOf(id).length === 0);
   }
 
-  /** Notes a document that no scope may have. */
   noteStray(id: string): void {
     this.#strays?.add(id);
   }

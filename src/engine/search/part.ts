@@ -42,13 +42,11 @@ interface FoundRecord {
   readonly body: Body;
 }
 
-/** A hit as the caller gets it. */
 interface MadeHit {
   readonly record: StoredRecord;
   readonly hit: SearchHit<object>;
 }
 
-/** One search of a collection. */
 class TextSearch {
   readonly ask: SearchAsk;
   readonly index: TextIndex;
@@ -208,7 +206,6 @@ class TextSearch {
     return places;
   }
 
-  /** The documents of the reply. */
   *result(): Coroutine<readonly object[]> {
     switch (this.ask.wanted) {
       case 'words':
@@ -330,7 +327,6 @@ function notIndexed(name: string): CollectionError {
 /** Milliseconds between two searches. */
 const AGAIN_MS = 100;
 
-/** A hit that its reader has, or gets. */
 interface ShownHit extends Match {
   /** What the reader sees of it, but for its score. */
   readonly seen: object;

@@ -11,7 +11,6 @@ import type { ReplayOrder } from '../replay-order.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
 
-/** A collection that a transaction changes. */
 export interface CommittedCollection
   extends Pick<CollectionContext, 'settings' | 'availability' | 'records' | 'saves'> {
   readonly context: CollectionContext;

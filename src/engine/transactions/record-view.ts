@@ -28,10 +28,7 @@ export function isNew({ rank }: StoredRecord): boolean {
   return rank > STAGED_RANKS;
 }
 
-/**
- * The records of a collection as one transaction sees them: a snapshot, and over it what the
- * transaction has staged.
- */
+/** The records as one transaction sees them: a snapshot, and over it what is staged. */
 export class RecordView implements Records {
   /** What had expired when the view was made: during a transaction nothing does. */
   readonly hides: Hides | undefined;
@@ -91,7 +88,6 @@ export class RecordView implements Records {
     return this.#records.total;
   }
 
-  /** What is staged, by key. */
   get staged(): ReadonlyMap<string, StagedVersion> {
     return this.#staged;
   }
@@ -205,7 +201,6 @@ function unless(
   return record && hides?.(record) ? undefined : record;
 }
 
-/** The snapshot of a transaction. */
 export class TransactionSnapshot {
   readonly #snapshots: OpenSnapshots;
   readonly #snapshot: ReadSnapshot;

@@ -11,9 +11,7 @@ import { type CommitTarget, type CommittedCollection, commit, recommit } from '.
 import { RecordView, TransactionSnapshot } from './record-view.ts';
 import { EngineTransaction } from './transaction.ts';
 
-/** A collection that transactions read and change. */
 interface TransactionalCollection extends CommittedCollection {
-  /** Executes a request on the view that a transaction has of it. */
   execute(
     request: Request,
     reader: undefined,
@@ -23,7 +21,6 @@ interface TransactionalCollection extends CommittedCollection {
   ): unknown;
 }
 
-/** A handle of the session's client. */
 interface TransactionalHandle {
   readonly settings: CollectionSettings;
   readonly collection: TransactionalCollection;
@@ -31,7 +28,6 @@ interface TransactionalHandle {
   readonly error: Error | undefined;
 }
 
-/** The handles of the session's client. */
 export interface TransactionalHandles {
   of(request: Request): TransactionalHandle;
   get(number: number): TransactionalHandle | undefined;

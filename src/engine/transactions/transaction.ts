@@ -145,12 +145,9 @@ export class EngineTransaction {
   }
 }
 
-/**
- * One collection in a transaction: executes requests on a view of it, and stages what they change.
- */
+/** One collection in a transaction: requests run on a view of it and stage their changes. */
 export class TransactionPart implements VersionSink {
   readonly context: CollectionContext;
-  /** The collection as the transaction sees it. */
   readonly view: OperationContext;
   readonly #view: RecordView;
   readonly #store: CollectionStore;

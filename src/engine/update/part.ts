@@ -21,7 +21,6 @@ import type { NewVersion } from '../documents/new-rows.ts';
 import { KeyValueStore, liveValue } from '../key-value-store.ts';
 import { lateResults } from '../live/live-queries.ts';
 
-/** What a request says of its changes. */
 interface UpdateRequest extends RequestedChanges, UpdateSource {
   readonly now?: number | undefined;
 }
@@ -73,7 +72,6 @@ class Patches implements DocumentUpdates {
     return { record: [key, flags, stamps, made.body], now, isInserted: true };
   }
 
-  /** The document that an upsert by criteria inserts. */
   inserted(
     request: Partial<UpdateRequest>,
     check?: ExpiryCheck | null,
@@ -177,7 +175,6 @@ function replyOf({ key, flags, stamps, body }: StoredRecord): RecordReply {
   return [key, flags, stamps, body as Body];
 }
 
-/** The compiled changes of a patch. */
 export interface CompiledPatch {
   readonly apply: ApplyUpdate;
   /** Whether a document that JSON preserves stays one. */

@@ -29,10 +29,7 @@ import { DocumentQuery } from '../find/query.ts';
 /** What a record carries; `undefined` without a vector. */
 type VectorKey = Float32Array | undefined;
 
-/**
- * The vectors at a path of documents. Segments keep them as a column; the table takes them over
- * when a search needs them.
- */
+/** The vectors at a path: a column of segments, which the table takes over for a search. */
 class VectorIndex extends DocumentIndex {
   readonly settings: VectorSettings;
   readonly search: NearestSearch<StoredRecord>;
@@ -133,7 +130,6 @@ interface FusedRecord {
   readonly vector?: number;
 }
 
-/** One search by a vector. */
 class NearestQuery {
   readonly #ask: NearestAsk;
   readonly #context: OperationContext;
@@ -156,7 +152,6 @@ class NearestQuery {
     this.#index = index;
   }
 
-  /** The documents of the reply. */
   *result(): Coroutine<readonly object[]> {
     const { records, clock } = this.#context;
     const began = clock.elapsed();
@@ -196,7 +191,6 @@ class NearestQuery {
     }));
   }
 
-  /** The nearest documents that match. */
   *#nearest(most: number): Coroutine<readonly ScoredEntry<StoredRecord>[]> {
     const { criteria, archived, select } = this.#ask;
     const compiled = compileSelection(this.#context, { criteria, archived, select });

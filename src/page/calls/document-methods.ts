@@ -383,10 +383,7 @@ export const documentMethods: Methods<
   deleteOne: { start: (calls) => calls.deleteOne, options: 1, exclusive: hasFunction },
 };
 
-/**
- * Whether a function of the caller chooses the documents: it runs in this thread, between two
- * requests.
- */
+/** Whether a function of the caller chooses the documents, between two requests. */
 function hasFunction(params: unknown, options: { readonly where?: unknown } | undefined): boolean {
   return typeof params === 'function' || options?.where !== undefined;
 }

@@ -31,7 +31,6 @@ const SILENCE_MS = 60_000;
 /** The same while the client closes, which waits for the import. */
 const CLOSING_SILENCE_MS = 2000;
 
-/** The bytes of a file, chunk by chunk. */
 export class FileBytes implements AsyncIterable<Uint8Array> {
   /** Bytes read so far. */
   read = 0;
@@ -64,10 +63,7 @@ export class FileBytes implements AsyncIterable<Uint8Array> {
     this.#add(ended);
   }
 
-  /**
-   * The output of a codec; rejects at once when further reads are pointless, even while the codec
-   * works.
-   */
+  /** The output of a codec; rejects at once when further reads are pointless. */
   unlessEnded<T>(output: Promise<T>): Promise<T> {
     return Promise.race([output, ...this.#ends]);
   }

@@ -22,7 +22,6 @@ export interface CallRules<Args extends readonly unknown[] = readonly never[]> {
   readonly copy?: (argument: unknown) => unknown;
 }
 
-/** A method of a collection. */
 export interface Method<Calls, Args extends readonly unknown[] = readonly never[], T = unknown>
   extends CallRules<Args> {
   readonly start: Start<Calls, Args, T>;
@@ -35,10 +34,7 @@ export type Methods<Calls, Interface> = {
     : never;
 };
 
-/**
- * Begins a call. No method takes more than three arguments: to spread a list of them would cost a
- * tenth of a `get`.
- */
+/** Begins a call. A list of any length would cost a tenth of a `get`. */
 export function begin<Calls, Args extends readonly unknown[], T>(
   start: Start<Calls, Args, T>,
   calls: Calls,

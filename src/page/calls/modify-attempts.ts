@@ -22,9 +22,7 @@ const LONGEST_WAIT_MS = 1000;
 
 const byOrder = new WeakMap<CallOrder, CallQueue>();
 
-/**
- * The queue of `modify` in a collection, which all handles of a client share, as they do the order.
- */
+/** The queue of `modify` in a collection, which all handles of a client share. */
 export function modifyQueueOf(order: CallOrder): CallQueue {
   let queue = byOrder.get(order);
   if (!queue) {

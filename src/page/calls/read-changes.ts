@@ -9,7 +9,6 @@ import type { HandleChannel } from '../sending/handle-channel.ts';
 
 type Build = (key: string, side: RecordSide) => unknown;
 
-/** The changes of a diff, part by part. */
 export async function* readFieldChanges<C>(
   cursor: number,
   { settings, channel: open }: ChangeSource,
@@ -31,7 +30,6 @@ export async function* readFieldChanges<C>(
   }
 }
 
-/** Builds a document, or a value, of a version. */
 function builderOf(settings: CollectionSettings): Build {
   if (settings.type === 'KEY_VALUE_BASED') return (_, [, , body]) => decode(body);
   const build = documentBuilder(settings);

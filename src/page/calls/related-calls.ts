@@ -41,10 +41,7 @@ type Patching = (
   options?: unknown,
 ) => Result<unknown>;
 
-/**
- * Gives the calls of a collection its relations: those that name one, in `include` or in criteria,
- * ask the engine with the partners; all others run as ever.
- */
+/** Gives calls their relations: those that name one ask the engine with the partners. */
 export function relate(
   calls: DocumentCalls<object>,
   channel: HandleChannel,

@@ -17,7 +17,6 @@ import {
   startsOf,
 } from './relation-tree.ts';
 
-/** A live query, as its source has it. */
 interface LiveQuerySource {
   readonly search?: { readonly params: object } | undefined;
   readonly include?: unknown;

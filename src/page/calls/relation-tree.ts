@@ -35,7 +35,6 @@ export interface PartnerHandle {
 /** Opens a collection of the same client; `false` for one of another. */
 export type PartnerOf = (collection: object) => PartnerHandle | false;
 
-/** A collection with relations. */
 export interface RelatedCollection {
   readonly name: string;
   readonly relations: RelationOptions;

@@ -125,8 +125,7 @@ export class Runtime {
   }
 
   /**
-   * Releases what collected handles have had, looking at a few of all. A FinalizationRegistry would
-   * run in a page that is in the back/forward cache, which Chromium evicts for that.
+   * Releases what some collected handles had; a registry would cost the back/forward cache.
    */
   #releaseCollected(): void {
     const opened = this.#opened;

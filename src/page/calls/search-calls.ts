@@ -34,7 +34,6 @@ function isHit(value: unknown): boolean {
   return typeof _id === 'string' && Number.isFinite(score);
 }
 
-/** How searches are asked in a collection. */
 export function searchParser(settings: CollectionSettings): ParseSearch {
   const index = settings.indexes.find(({ special }) => special?.part === 'search');
   const vectors = new NearestParser(settings);

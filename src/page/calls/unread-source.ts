@@ -1,7 +1,4 @@
-/**
- * Cancels the source of an import that was refused before it took the source: nothing else would
- * end its download.
- */
+/** Cancels the source of an import that was refused before it took the source. */
 export function cancelUnread<T>(source: unknown, importing: Promise<T>): Promise<T> {
   importing
     .catch((error: unknown) => {

@@ -213,10 +213,7 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     this.#types.delete(name);
   }
 
-  /**
-   * Requests the code in pages, where each request is a round trip; a server that renders pages may
-   * never call.
-   */
+  /** Requests the code in pages; a server that renders them may never call. */
   #loadEarly(): void {
     if (serverRuntime()) return;
     // In a microtask: the constructor may touch no global of a browser. The first call tries again,

@@ -252,7 +252,6 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     return { settings, channel: async () => (await this.#open()).channel };
   }
 
-  /** The open handle, after all earlier calls. */
   #open(): Promise<HandleCalls<Calls>> {
     return this.#first(async (handle) => handle);
   }

@@ -26,7 +26,6 @@ export interface ScopeHolder {
   hold(scope: object, failed: (error: Error) => void): () => void;
 }
 
-/** A client, whose collections may replicate. */
 export interface Replicating {
   [REPLICATION]?: ReadonlyMap<string, ScopeHolder>;
 }

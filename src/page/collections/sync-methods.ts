@@ -15,7 +15,6 @@ export interface SyncDocuments<T extends object, S extends Stamp = never, I exte
 /** The methods of {@link KeyValueCollection} without promises. */
 export interface SyncKeyValues<V = unknown> extends KeyValueMethods<V, 'sync'> {}
 
-/** Runs the methods of a collection without promises. */
 class SyncCalls {
   readonly #calls: CommonCalls;
   readonly #sender: SyncSender;
@@ -43,7 +42,6 @@ class SyncKeyValueCalls extends SyncCalls {
   }
 }
 
-/** The methods of a collection over a channel. */
 export function syncMethods(
   { name, type }: Pick<CollectionSettings, 'name' | 'type'>,
   calls: CommonCalls,
@@ -54,7 +52,6 @@ export function syncMethods(
   return new Methods(name, calls, channel, near);
 }
 
-/** The methods of an open handle. */
 export function openSync(
   settings: CollectionSettings,
   { calls, channel }: HandleCalls<CommonCalls>,

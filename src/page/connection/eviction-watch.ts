@@ -30,7 +30,6 @@ export class EvictionWatch {
     return readKept(evictedKey(this.#name)) !== undefined;
   }
 
-  /** The channel is open. */
   async opened(replayer: Pick<Replayer, 'joining' | 'database'> | undefined): Promise<void> {
     await replayer?.joining;
     this.#database ??= replayer?.database;

@@ -392,7 +392,6 @@ function outcomeUnknown({ op }: Request, place: string): CairnError {
   return new CollectionError('answer_lost', message, { place });
 }
 
-/** The error of a request that several engines have not survived. */
 function tooManyAttempts(attempts: number): WorkerError {
   return new WorkerError(
     'worker_lost',
@@ -400,7 +399,6 @@ function tooManyAttempts(attempts: number): WorkerError {
   );
 }
 
-/** The error of the request that made the worker hang. */
 function hungError(place: string | undefined, cause: CairnError): WorkerError {
   return new WorkerError(
     'query_hung',

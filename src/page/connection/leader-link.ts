@@ -46,7 +46,6 @@ const FIRST_SILENT_MS = 5000;
 /** Queries in that time: a query or its answer may get lost. */
 const QUERIES = 4;
 
-/** A leader that was found. */
 interface FoundLeader {
   /** Whether its engine is this page's. */
   readonly isOwn: boolean;
@@ -64,7 +63,6 @@ interface Seeking {
   cancel: () => void;
 }
 
-/** What a link is doing. */
 type LinkState =
   /** Nothing yet, or the page is frozen or ends. */
   | { readonly is: 'idle' }
@@ -105,7 +103,6 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
   /** How the last engine started; `undefined` before the first is up. */
   #started: Started | undefined;
   #watching = false;
-  /** The latest status of an engine. */
   #status: EngineStatus | undefined;
 
   constructor(

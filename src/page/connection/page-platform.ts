@@ -80,9 +80,7 @@ export const pagePlatform: Platform = {
   newClient: () => `${PAGE}.${++clients}`,
 };
 
-/**
- * In Chromium only: a port is no faster than a BroadcastChannel in Firefox, and slower in WebKit.
- */
+/** In Chromium only: elsewhere a port is no faster than a BroadcastChannel. */
 function hasFastPorts(): boolean {
   const { userAgentData } = (platformObject('navigator') ?? {}) as { userAgentData?: unknown };
   return platformObject('SharedWorker') !== undefined && userAgentData !== undefined;

@@ -12,7 +12,6 @@ import {
 } from '../../protocol/wire-protocol.ts';
 import type { Route, RouteEvents } from './route.ts';
 
-/** Settings of a remote route. */
 interface RemoteRouteOptions {
   readonly started: Started;
   readonly own: boolean;
@@ -28,7 +27,6 @@ interface RemoteRouteOptions {
   readonly events: RouteEvents;
   /** Rejects when the other thread or tab is gone; never resolves. */
   readonly lost: Promise<never>;
-  /** Closes the channel. */
   readonly end: () => void;
 }
 
@@ -106,10 +104,7 @@ export function remoteRoute(api: RemoteSession, options: RemoteRouteOptions): Ro
   };
 }
 
-/**
- * An engine that executes a commit has staged its changes already; only another, which replays it,
- * needs them.
- */
+/** Drops staged changes, which an engine that replays a commit alone needs. */
 function withoutStaged(batch: readonly Request[]): readonly Request[] {
   if (!batch.some(({ op }) => op === 'commit')) return batch;
   return batch.map((request) => (request.op === 'commit' ? { ...request, changes: [] } : request));
@@ -119,7 +114,6 @@ function fromFailures(failures: WireFailures): Map<number, unknown> {
   return new Map(failures.map(([index, error]) => [index, fromWire(error)]));
 }
 
-/** The methods of a remote, and what ends their use. */
 type RemoteMethods<Api, Name extends keyof Api> = Pick<Remote<Api>, Name & keyof Remote<Api>> & {
   /** Must be called when no method is called any more. */
   release(): void;

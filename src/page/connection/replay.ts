@@ -118,9 +118,7 @@ export class ReplayBuffer {
   }
 }
 
-/**
- * Whether a caller waits for one of the changes: that of an `insertMany` waits for its last part.
- */
+/** Whether a caller waits for one of the changes: of an `insertMany` for the last part. */
 export function hasCompleteChange(changes: readonly AcknowledgedChange[]): boolean {
   return changes.some(({ request }) => !isIncompletePart(request));
 }
@@ -228,10 +226,7 @@ const none: FirstSequenceNumbers = [];
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
   readonly #lastNumbers = new Map<number, number>();
-  /**
-   * By handle, the drop in flight of its collection. A handle constructed later belongs to a new
-   * collection.
-   */
+  /** By handle, the drop in flight of its collection. */
   readonly #leaving = new Map<number, Request>();
   /** By settings, handles that nobody has any more. The engine keeps what they declared. */
   readonly #free = new Map<string, number[]>();

@@ -4,10 +4,7 @@ import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { RecoveryRecord } from '../../protocol/recovery-records.ts';
 import { Leadership, type StartEngine, type StartingAccess } from './leadership.ts';
 
-/**
- * The leaderships of a page. Clients of one database share one, and so its engine, if they run it
- * in the same place: in this thread, or in a worker.
- */
+/** The leaderships of a page. Clients of one database in one place share one, and its engine. */
 export class SharedLeaderships {
   /** By driver or platform, then by name. */
   readonly #all = new WeakMap<object, Map<string, Leadership>>();

@@ -14,9 +14,7 @@ const SILENCE_S = 30;
 /** Most bytes of one message. */
 const PIECE = 256 * 1024;
 
-/**
- * A worker that writes or reads one file. It pulls its input from this thread, with backpressure.
- */
+/** A worker that writes or reads one file, whose input it pulls with backpressure. */
 export class WorkerCodec implements FileCodec {
   readonly #worker: Worker;
   readonly #watchdog: Watchdog;
@@ -88,10 +86,7 @@ export class WorkerCodec implements FileCodec {
     });
   }
 
-  /**
-   * Ends the worker at once, whatever it and the input are doing. A pending request for output
-   * finds the end.
-   */
+  /** Ends the worker at once; a pending request for output finds the end. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;

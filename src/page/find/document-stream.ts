@@ -13,7 +13,6 @@ export type Build<T extends object, S extends Stamp> = (
   ...parts: Parameters<DocumentBuilder>
 ) => Stored<T, S>;
 
-/** A document of a chunk, with its rank. */
 interface Arrived {
   readonly rank: number;
   readonly chunk: ScanReply;

@@ -33,7 +33,6 @@ export interface FindQuery {
   readonly select: object | undefined;
 }
 
-/** The end of a page, and its sort order. */
 interface PageEnd extends Omit<After, 'id'> {
   readonly rank: number;
   readonly sort: string | undefined;
@@ -136,7 +135,6 @@ export function searching<Parse>(parse: Parse | undefined): Parse {
 const PIPELINE_PARTS: readonly PartName[] = ['aggregation', 'expressions'];
 const FOREIGN_PARTS: readonly PartName[] = [...PIPELINE_PARTS, 'relations', 'transactions'];
 
-/** Checks the arguments of an aggregation. */
 export function parsePipeline(pipeline: unknown, options: unknown): FindQuery {
   const search = checkSearch({}, options, { archived, collation, signal });
   return pipelineQuery(search, copied(pipeline, 'pipeline'));
@@ -183,7 +181,6 @@ function pageEnd(document: { readonly _id: string }, order: string | undefined):
   return { id, rank: end.rank, body };
 }
 
-/** Notes the end of a page. */
 export function notePageEnd(
   document: object | undefined,
   { selection }: FindQuery,

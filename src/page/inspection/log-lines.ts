@@ -1,7 +1,6 @@
 import type { EventMap } from '../../api/events.ts';
 import type { ObservedCall } from '../sending/observed-call.ts';
 
-/** An event of a collection that is printed. */
 export type LoggedEvent = 'save' | 'index' | 'restore' | 'error' | 'slow_query';
 
 const TEXTS: { readonly [Name in LoggedEvent]: (event: EventMap[Name]) => string } = {
@@ -15,7 +14,6 @@ const TEXTS: { readonly [Name in LoggedEvent]: (event: EventMap[Name]) => string
       : `slow ${method}`,
 };
 
-/** Prints an event of a collection. */
 export function logEvent<Name extends LoggedEvent>(
   collection: string,
   name: Name,

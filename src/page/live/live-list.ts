@@ -71,7 +71,6 @@ export class LiveList {
     return true;
   }
 
-  /** The data of the query. */
   data(): unknown {
     const find = this.#find;
     if (!find) return this.#slots[0]?.value;

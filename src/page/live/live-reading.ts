@@ -3,7 +3,6 @@ import { callSafely } from '../../async/emitter.ts';
 
 type Ready<T> = LiveSnapshot<T> & { status: 'ready' };
 
-/** Resolves with the first snapshot that has data. */
 export function firstReady<T>(query: Readable<T>): Promise<Ready<T>> {
   return new Promise((resolve, reject) => {
     const look = (snapshot: LiveSnapshot<T>): void => {

@@ -4,10 +4,7 @@ import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { KeyError, ValueError } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';
 
-/**
- * Copies an argument of a call that waits for the runtime to load. Values that cannot be copied,
- * such as functions, stay as they are: the call accepts or refuses them.
- */
+/** Copies an argument of a call that waits. What cannot be copied the call judges itself. */
 export function copyArgument(value: unknown): unknown {
   const copied = tryCopy(value);
   if (copied !== value || !isPlainObject(value) || !Object.values(value).some(isLive))

@@ -39,7 +39,6 @@ export class CallQueue {
   }
 }
 
-/** The calls of one key. */
 class Queue {
   readonly #longestWait: number;
   readonly #emptied: () => void;

@@ -68,7 +68,6 @@ export function toDocument(
   return buildFrom(build, key, flags, stamps, body);
 }
 
-/** Builds a document from a received body. */
 export function buildFrom(
   build: DocumentBuilder,
   key: string,
@@ -82,7 +81,6 @@ export function buildFrom(
   return copyHeld(fields, build(key, flags, stamps, fields));
 }
 
-/** Builds the document at an index of columns. */
 export function documentAt(
   build: DocumentBuilder,
   { keys, flags, stamps }: ManagedColumns,

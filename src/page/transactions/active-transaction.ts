@@ -16,7 +16,6 @@ interface RunningCall extends TransactionCall {
 
 /** One run of a transaction's function. */
 export class ActiveTransaction {
-  /** The collections that it uses. */
   readonly collections = new Set<string>();
   readonly #channel: ClientChannel;
   readonly #requests = new TransactionRequests();
@@ -39,17 +38,14 @@ export class ActiveTransaction {
     return this.#conflict;
   }
 
-  /** Sends the requests of calls on one collection. */
   senderOver(handle: HandleChannel): Sender {
     return new TransactionSender(handle, (request) => this.#send(handle, request));
   }
 
-  /** The number of calls so far. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Must be called when a call begins. */
   begin(collection: string, method: string, first: unknown): RunningCall {
     this.#calls++;
     this.collections.add(collection);
@@ -58,12 +54,10 @@ export class ActiveTransaction {
     return call;
   }
 
-  /** Must be called when a call has ended. */
   ended(call: RunningCall): void {
     this.#running.delete(call);
   }
 
-  /** Whether a call has not ended. */
   get isBusy(): boolean {
     return this.#running.size > 0;
   }

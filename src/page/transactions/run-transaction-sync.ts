@@ -48,7 +48,6 @@ export function runTransactionSync<T>(
 }
 
 class SyncRun {
-  /** The collections that it uses. */
   readonly collections = new Set<string>();
   readonly #runtime: Runtime;
   readonly #requests = new TransactionRequests();

@@ -17,10 +17,7 @@ import { exhausted } from './transaction-errors.ts';
  */
 const BACKOFF_MS = 8;
 
-/**
- * The running functions of a client's transactions. One listener and one timer serve all: most
- * functions end soon.
- */
+/** The running functions of a client's transactions. One listener and one timer serve all. */
 class OpenTransactions {
   /** Of functions that run again: one at a time. */
   readonly reruns = new CallQueue(LONGEST_BACKOFF_MS);
@@ -149,10 +146,7 @@ export interface AtomicCall<T> {
   readonly start: (sender: Sender) => Coroutine<T>;
 }
 
-/**
- * Runs one call of a collection as a transaction, until nobody was quicker. The caller keeps later
- * calls of the collection waiting.
- */
+/** Runs one call of a collection as a transaction, until nobody was quicker. */
 export async function runCallAtomically<T>({
   channel,
   handle,

@@ -57,7 +57,6 @@ export function opening(
   );
 }
 
-/** Calls on one collection in a transaction. */
 class TransactionMethods {
   readonly #handle: HandleCalls<CommonCalls>;
   readonly #sender: Sender;
@@ -119,7 +118,6 @@ class TransactionKeyValueMethods extends TransactionMethods {
   }
 }
 
-/** The methods of a collection in a transaction. */
 function transactionMethods(
   { name, type }: Pick<CollectionSettings, 'name' | 'type'>,
   handle: HandleCalls<CommonCalls>,

@@ -5,7 +5,6 @@ import type { AcknowledgedChange } from '../../protocol/requests.ts';
 import { databaseName } from '../../storage/drivers/indexeddb-connection.ts';
 import { unloadJournals } from './unload-journal.ts';
 
-/** A recovery record as it is written. */
 export interface RecordForm {
   /** The value to store. */
   readonly value: object;
@@ -20,9 +19,7 @@ export interface RecordForm {
 /** An unload journal that may still be in `localStorage`. */
 interface Journal {
   readonly key: RecoveryKey;
-  /**
-   * Its changes; left out for a page that seemed to end, whose journal may have calls in flight.
-   */
+  /** Left out for a page that seemed to end, whose journal may have calls in flight. */
   changes?: readonly AcknowledgedChange[];
 }
 
@@ -54,10 +51,7 @@ export class PageUnloadWriter implements UnloadWriter {
   readonly #sealing: RecordSealing | undefined;
   #opening: Promise<void> | undefined;
   #connection: IDBPDatabase | undefined;
-  /**
-   * Counts attempts to open it: the connection of an earlier one is not kept, and must not stay
-   * open.
-   */
+  /** Counts attempts to open it: the connection of an earlier one must not stay open. */
   #attempt = 0;
   /** Written records that may still be in storage. */
   #stored: RecoveryKey[] = [];

@@ -158,10 +158,7 @@ export class UnloadGuard {
       );
   }
 
-  /**
-   * One save at a time; changes acknowledged meanwhile go with the next. The engine reports
-   * failures.
-   */
+  /** One save at a time; changes acknowledged meanwhile go with the next. */
   #save(): Promise<void> {
     this.#nextSave ??= this.#saving.then(() => {
       this.#nextSave = undefined;
@@ -244,10 +241,7 @@ function callOf(request: Request, isLast: boolean): number[] {
   return request.op === 'insertPart' && (!isLast || request.last) ? [request.call] : [];
 }
 
-/**
- * The changes without the parts of an unfinished `insertMany`, which continues while the page
- * lives.
- */
+/** The changes without the parts of an unfinished `insertMany`, which continues. */
 function withoutBegunCalls(changes: readonly AcknowledgedChange[]): AcknowledgedChange[] {
   const complete = new Set<number>();
   for (const { request } of changes)

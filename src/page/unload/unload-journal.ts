@@ -83,7 +83,6 @@ export const unloadJournals: UnloadJournals = {
   },
 };
 
-/** The keys of the journals of a database. */
 export function journalKeys(database: string): string[] {
   const prefix = prefixOf(database);
   return keptKeys().filter((key) => key.startsWith(prefix));

@@ -29,7 +29,6 @@ export interface CriteriaPart {
   readonly literal?: string | boolean | undefined;
 }
 
-/** Compiled criteria. */
 export interface CompiledCriteria {
   /** The parts, the cheapest first. */
   readonly parts: readonly CriteriaPart[];

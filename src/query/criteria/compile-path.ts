@@ -41,7 +41,6 @@ interface BoundPath {
   readonly readers: readonly (PropertyReader | undefined)[];
   /** The whole condition on the one candidate of a path without arrays. */
   readonly straight: ValueTest;
-  /** The condition on a document with an array on the path. */
   readonly branching: DocumentTest;
   readonly asksPresence: boolean;
 }

@@ -23,7 +23,6 @@ import { sets } from './operators/sets.ts';
 import { strings } from './operators/strings.ts';
 import { types } from './operators/types.ts';
 
-/** A compiled expression. */
 export interface CompiledExpression {
   readonly evaluate: Evaluate;
   /** First segments of the paths that it reads; `_id` where it reads the whole document. */

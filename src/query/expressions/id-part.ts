@@ -19,10 +19,7 @@ interface IdExpression {
   readonly path: string | undefined;
 }
 
-/**
- * One of the expressions that make the `_id` of groups: each of its values gets a number, in the
- * order in which they come.
- */
+/** An expression of the `_id` of groups: its values get numbers in the order they come. */
 export class IdPart {
   /** By number. */
   readonly values: unknown[] = [];

@@ -47,12 +47,10 @@ export function constant(value: unknown): Evaluate {
   return evaluate;
 }
 
-/** Whether an expression has one value for all documents. */
 export function isConstant(evaluate: Evaluate): boolean {
   return constants.has(evaluate);
 }
 
-/** Compiles an operator with its operand. */
 export type ExpressionOperator = (operand: unknown, place: string, scope: Scope) => Evaluate;
 
 /** A function of evaluated arguments; it knows its place for errors, and the order of strings. */
@@ -123,7 +121,6 @@ export function argumentsOf(
   throw operandInvalid(place, `a list of ${count} arguments`, operand);
 }
 
-/** Named arguments that are given. */
 export type Settings = Readonly<Record<string, unknown>>;
 
 /**
@@ -217,12 +214,10 @@ export function variableName(name: unknown, place: string): string {
   throw operandInvalid(place, 'a name that begins with a small letter', name);
 }
 
-/** Whether a value is null or missing. */
 export function isNullish(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** The error for a value of the wrong kind. */
 export function wrongKind(place: string, wanted: string, value: unknown): CriteriaError {
   return operandInvalid(place, `given ${wanted}`, value);
 }

@@ -49,7 +49,6 @@ export function isUnkeyed(key: IndexKey): boolean {
   return key === undefined || (Array.isArray(key) && key.length > 0 && key.at(-1) === undefined);
 }
 
-/** Compiles the function that reads the key of a document. */
 export function keyReader({
   fields,
   multi,

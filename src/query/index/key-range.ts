@@ -39,10 +39,7 @@ export function boundOf(
   return (key) => compare(key, value) >= least;
 }
 
-/**
- * Compares two keys by the fields that both have: leading fields equal every key that begins with
- * them.
- */
+/** Compares two keys by the fields that both have. */
 export function compareTuples(
   a: readonly unknown[],
   b: readonly unknown[],

@@ -137,7 +137,6 @@ export class LeafList<K, E extends Ranked> {
     return leaf;
   }
 
-  /** The number of the leaf that a pair belongs to. */
   #numberFor(key: K, rank: number): number {
     const leaves = this.#leaves;
     if (leaves.length === 0) {

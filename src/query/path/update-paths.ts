@@ -1,7 +1,6 @@
 import { KeyError, ValueError } from '../../errors/errors.ts';
 import { compareFieldPaths, isPositional, parseFieldPath } from './key-path.ts';
 
-/** A dotted path, split. */
 export interface SplitPath {
   readonly path: string;
   readonly segments: readonly string[];

@@ -56,7 +56,6 @@ export function compilePipeline(
   });
 }
 
-/** A stage as it is given. */
 export interface CompiledStage {
   readonly name: string;
   readonly operand: unknown;

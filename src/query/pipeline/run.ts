@@ -16,7 +16,6 @@ const OVERHEAD = 64;
 export interface ForeignAsk {
   /** What all documents have to fulfil that it needs. */
   readonly criteria: readonly object[];
-  /** Where the stage stands. */
   readonly place: string;
 }
 
@@ -51,7 +50,6 @@ export interface ForeignCollection {
 export class PipelineRun {
   readonly #pace: Pace;
   readonly #most: number;
-  /** Another collection, by its name. */
   readonly foreign: (name: string) => ForeignCollection;
   readonly #shared = new Map<object, object>();
   #kept = 0;

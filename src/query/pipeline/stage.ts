@@ -13,7 +13,6 @@ export type Documents = readonly object[];
 /** The rows 0, 1, 2 … of a list. */
 let allRows = new Int32Array(0);
 
-/** The first rows of a list. */
 export function rowsOf(length: number): Int32Array {
   if (allRows.length < length) allRows = Int32Array.from({ length: 2 * length }, (_, at) => at);
   return allRows;
@@ -49,7 +48,6 @@ export interface Stage {
   readonly open: (run: PipelineRun, next: Sink) => Sink;
 }
 
-/** What a stage is compiled with. */
 export interface StageScope {
   /** The time that `$$NOW` stands for. */
   readonly now: number;
@@ -81,7 +79,6 @@ export interface StageKit {
     segments: readonly string[],
     level: number,
   ) => Iterable<unknown>;
-  /** A document with another value at a path. */
   readonly withValue: (
     fields: Readonly<Record<string, unknown>>,
     path: readonly string[],
@@ -92,7 +89,6 @@ export interface StageKit {
 /** Compiles a stage, or what it is short for. */
 export type CompileStage = (operand: unknown, place: string, scope: StageScope) => readonly Stage[];
 
-/** A compiled expression of a stage. */
 export interface StageExpression {
   readonly evaluate: (document: object) => unknown;
   readonly roots: ReadonlySet<string>;

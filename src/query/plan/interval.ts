@@ -109,7 +109,6 @@ function literalOf({ source, flags }: RegExp): string {
   return /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])(?![*?{]))+/.exec(source)?.[0] ?? '';
 }
 
-/** The intersection of two lists of intervals. */
 export function intersect(
   a: readonly Interval[],
   b: readonly Interval[],

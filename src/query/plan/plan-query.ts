@@ -24,7 +24,6 @@ export interface PlannedIndex
   readonly unkeyed: { readonly size: number };
 }
 
-/** Indexes by name. */
 type PlannedIndexes = ReadonlyMap<string, PlannedIndex>;
 
 export interface PlannedQuery {

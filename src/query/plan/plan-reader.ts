@@ -10,12 +10,10 @@ export interface PageEnd {
   readonly rank: number;
 }
 
-/** Indexes by name. */
 type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
 
 export interface PlanSource<E extends Ranked> {
   readonly indexes: Indexes<E>;
-  /** The entry with an `_id`. */
   readonly byId: (id: string) => E | undefined;
   /** The order the plan was made for. */
   readonly order?: SortOrder | undefined;
@@ -64,9 +62,7 @@ export class PlanReader<E extends Ranked> {
     }
   }
 
-  /**
-   * Counts the candidates, without reading them unless one may occur twice. Use instead of `next`.
-   */
+  /** Counts the candidates, read only where one may occur twice. Use instead of `next`. */
   count(): number {
     let count = 0;
     if (this.#seen) while (this.next()) count++;
@@ -107,10 +103,7 @@ function indexOf<E extends Ranked>({ index }: IndexPlan, indexes: Indexes<E>): S
   return indexes.get(index) as SecondaryIndex<E>;
 }
 
-/**
- * The end of the last page as a key of the index: values of sorted fields, and the fixed values of
- * the others.
- */
+/** The end of the last page as a key of the index. */
 function startOf<E extends Ranked>(
   { ranges }: IndexPlan,
   { definition }: SecondaryIndex<E>,

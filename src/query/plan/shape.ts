@@ -34,7 +34,6 @@ export class Shape {
     this.#path = path;
   }
 
-  /** The shape of `{}`. */
   static empty(): Shape {
     return new Shape([], undefined, '');
   }

@@ -120,7 +120,6 @@ function sortPathOf({ path, direction }: SortField, compare: Compare): CompiledS
   return { segments: path.split('.'), direction, compare };
 }
 
-/** One field of a sort. */
 interface CompiledSortPath {
   readonly segments: readonly string[];
   readonly direction: 1 | -1;

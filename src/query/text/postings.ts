@@ -142,7 +142,6 @@ export type PostingsContent = Pick<
   'words' | 'ends' | 'documents' | 'bytes' | 'lengths' | 'pathCount'
 >;
 
-/** The entries of a word. */
 export interface EntryColumns {
   /** Ascending; a row is there once for each path with the word. */
   readonly rows: Uint32Array;
@@ -189,7 +188,6 @@ class Chains {
     this.#sizes.push(0);
   }
 
-  /** The number of bytes of a chain. */
   sizeOf(chain: number): number {
     return this.#sizes[chain] as number;
   }
@@ -202,7 +200,6 @@ class Chains {
     (this.#sizes[chain] as number)++;
   }
 
-  /** Copies the bytes of a chain. */
   copy(chain: number, to: Uint8Array, from: number): void {
     const bytes = this.#bytes;
     let at = this.#firsts[chain] as number;

@@ -3,7 +3,6 @@ import { Postings } from './postings.ts';
 /** The slot of a row whose record is not covered: a newer segment has it, or none. */
 export const NO_SLOT = 0xffff_ffff;
 
-/** Postings as a checkpoint has them. */
 export interface StoredPostings {
   readonly postings: Postings;
   /** By row. */

@@ -27,7 +27,6 @@ interface Variant {
   readonly factors: Float64Array;
 }
 
-/** A typed word, with what it stands for. */
 interface ExpandedTerm {
   readonly word: string;
   readonly use: SearchTerm['use'];
@@ -45,7 +44,6 @@ export interface TextMatches<E extends Ranked> {
   readonly truncated: boolean;
 }
 
-/** The rows of a run that match, with their scores. */
 export interface RunScores<E extends Ranked> {
   readonly run: Run<E>;
   readonly rows: readonly number[];
@@ -53,7 +51,6 @@ export interface RunScores<E extends Ranked> {
   readonly scores: Float64Array;
 }
 
-/** What a search looks into. */
 interface SearchedTexts<E extends Ranked> {
   readonly runs: TextRuns<E>;
   /** Of each path. */
@@ -329,7 +326,6 @@ const NONE: EntryColumns = {
   count: 0,
 };
 
-/** A row that matches. */
 export interface Scored<E extends Ranked> {
   readonly run: Run<E>;
   readonly row: number;
@@ -342,10 +338,7 @@ export interface ScoredEnd {
   readonly rank: number;
 }
 
-/**
- * Matches by descending score, equal ones by rank of insertion: a heap, from which only as many are
- * taken as are wanted.
- */
+/** Matches by descending score, then by rank, in a heap: only the wanted ones are taken. */
 export class BestFirst<E extends Ranked> {
   readonly #scores: Float64Array;
   readonly #ranks: Float64Array;
@@ -383,7 +376,6 @@ export class BestFirst<E extends Ranked> {
     for (let at = (length >> 1) - 1; at >= 0; at--) this.#sink(at);
   }
 
-  /** How many are left. */
   get length(): number {
     return this.#length;
   }

@@ -136,7 +136,6 @@ export class TextRuns<E extends Ranked> {
     this.#loaded = { entries, ranks, keys, gone: new Map(), newer: new Map() };
   }
 
-  /** Adds a run. */
   push(run: Run<E>): void {
     this.#runs.push(run);
   }
@@ -178,10 +177,7 @@ export class TextRuns<E extends Ranked> {
     }
   }
 
-  /**
-   * All documents of this moment in one run, without those that change meanwhile; `undefined` where
-   * others were loaded since.
-   */
+  /** All documents of this moment in one run; `undefined` where others were loaded since. */
   *whole(): Generator<void, Run<E> | undefined> {
     const base = this.#base;
     yield* this.building();

@@ -18,7 +18,6 @@ const HALF = /[\ud800-\udbff]$/;
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
-/** A word in its place. */
 export interface PlacedWord {
   readonly word: string;
   readonly from: number;
@@ -122,7 +121,6 @@ export function probeOfWords(): string {
   return texts.map((text) => [...piecesOf(text)].map(([piece]) => piece).join('|')).join();
 }
 
-/** Compiles what reads the words of a document. */
 export function textKeyReader(
   paths: readonly (readonly string[])[],
   words: TextWords,

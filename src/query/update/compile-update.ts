@@ -319,7 +319,6 @@ function compileFilter(
   }
 }
 
-/** The first segments of the paths in a filter. */
 function namesIn(filter: unknown): string[] {
   if (Array.isArray(filter)) return filter.flatMap(namesIn);
   if (!isFields(filter)) return [];

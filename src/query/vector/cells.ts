@@ -104,7 +104,6 @@ export class Cells {
     return far.map((_, cell) => cell).sort((a, b) => (far[a] as number) - (far[b] as number));
   }
 
-  /** The cell of a vector. */
   cellOf(vector: Float32Array): number {
     const own = this.#metric === 'cosine' ? normalized(vector) : vector;
     const groups = this.#groups

@@ -35,7 +35,6 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
   return s + t;
 }
 
-/** The length of a vector. */
 export function norm(vector: Float32Array): number {
   return Math.sqrt(dot(vector, vector));
 }

@@ -15,7 +15,6 @@ const UNASSIGNED = 0.02;
 
 const everything = () => true;
 
-/** How a search was answered. */
 export interface Nearest<E> {
   readonly nearest: readonly ScoredEntry<E>[];
   /** Vectors that were compared. */
@@ -24,7 +23,6 @@ export interface Nearest<E> {
   readonly cells?: { readonly count: number; readonly probed: number; readonly recall: number };
 }
 
-/** How to search. */
 export interface NearestRules<E> {
   readonly pace: Pace;
   /** Makes the pace of what runs behind searches; left out where nothing can. */
@@ -63,7 +61,6 @@ export class NearestSearch<E extends Entry> {
     return this.#training ?? Promise.resolve();
   }
 
-  /** The nearest vectors. */
   *nearest(
     query: Float32Array,
     most: number,

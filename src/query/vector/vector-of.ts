@@ -1,7 +1,6 @@
 /** How near two vectors are. */
 export type Metric = 'cosine' | 'dot' | 'euclidean';
 
-/** The checked options of a vector index. */
 export interface VectorSettings {
   readonly path: string;
   readonly dimensions: number;

@@ -34,7 +34,6 @@ const AT_ONCE = 256;
 /** Slots of deleted vectors that are kept in any case. */
 const FEW = 1024;
 
-/** Which entries count. */
 export type Accept<E> = (entry: E) => boolean;
 
 /**
@@ -49,7 +48,6 @@ export class VectorTable<E extends Entry> {
   vectors: (Float32Array | undefined)[] = [];
   /** The lengths of the vectors, for cosines alone; 0 for one that nobody asked for yet. */
   #norms: number[] = [];
-  /** The slots of ranks. */
   readonly #slots = new Map<number, number>();
   /** Counts compactions: slots of another one are of no use. */
   generation = 0;

@@ -25,7 +25,6 @@ export const HEARTBEAT_MS = 10_000;
 /** The document that names the history of a database. */
 const MARK = '_local/cairn';
 
-/** The requests to one database. */
 export class CouchDatabase {
   readonly #url: string;
   readonly #fetcher: Fetcher;
@@ -82,10 +81,7 @@ export class CouchDatabase {
     return this.#call('/_bulk_docs', { docs: edits }, signal, (body) => readEdits(body, ids));
   }
 
-  /**
-   * Documents as they are now, tombstones too, by id. Those that the database does not have are
-   * left out.
-   */
+  /** Documents as they are now, tombstones too, by id; those that are missing are left out. */
   async present(
     ids: readonly string[],
     signal: AbortSignal,

@@ -17,13 +17,9 @@ import { generationOf, nextGeneration, versionOf } from './revisions.ts';
 /** A document of CouchDB as JSON. */
 export type CouchDocument = JsonObject & { readonly _id: string; readonly _rev: string };
 
-/** A document to be written. */
 export type CouchEdit = JsonObject & { readonly _id: string };
 
-/**
- * What Cairn adds to a document: CouchDB refuses names that begin with `_`, and JSON keeps not all
- * values.
- */
+/** What Cairn adds to a document, as CouchDB refuses names that begin with `_`. */
 interface CairnPart {
   /**
    * Idempotency key of the push that made the state, between the generation of its revision and a

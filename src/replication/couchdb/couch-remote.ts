@@ -31,7 +31,6 @@ const LOOK_MS = 60_000;
 
 type Ask = { readonly signal: AbortSignal };
 
-/** Settings of a {@link CouchRemote}. */
 export interface CouchSettings extends Pick<FetcherSettings, 'headers' | 'fetch'> {
   readonly url: string;
   readonly selector: JsonObject | undefined;
@@ -43,7 +42,6 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly #database: CouchDatabase;
   readonly #poll: LongPoll;
   readonly #clock: Clock;
-  /** Hash of the selector. */
   readonly #selector: string | undefined;
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;

@@ -89,7 +89,6 @@ export function takeExact(fields: JsonObject): {
   return { json, exact: taken.table() };
 }
 
-/** A document with its exact values. */
 export interface RestoredValues {
   readonly document: JsonObject;
   /** What stands there for values that are gone, or have other content by now. */

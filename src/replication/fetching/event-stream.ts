@@ -252,10 +252,7 @@ function readEvent(data: string, url: string): StreamEvent {
 /** By what must be the same: a function of headers may give other credentials than another one. */
 const shared = new WeakMap<object, { readonly key: unknown[]; readonly stream: EventStream }[]>();
 
-/**
- * The stream of a server, which all collections share whose URLs differ in their last part alone,
- * and that are given the same `headers` and `fetch`.
- */
+/** The stream of a server, shared where URL, `headers` and `fetch` are the same. */
 export function streamAt(
   base: string,
   headers: object,

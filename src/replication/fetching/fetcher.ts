@@ -14,7 +14,6 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 
-/** What a {@link Fetcher} works with. */
 export interface FetcherSettings {
   readonly headers: RemoteHeaders;
   /** Left out: that of the platform, at the time of the call. */
@@ -24,7 +23,6 @@ export interface FetcherSettings {
   readonly clock?: Clock;
 }
 
-/** A request for JSON. */
 export interface FetchRequest {
   readonly url: string;
   readonly signal: AbortSignal;

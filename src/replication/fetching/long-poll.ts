@@ -9,9 +9,7 @@ import { Slowdown } from './slowdown.ts';
  */
 export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean>;
 
-/**
- * Repeats long polls: begins silent ones anew, and slows down where the server does not hold them.
- */
+/** Repeats long polls, and slows down where the server does not hold them. */
 export class LongPoll {
   readonly #clock: Clock;
   readonly #silenceMs: number;

@@ -5,10 +5,7 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 /** A wait for changes that ended sooner was not held by the server. */
 const HELD_MS = 5000;
 
-/**
- * Spaces waits for changes that end early and bring none: their server does not hold requests,
- * rings for nothing, or cannot answer them.
- */
+/** Spaces waits for changes that end early and bring none. */
 export class Slowdown {
   readonly #clock: Clock;
   /** The checkpoint of the last wait. */

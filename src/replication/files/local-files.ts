@@ -6,7 +6,6 @@ import type { DocumentCollection } from '../../page/collections/document-collect
 import { type FileRef, freeBytes } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 
-/** A file that is here. */
 interface KnownFile {
   /** Its SHA-256. */
   readonly _id: string;
@@ -32,10 +31,7 @@ const LOOK_AFTER = 100;
 /** Holds what the server asks for before it takes a file that nobody can guess. */
 const DEVICE = 'device';
 
-/**
- * The files of one collection that are here: in two collections beside it, as parts, which never
- * are in memory together.
- */
+/** The files of one collection that are here, as parts in two collections beside it. */
 export class LocalFiles {
   readonly #files: DocumentCollection<KnownFile>;
   readonly #parts: DocumentCollection<FilePart>;

@@ -22,7 +22,6 @@ import type { RemoteFiles } from '../protocol/remote.ts';
 import type { RemoteCalls } from '../rounds/remote-calls.ts';
 import { LocalFiles } from './local-files.ts';
 
-/** What files tell. */
 export interface FilesEvents {
   progress(progress: FileProgress): void;
   changed(): void;

@@ -14,15 +14,12 @@ const POLL_MS = 15_000;
  */
 const WAKE_MS = 1000;
 
-/** What a loop works with. */
 interface LoopTasks {
   /** Pulls, then pushes. */
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;
-  /**
-   * Whether the last round has left local changes that were made faster than it could push them.
-   */
+  /** Whether local changes were made faster than the last round could push them. */
   isBehind(): boolean;
   /** Whether local changes wait, as the server accepts them later. */
   isPending(): boolean;
@@ -84,9 +81,7 @@ export class ReplicationLoop {
     this.#enter(state);
   }
 
-  /**
-   * Something changed here: a round is due, though not sooner than a moment after one that failed.
-   */
+  /** A round is due, though not sooner than a moment after one that failed. */
   noteChange(): void {
     if (!this.#isLive) return;
     const { clock } = this.#environment;

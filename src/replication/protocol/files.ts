@@ -60,10 +60,7 @@ export interface RoundFiles {
   deviceFor(document: Document): string | undefined;
 }
 
-/**
- * Frees bytes that nobody needs any more. The collector of garbage counts what refers to them: it
- * lets dozens of photos lie before it comes.
- */
+/** Frees bytes at once: the collector would let dozens of photos lie. */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   // Others may use the rest of a buffer, as in Node. Browsers before 2024 have no such function.
   if (byteLength === buffer.byteLength)
@@ -81,7 +78,6 @@ export function refOf(value: unknown): FileRef | undefined {
   return { sha256, size: size as number, type: typeof type === 'string' ? type : '' };
 }
 
-/** The files that a document names. */
 export function refsIn(value: unknown, found: FileRef[] = []): FileRef[] {
   if (typeof value !== 'object' || value === null) return found;
   const ref = refOf(value);

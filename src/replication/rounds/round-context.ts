@@ -11,7 +11,6 @@ import type { RemoteCalls } from './remote-calls.ts';
 /** The operations of the engine that a round uses. */
 type Operation = keyof ReplicaOperations;
 
-/** What a round works with. */
 export interface RoundContext {
   /** Names the replica: the keys of its pushes begin with it. */
   readonly replica: string;
@@ -27,9 +26,7 @@ export interface RoundContext {
   save(): Promise<unknown>;
   /** Where the documents name files. */
   readonly files: RoundFiles | undefined;
-  /** Whether a round pulls before it pushes. */
   readonly pulls: boolean;
-  /** Whether a round pushes. */
   readonly pushes: boolean;
   /** Of this page's collection. */
   readonly schema: CollectionSchema | undefined;

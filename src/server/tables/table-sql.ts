@@ -1,4 +1,3 @@
-/** A column of a table. */
 export interface TableColumn {
   readonly name: string;
   /** As an identifier of SQL. */

@@ -20,7 +20,6 @@ export interface KeyBounds {
   readonly high: (key: unknown) => boolean;
 }
 
-/** A place of a record. */
 export interface SlotPlace {
   readonly segment: number;
   readonly row: number;
@@ -88,7 +87,6 @@ export class CheckpointReader {
     return page && slots;
   }
 
-  /** The segment and row of a slot. */
   placeOf(slot: number): SlotPlace {
     const segment = this.checkpoint.segments[Math.floor(slot / ROWS)] as number;
     return { segment, row: slot % ROWS };

@@ -65,7 +65,6 @@ export class WarmSet {
     }
   }
 
-  /** The keys of its documents. */
   get keys(): readonly string[] {
     return this.#value.keys;
   }

@@ -43,7 +43,6 @@ export function databaseDestroyed(name?: string): StorageError {
   );
 }
 
-/** Why a closed database refuses a call. */
 export function databaseClosed(): StorageError {
   return new StorageError('storage_lost', 'The database was closed.');
 }

@@ -20,7 +20,6 @@ const AGAIN_MS = 100;
 /** An app may have a database of its own under the same name. */
 const NAME_PREFIX = 'cairn:';
 
-/** The name of a database in IndexedDB. */
 export function databaseName(name: string): string {
   return NAME_PREFIX + name;
 }

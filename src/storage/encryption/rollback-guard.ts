@@ -16,7 +16,6 @@ export interface MarkedManifest {
   readonly token: string;
 }
 
-/** What the guard has of a collection. */
 interface Guarded {
   /** That of the manifest's twin. */
   readonly token: string | undefined;
@@ -49,7 +48,6 @@ export class RollbackGuard {
     this.#codes = codes;
   }
 
-  /** Begins a write. */
   begin(): GuardedWrite {
     return new GuardedWrite(this.#values, this.#codes, this.#newest);
   }

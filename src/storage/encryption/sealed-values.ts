@@ -5,7 +5,6 @@ import { addValue, readValue } from '../opfs/values/value-bytes.ts';
 import { type PendingSeal, pendingSeal } from './sealed-operations.ts';
 import { type Bytes, SEALED, sealBytes, unseal } from './sealing.ts';
 
-/** A value as it is stored. */
 export interface SealedValue {
   readonly sealed: Bytes;
   /** Its key in storage, which a listing of values does not tell. The seal holds for no other. */

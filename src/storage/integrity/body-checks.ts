@@ -2,7 +2,6 @@ import type { Body } from '../../codec/body.ts';
 import { hashText } from '../../codec/hash-text.ts';
 import { checksumOf } from './checksum.ts';
 
-/** The checksums of encoded documents. */
 export function bodyChecks(bodies: readonly Body[]): Uint32Array {
   const checks = new Uint32Array(bodies.length);
   for (let index = 0; index < bodies.length; index++)

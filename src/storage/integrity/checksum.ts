@@ -12,7 +12,6 @@ export function checksumOf(value: unknown): number {
 const float = new Float64Array(1);
 const words = new Int32Array(float.buffer);
 
-/** Adds a value to a checksum. */
 export function mixValue(hash: number, value: unknown): number {
   switch (typeof value) {
     case 'string':

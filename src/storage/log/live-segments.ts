@@ -6,12 +6,10 @@ import { noNote, noteLastSegment } from '../segments/stored-segment.ts';
 import { Watermarks } from '../segments/watermarks.ts';
 import { FORMAT, type Manifest, noManifest, putManifest } from './manifest.ts';
 
-/** The live segments at one moment. */
 export interface LiveSegmentList {
   readonly segments: readonly Pick<SegmentState, 'number' | 'bytes'>[];
   /** Number of the last change in them. Compaction replaces segments and changes nothing. */
   readonly changed: number;
-  /** The version of the documents in them. */
   readonly version: number;
 }
 
@@ -19,7 +17,6 @@ export interface LiveSegmentList {
 export class LiveSegments {
   /** Lowest number first. */
   readonly states = new Map<number, SegmentState>();
-  /** The stored changes of clients. */
   readonly watermarks = new Watermarks();
   /** The stored manifest, which may be a tombstone. */
   stored: Manifest | undefined;
@@ -31,7 +28,6 @@ export class LiveSegments {
   newest = 0;
   /** As {@link Manifest.replicated}; 0 where the collection is not. */
   replicated = 0;
-  /** The version of the documents. */
   version = 1;
   /**
    * `false` where data is damaged: then the list is unknown, and nothing may be garbage-collected.

@@ -49,10 +49,7 @@ export interface LogReader {
   ) => void | Promise<void>;
   /** Called with each live segment, lowest number first. */
   readonly take: TakeSegment;
-  /**
-   * Called before more segments are taken and read. What it returns is waited for: whether to read
-   * less at once, as others wait behind each read of the opening.
-   */
+  /** Called before more segments are read; what it returns is waited for: whether others wait. */
   readonly pause?: (() => Promise<boolean>) | undefined;
   /** Called where the newest segments may be missing: then their note is missing, too. */
   readonly lost?: ((error: StorageError) => void) | undefined;

@@ -51,7 +51,6 @@ export function unstage(log: SegmentLog, numbers: readonly number[]): Promise<vo
   return log.remove(staged, live.isNew ? [noManifest(log.name)] : []);
 }
 
-/** How a swap of the live segments is made. */
 export interface SwapOptions {
   /** Values to put in the same transaction. */
   readonly attached: readonly UndoablePut[];

@@ -86,10 +86,7 @@ export class SegmentLog {
     return this.#undo.inDoubt;
   }
 
-  /**
-   * Reads the manifest, then the live segments, without encoded documents that are a value of their
-   * own.
-   */
+  /** Reads the manifest, then the live segments without bodies of their own. */
   async open(reader: LogReader): Promise<void> {
     const states = new Map<number, SegmentState>();
     const { manifest, watermarks, highest, others } = await readLog(

@@ -22,11 +22,7 @@ const END = 0;
 /** What stands before code unit 0 or 1. */
 const ESCAPE = 1;
 
-/**
- * A key as bytes that sort as keys do: item by item, numbers before strings, the shorter first. No
- * part is the beginning of another one, so the bytes of a prefix are the beginning of its keys and
- * of nothing else.
- */
+/** A key as bytes that sort as keys do; those of a prefix begin those of its keys alone. */
 export function encodeKey(store: StoreName, key: StorageKey): Bytes {
   const bytes = [STORES[store]];
   for (const part of key) {

@@ -14,10 +14,7 @@ interface NotedFile {
   flush(): Promise<void>;
 }
 
-/**
- * Notes in IndexedDB how much of a file is flushed, behind the writes: once it rests, every two
- * seconds while it does not. No write waits for that.
- */
+/** Notes in IndexedDB how much of a file is flushed, behind the writes, which never wait. */
 export class ExtentNotes {
   /** The IndexedDB of each opening. */
   readonly pages = new Set<Storage>();

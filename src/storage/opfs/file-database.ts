@@ -55,9 +55,7 @@ export class FileDatabase extends SharedDatabase {
     return this.#log.index.live === 0;
   }
 
-  /**
-   * The epoch since which the data is here, 0 where it is not: a migration that is not complete.
-   */
+  /** The epoch since which the data is here, 0 where a migration is not complete. */
   get since(): number {
     return epochOf(this.#log.get('leadership', HOME_KEY));
   }
@@ -141,7 +139,6 @@ export class FileDatabase extends SharedDatabase {
     return this.enqueue(async () => this.#log.flush());
   }
 
-  /** Removes everything. */
   clear(): Promise<void> {
     return this.enqueue(async () => this.#files.clear());
   }

@@ -1,8 +1,6 @@
 import { hashText } from '../../codec/hash-text.ts';
 
-/**
- * Hashes of keys. A hash takes 4 bytes, a key about 50, an entry in a map of keys more than 100.
- */
+/** Hashes of keys: 4 bytes each, where an entry in a map of keys takes more than 100. */
 export function hashKeys(keys: readonly string[]): Uint32Array {
   const hashes = new Uint32Array(keys.length);
   for (let index = 0; index < keys.length; index++) hashes[index] = hashText(keys[index] as string);

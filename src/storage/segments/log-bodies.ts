@@ -56,7 +56,6 @@ export class SegmentPool {
     return entry;
   }
 
-  /** Reads the encoded documents of a segment. */
   load(place: BodiesPlace): Promise<SegmentBodies> {
     let loading = this.#loading.get(place);
     if (!loading) {
@@ -130,10 +129,7 @@ export class LogBodies {
   readonly #getItem: GetItem | undefined;
   readonly #pool: SegmentPool;
   readonly #caching: boolean;
-  /**
-   * By number, where the encoded documents of each segment are that was read or written, until it
-   * is deleted.
-   */
+  /** By number, where the encoded documents of each known segment are. */
   readonly #places = new Map<number, BodiesPlace>();
   /** By number, the newest small segments that were written here, oldest first. */
   readonly #written = new Map<number, WholeSegment>();
@@ -181,7 +177,6 @@ export class LogBodies {
     }
   }
 
-  /** Loads the encoded documents of a segment. */
   load(number: number): Promise<SegmentBodies> {
     const place = this.#places.get(number);
     if (!place) return Promise.reject(segmentLost(this.#collection, number));
@@ -194,10 +189,7 @@ export class LogBodies {
     return this.#getItem !== undefined;
   }
 
-  /**
-   * Loads one encoded document; `undefined` where storage has none, or a damaged one, or cannot
-   * read it by itself.
-   */
+  /** Loads one encoded document; `undefined` where storage cannot give it by itself. */
   async loadItem(number: number, index: number): Promise<Body | undefined> {
     const place = this.#places.get(number);
     const store = place?.inline ? 'segments' : 'bodies';
@@ -228,7 +220,6 @@ export class LogBodies {
     this.#dropWritten(number);
   }
 
-  /** Forgets deleted segments. */
   forget(numbers: Iterable<number>): void {
     for (const number of numbers) {
       this.merged(number);

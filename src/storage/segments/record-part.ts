@@ -80,12 +80,10 @@ export class RecordPart {
     return this.#made[row] ?? this.#make(row);
   }
 
-  /** The record of a row, if it was made. */
   made(row: number): StoredRecord | undefined {
     return this.#made[row];
   }
 
-  /** Visits the records that were made. */
   eachMade(visit: (record: StoredRecord, row: number) => void): void {
     if (this.#unmade === this.length) return;
     this.#made.forEach((record, row) => {
@@ -101,13 +99,11 @@ export class RecordPart {
     return records;
   }
 
-  /** Whether its records have stamps. */
   get hasStamps(): boolean {
     const { stamps } = this.#columns ?? {};
     return stamps !== undefined || this.#made[0]?.stamps !== undefined;
   }
 
-  /** Whether all records are made. */
   get isMade(): boolean {
     return this.#unmade === 0;
   }
@@ -125,10 +121,7 @@ export class RecordPart {
     return false;
   }
 
-  /**
-   * Number of the segment of a row, 0 for none, its index in that, its share of the size of that,
-   * and its rank.
-   */
+  /** Of a row: number of its segment, 0 for none, index and share of size there, and rank. */
   placeOf(row: number): Pick<StoredRecord, 'segment' | 'index' | 'size' | 'rank'> {
     const made = this.#made[row];
     if (made) return made;
@@ -142,10 +135,7 @@ export class RecordPart {
     return made ? made.body : this.#bodies?.[row];
   }
 
-  /**
-   * Forgets the record of a row: a newer version is in its place, or none. Does nothing while it is
-   * in no segment.
-   */
+  /** Forgets the record of a row that is in a segment: it was replaced or deleted. */
   free(row: number): void {
     if ((this.#made[row]?.segment ?? this.#columns?.segments[row]) === 0) return;
     this.#made[row] = undefined;
@@ -210,10 +200,7 @@ export class RecordPart {
   }
 }
 
-/**
- * The records of a segment, without bodies. Index keys are `undefined` where the segment has no
- * column.
- */
+/** The records of a segment, without bodies. Index keys are there where it has the column. */
 export function partOf(segment: Segment, columns: IndexColumns): RecordPart {
   const { number, keys, ranks, flags, stamps, sizes, remoteVersions } = segment;
   return new RecordPart({

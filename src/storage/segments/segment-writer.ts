@@ -18,9 +18,7 @@ export interface Written {
   readonly rows: SegmentContent['rows'];
 }
 
-/**
- * Builds the segments of a log, numbers them, and makes the operations that store and delete them.
- */
+/** Builds and numbers the segments of a log, and makes the operations on them. */
 export class SegmentWriter {
   /** The highest number so far. Invariant: no segment in storage has a higher one. */
   last = 0;
@@ -82,10 +80,7 @@ export class SegmentWriter {
   }
 }
 
-/**
- * Deletes segments, with their encoded documents; store by store, as a driver may join deletions of
- * adjacent keys.
- */
+/** Deletes segments with their bodies, store by store: drivers may join adjacent keys. */
 export function deletionsOf(keys: readonly StorageKey[]): StorageOperation[] {
   const stores = ['segments', 'bodies'] as const;
   return stores.flatMap((store) => keys.map((key) => ({ type: 'delete' as const, store, key })));

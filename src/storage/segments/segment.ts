@@ -12,17 +12,13 @@ import type { Watermark } from './watermarks.ts';
  */
 export const SEGMENT_SIZE = 96 * 1024;
 
-/** How large segments are, in the unit of {@link SEGMENT_SIZE}. */
 export interface SegmentSizes {
   /** A segment is cut at this size. */
   readonly full: number;
-  /**
-   * One below this size is small: it is one value, documents included, and compaction merges it.
-   */
+  /** One below this size is small: it is one value, and compaction merges it. */
   readonly small: number;
 }
 
-/** The sizes for a storage. */
 export function segmentSizes({ valueLimit }: Pick<Storage, 'valueLimit'>): SegmentSizes {
   const full = Math.min(SEGMENT_SIZE, valueLimit ?? SEGMENT_SIZE);
   return { full, small: (full * 2) / 3 };
@@ -35,10 +31,7 @@ export function segmentSizes({ valueLimit }: Pick<Storage, 'valueLimit'>): Segme
 export interface Segment {
   /** Position in the log: of two versions of a key the one with the higher number wins. */
   readonly number: number;
-  /**
-   * Number of the newest live segment when this was written, 0 for none: a gap in this chain is a
-   * lost segment.
-   */
+  /** Number of the newest live segment before it, 0 for none: a gap is a lost segment. */
   readonly after: number;
   /** Ignored unless the manifest names it: an import that is not complete. */
   readonly staged?: true | undefined;
@@ -66,16 +59,11 @@ export interface Segment {
   readonly blobBytes?: number | undefined;
   /** The checksum of each encoded document, wherever that is. */
   readonly checks: Uint32Array;
-  /**
-   * Inline encoded documents of a small segment; `undefined` where they are a value of their own.
-   */
+  /** Inline bodies of a small segment; `undefined` where they are a value of their own. */
   readonly bodies: readonly Body[] | undefined;
 }
 
-/**
- * Column names of indexes, by offset in {@link StoredRecord.indexKeys}; `undefined` for an unused
- * offset.
- */
+/** Column names by offset in {@link StoredRecord.indexKeys}; `undefined` for an unused one. */
 export type IndexColumns = readonly (string | undefined)[];
 
 /**
@@ -89,7 +77,6 @@ export interface SegmentBodies {
   readonly bodies: readonly (Body | undefined)[];
 }
 
-/** A segment with its encoded documents. */
 export interface WholeSegment {
   readonly segment: Segment;
   /** `undefined` in place of one that is damaged. */
@@ -110,7 +97,6 @@ interface ContentRows {
   stored(segment: Segment): void;
 }
 
-/** The content of a segment to build. */
 export interface SegmentContent {
   readonly deletes: readonly string[];
   /** Left empty where {@link rows} are columns still. */
@@ -241,7 +227,6 @@ export function indexedColumns(
   return Object.keys(indexed).length > 0 ? indexed : undefined;
 }
 
-/** The size of a segment's deletes. */
 export function deletesSize(deletes: readonly string[]): number {
   return deletes.reduce((size, key) => size + key.length, 0);
 }
@@ -254,7 +239,6 @@ export function columnOf(
   return column === undefined ? undefined : indexed?.[column];
 }
 
-/** The stamps of a record; `undefined` where it has none. */
 export function readStamps(stamps: Float64Array, index: number): Stamps | undefined {
   const at = index * 4;
   const four = [stamps[at], stamps[at + 1], stamps[at + 2], stamps[at + 3]] as unknown as Stamps;

@@ -129,10 +129,7 @@ function sideOf(
   return [flags, stamps, loaded.get(segment)?.bodies[index] as Body];
 }
 
-/**
- * Whether two versions are stored alike. Values that JSON does not keep are for the client to
- * compare.
- */
+/** Whether two versions are stored alike; the client compares what JSON does not keep. */
 function isSame(
   [flags, stamps, body]: RecordSide,
   [otherFlags, others, other]: RecordSide,
@@ -163,17 +160,13 @@ export async function findReadable(
   throw otherVersion(context.settings.name, version, own, `backup "${name}"`);
 }
 
-/**
- * Reads segments by number, in ascending order, without the bodies that are a value of their own.
- */
+/** Reads segments by ascending number, without the bodies that are a value of their own. */
 type ReadColumns = (
   numbers: readonly number[],
   take: (segment: Segment) => void,
 ) => Promise<unknown>;
 
-/** Where a list of segments has a record. */
 interface Place {
-  /** Number of the segment that has the last word. */
   readonly segment: number;
   /** Index in it, -1 where it deletes the record. */
   readonly index: number;
@@ -238,10 +231,7 @@ async function findMoved(
   return moved.sort((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
 }
 
-/**
- * What a segment says of keys, or of those alone that are suspects. Deletes apply before its
- * records.
- */
+/** What a segment says of keys, or of suspects alone. Deletes apply before its records. */
 function* placesIn(
   { number, keys, ranks, flags, stamps, deletes }: Segment,
   suspects?: { has(key: string): boolean },

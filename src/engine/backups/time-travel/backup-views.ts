@@ -20,12 +20,9 @@ import { findReadable } from './backup-diff.ts';
  */
 const IDLE_MS = 60_000;
 
-/** A backup that is open, or being opened. */
 interface View {
   readonly opening: Promise<OpenBackup>;
-  /** Numbers of the readers that have asked. */
   readonly readers: Set<number>;
-  /** Cancels the timer. */
   stopWaiting: () => void;
 }
 
@@ -57,7 +54,6 @@ export class BackupViews {
     return opened.execute(request);
   }
 
-  /** A reader reads no more. */
   end(reader: number): undefined {
     for (const [name, { readers }] of this.#open)
       if (readers.delete(reader) && readers.size === 0) this.#close(name);

@@ -35,7 +35,6 @@ interface LinkedMatch extends Match {
   readonly links: readonly (readonly unknown[])[];
 }
 
-/** A document that is shown. */
 export interface ShownDocument {
   match: Match;
   /** Known to the page by this number. */
@@ -57,14 +56,10 @@ interface Bucket {
   shown: readonly Match[];
 }
 
-/**
- * The documents that a live query shows of one collection: its own, or the partners that an include
- * shows. Changes of a document go to the buckets of its old and its new values.
- */
+/** The documents of one collection that a live query shows: its own, or partners. */
 export class LiveNode {
   readonly context: CollectionContext;
   readonly ask: LiveAsk;
-  /** The nodes of its includes. */
   readonly inner: readonly LiveNode[];
   /** Keys that changed and are not taken in. */
   touched = new Set<string>();
@@ -84,9 +79,7 @@ export class LiveNode {
   readonly #buckets = new ValueMap<Bucket>();
   /** Those that have to be read. */
   readonly #unread = new Set<Bucket>();
-  /** The buckets that a document is in. */
   readonly #bucketsOf = new Map<string, readonly Bucket[]>();
-  /** The buckets of each document of the node above. */
   readonly #owned = new Map<string, readonly Bucket[]>();
   /** Criteria without conditions on partners. */
   #criteria: object = {};
@@ -111,7 +104,6 @@ export class LiveNode {
     this.reload();
   }
 
-  /** All records may have changed. */
   reload(): void {
     for (const bucket of this.#buckets.items) this.#unread.add(bucket);
   }
@@ -120,7 +112,6 @@ export class LiveNode {
     return this.#unread.size > 0;
   }
 
-  /** The documents of a root, in order. */
   get list(): readonly Match[] {
     return this.#bucketAt('').shown;
   }
@@ -146,7 +137,6 @@ export class LiveNode {
     return (order?.compare(a.sort as never, b.sort as never) ?? 0) || a.record.rank - b.record.rank;
   }
 
-  /** Takes in the changes of records. */
   update(bodyOf: BodyOf): void {
     const keys = this.touched;
     this.touched = new Set();
@@ -180,7 +170,6 @@ export class LiveNode {
     else this.#bucketsOf.delete(key);
   }
 
-  /** The buckets that a version belongs to. */
   #bucketsFor(record: StoredRecord, bodyOf: BodyOf): Bucket[] {
     const { wanted, test } = this.compiled;
     if (!wanted(record)) return [];
@@ -211,7 +200,6 @@ export class LiveNode {
       : sameVersion(before.record, after.record);
   }
 
-  /** Shows the first documents of a bucket. */
   #show(bucket: Bucket): void {
     const before = bucket.shown;
     const after =
@@ -263,7 +251,6 @@ export class LiveNode {
     document.token = {};
   }
 
-  /** Notes the values that a document of the node above has. */
   link(owner: string, values: readonly unknown[]): void {
     const before = this.#owned.get(owner) ?? [];
     const after = [...new Set(values.map((value) => this.#bucketAt(value)))];
@@ -294,10 +281,7 @@ export class LiveNode {
     return bucket;
   }
 
-  /**
-   * Reads the buckets that are not loaded, by one query. What changes meanwhile is among
-   * {@link touched}.
-   */
+  /** Reads the buckets that are not loaded, by one query; {@link touched} has later changes. */
   *load(pace: Pace): Coroutine<void> {
     const { records } = this.context;
     const wanted = [...this.#unread];

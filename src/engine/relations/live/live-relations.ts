@@ -19,7 +19,6 @@ import { LiveNode, type ShownDocument } from './live-node.ts';
 const PART_LENGTH = 4096;
 const PART_SIZE = 1024 * 1024;
 
-/** A difference that is sent in parts. */
 interface Sending {
   readonly removed: readonly number[];
   readonly indexes: readonly number[];

@@ -1,4 +1,3 @@
-/** Starts a worker from the text of a script. */
 export function blobWorker(script: string, type: WorkerType = 'classic'): Worker {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   try {

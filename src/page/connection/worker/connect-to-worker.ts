@@ -7,7 +7,6 @@ import { SharedLeaderships } from '../shared-leaderships.ts';
 import type { EarlyWorker } from './early-worker.ts';
 import { workerEngine } from './worker-engine.ts';
 
-/** Settings of a connection's worker. */
 export interface WorkerSettings {
   /** The caller's own worker, or a function that makes one. */
   readonly worker: WorkerSource | undefined;
@@ -86,9 +85,7 @@ export function connectToMove(
   };
   return {
     access: { ...mover, start },
-    /**
-     * Allows no move from now on; resolves with whether an engine was started to move, once it has.
-     */
+    /** Allows no move from now on; resolves with whether an engine was started to move. */
     async decide() {
       isDecided = true;
       await moving;

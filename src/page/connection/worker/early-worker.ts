@@ -57,10 +57,7 @@ export class EarlyWorker {
     return start;
   }
 
-  /**
-   * Whether another client runs the engine. A page that cannot ask takes its chance: the worker
-   * ends if so.
-   */
+  /** Whether another client runs the engine. Where a page cannot ask, the worker finds out. */
   async #isLed(): Promise<boolean> {
     const { name, storage } = this.#settings;
     if (storage === 'memory') return false;

@@ -1,10 +1,7 @@
 import type { PartFiles } from '../../../protocol/parts.ts';
 import { blobWorker } from './blob-worker.ts';
 
-/**
- * Constants that bundlers define. They replace the literal text `import.meta.…` and drop the dead
- * branch.
- */
+/** Constants by which bundlers replace the literal text `import.meta.…`. */
 interface BundlerMeta {
   readonly webpack?: number;
   readonly env?: { readonly PROD?: boolean };
@@ -16,7 +13,6 @@ interface BundlerMeta {
  */
 declare const CAIRN_WORKER_FILE: true | undefined;
 
-/** The scripts of a worker. */
 export interface WorkerScripts {
   /**
    * Bundlers find the file by the expression `new Worker(new URL('./…', import.meta.url))` alone.

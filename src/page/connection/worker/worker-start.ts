@@ -22,7 +22,6 @@ export interface StartedWorker {
   readonly started: Started;
 }
 
-/** What came of a start. */
 export interface WorkerStart {
   /** `undefined` where no worker starts. */
   readonly started: StartedWorker | undefined;

@@ -83,9 +83,7 @@ function isUnordered(value: unknown): boolean {
   return isNaNValue(isDate(value) ? value.getTime() : value);
 }
 
-/**
- * Whether JavaScript's own `<` may compare the two: both strings, or both numbers of either kind.
- */
+/** Whether JavaScript's own `<` may compare the two. */
 function comparable(value: unknown, operand: Ordered): value is Ordered {
   return (
     typeof value === typeof operand || (typeof value === 'bigint' && typeof operand === 'number')

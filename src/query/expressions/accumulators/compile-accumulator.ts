@@ -56,14 +56,10 @@ export interface CompiledAccumulator {
   readonly make: (key?: unknown) => Accumulator;
   /** Those of many new groups. */
   readonly makeAll: () => States;
-  /**
-   * The same for groups that documents leave too; its results equal those of `make` bit by bit.
-   * `undefined` where the accumulator has none.
-   */
+  /** The same for groups that documents leave too; `undefined` where there is none. */
   readonly makeInvertible: ((key?: unknown) => InvertibleAccumulator) | undefined;
 }
 
-/** Compiles the operand of an accumulator. */
 type Compiler = (
   operand: unknown,
   place: string,

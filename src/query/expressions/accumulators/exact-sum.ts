@@ -19,7 +19,6 @@ export class ExactSum {
   #nans = 0;
   #ups = 0;
   #downs = 0;
-  /** How many numbers there are. */
   count = 0;
 
   /** Adds a number; other values are ignored. */
@@ -95,10 +94,7 @@ export function averageOf(sum: unknown, count: number): number | null {
   return count === 0 ? null : Number(sum) / count;
 }
 
-/**
- * The sums of many groups, each as exact: what two numbers hold is in columns, which takes half the
- * time that an object for each takes.
- */
+/** The exact sums of many groups, in columns: half the time that objects take. */
 export class SumStates implements States {
   #highs = new Float64Array(64);
   #lows = new Float64Array(64);

@@ -103,7 +103,6 @@ export class Ordered implements InvertibleAccumulator {
     return (atEnd ? found.reverse() : found).flat(1);
   }
 
-  /** The first of equal values each. */
   distinct(): unknown[] {
     const found: unknown[] = [];
     const leaves = this.#values;

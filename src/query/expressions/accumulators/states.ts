@@ -23,7 +23,6 @@ export interface States {
   result(group: number): unknown;
 }
 
-/** An object for each group. */
 export class StateList implements States {
   readonly #make: (key: unknown) => Accumulator;
   readonly #all: Accumulator[] = [];

@@ -27,12 +27,10 @@ import {
 import { countIn } from './selecting.ts';
 import { sortInSlices, sortStage } from './sorting.ts';
 
-/** A field of groups. */
 interface GroupField {
   readonly name: string;
   readonly place: string;
   readonly accumulator: CompiledAccumulator;
-  /** Its input. */
   readonly read: (document: object) => unknown;
   /** The path that it reads, where it reads nothing else. */
   readonly path: string | undefined;
@@ -40,7 +38,6 @@ interface GroupField {
   readonly unit: number | undefined;
 }
 
-/** A stage that makes groups. */
 export interface GroupStage extends Stage {
   readonly id: StageExpression;
   readonly fields: readonly GroupField[];

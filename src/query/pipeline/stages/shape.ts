@@ -101,7 +101,6 @@ function entriesOf(operand: unknown, place: string): [string, unknown][] {
 
 const isFlag = (value: unknown) => typeof value === 'boolean' || typeof value === 'number';
 
-/** Reads the fields of a stage. */
 class ShapeReading {
   readonly root = new Shape();
   readonly roots = new Set<string>();
@@ -193,7 +192,6 @@ function shaping(shape: Shape, keeps: boolean): (documents: Documents) => Docume
     });
 }
 
-/** A copy with the fields that are kept. */
 function projectFields(fields: Fields, { rules }: Shape, keeps: boolean): Fields {
   const result: Fields = {};
   for (const key of Object.keys(fields)) {
@@ -303,7 +301,6 @@ function valueAt(document: Fields, segments: readonly string[]): unknown {
   return value;
 }
 
-/** A copy with a value at a path. */
 export function withValue(
   fields: Fields,
   [first, ...rest]: readonly string[],

@@ -3,7 +3,6 @@ import { compileSort, type SortKey, type SortOrder } from '../../sort/compile-so
 import { BATCH, type PipelineRun } from '../run.ts';
 import { type CompileStage, type Documents, gathering, type Sink, type Stage } from '../stage.ts';
 
-/** A stage that sorts. */
 export interface SortStage extends Stage {
   readonly order: SortOrder;
 }

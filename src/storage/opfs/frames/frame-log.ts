@@ -109,10 +109,7 @@ export class FrameLog {
     this.end = write.end;
   }
 
-  /**
-   * The same, unless it is noted already. A long file gets a table: the next opening need not read
-   * the heads before it.
-   */
+  /** The same, unless it is noted already. A long file gets a table for the next opening. */
   mark(): void {
     if (this.#noted === this.end) return;
     const at = this.end;

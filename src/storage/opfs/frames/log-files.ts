@@ -86,9 +86,7 @@ export class LogFiles {
     }
   }
 
-  /**
-   * Copies some of the live values to the other file, and makes it the live one when it has all.
-   */
+  /** Copies some of the live values to the other file, which becomes the live one with all. */
   #compact(): void {
     const [live, spare] = this.#files;
     this.#compaction ??= new Compaction(live, spare);
@@ -112,7 +110,6 @@ export class LogFiles {
     live.truncate(0);
   }
 
-  /** Empties the database. */
   clear(): void {
     this.#compaction = undefined;
     for (const file of this.#files) file.truncate(0);
@@ -197,10 +194,7 @@ const FORMAT = 1;
 /** Bytes of the header that its checksum covers. */
 const COVERED = 16;
 
-/**
- * The generation of a file, 0 if it has no valid header: it is empty, or its compaction did not
- * end.
- */
+/** The generation of a file, 0 if it has no valid header. */
 function readGeneration(file: SyncFile): number {
   const bytes = readRange(file, 0, FILE_START);
   if (bytes.length < FILE_START) return 0;
@@ -219,10 +213,7 @@ function readGeneration(file: SyncFile): number {
   return view.getFloat64(8, true);
 }
 
-/**
- * Makes a file the live one: that of the highest generation. It has no table then
- * (`frame-table.ts`).
- */
+/** Makes a file the live one: that of the highest generation, without a table. */
 function writeGeneration(file: SyncFile, generation: number): void {
   const bytes = new Uint8Array(FILE_START);
   const view = new DataView(bytes.buffer);
