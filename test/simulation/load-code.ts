@@ -2,6 +2,7 @@
 // simulated clock goes on meanwhile.
 const modules = import.meta.glob<unknown>([
   '../../src/{page,engine,storage}/**/*.ts',
+  '../../src/query/expressions/part.ts',
   '!**/worker/*.ts',
 ]);
 

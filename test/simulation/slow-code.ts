@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
 import { wait } from '../../src/async/coroutine.ts';
 import { parts } from '../../src/engine/parts.ts';
 import { loadFailed } from '../../src/errors/errors.ts';
@@ -27,8 +28,9 @@ export function slowCode(seed: number, world: World, mayFail: () => boolean): ()
     try {
       await new Promise<void>((resolve) => world.after(random.between(0, 150), undefined, resolve));
       if (mayFail() && random.chance(failures)) loadFailed(new Error('offline'));
+      const code = (await load.call(parts, name)) as never;
       loaded.add(name);
-      return (await load.call(parts, name)) as never;
+      return code;
     } finally {
       loading.delete(name);
     }
@@ -53,4 +55,30 @@ export function slowCode(seed: number, world: World, mayFail: () => boolean): ()
     need.mockRestore();
     has.mockRestore();
   };
+}
+
+/** A simulation whose transactions are tried again. */
+interface Seeded {
+  readonly world: World;
+  readonly mayLackCode: () => boolean;
+  run(): Promise<string[]>;
+}
+
+/** Runs one in which waiting, chance and the arrival of code follow from the seed. */
+export async function runSeeded(seed: number, simulation: Seeded): Promise<string[]> {
+  const { world, mayLackCode } = simulation;
+  const random = new Random(seed);
+  // What the function of a transaction waits for when it runs again.
+  const after = vi
+    .spyOn(systemClock, 'after')
+    .mockImplementation((ms, call) => world.after(ms, undefined, call));
+  const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
+  const endSlowCode = slowCode(seed, world, mayLackCode);
+  try {
+    return await simulation.run();
+  } finally {
+    after.mockRestore();
+    chance.mockRestore();
+    endSlowCode();
+  }
 }

@@ -1,9 +1,6 @@
-import { vi } from 'vitest';
-import { systemClock } from '../../src/async/clock.ts';
 import type { State } from '../serializability/history.ts';
-import { Random } from '../setup/random.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
-import { slowCode } from './slow-code.ts';
+import { runSeeded } from './slow-code.ts';
 import { Tab } from './tab.ts';
 import { type SaveOptions, TransactionClient } from './transaction-client.ts';
 import { checkHistories, type Incident } from './transaction-histories.ts';
@@ -52,23 +49,8 @@ const MISFORTUNES: readonly Misfortune[] = [
  *
  * @returns what went wrong; nothing, if all is well.
  */
-export async function runTransactions(
-  seed: number,
-  trace?: (line: string) => void,
-): Promise<string[]> {
-  const simulation = new TransactionSimulation(seed, trace);
-  const random = new Random(seed);
-  // What the function of a transaction waits for when it runs again.
-  const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
-  const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
-  const endSlowCode = slowCode(seed, simulation.world, simulation.mayLackCode);
-  try {
-    return await simulation.run();
-  } finally {
-    after.mockRestore();
-    chance.mockRestore();
-    endSlowCode();
-  }
+export function runTransactions(seed: number, trace?: (line: string) => void): Promise<string[]> {
+  return runSeeded(seed, new TransactionSimulation(seed, trace));
 }
 
 class TransactionSimulation {
@@ -97,8 +79,6 @@ class TransactionSimulation {
 
   /** Only while something happens: then code comes, as a user comes online again. */
   readonly mayLackCode = (): boolean => this.world.now < this.#restsAt;
-
-  readonly after: typeof systemClock.after = (ms, call) => this.world.after(ms, undefined, call);
 
   async run(): Promise<string[]> {
     const { random } = this.world;
