@@ -31,8 +31,8 @@ const SAVING = [{}, { save_timeout: 0.05 }, { save_timeout: 1, save_directly_aft
 
 /**
  * Runs tabs that look into two collections, once and live, while transactions of all tabs write one
- * token to documents of both. Tabs end and freeze, storage fails, code comes late. Whatever of the
- * transactions is lost with a tab, each is there as a whole or not at all: no result may mix tokens.
+ * token to documents of both. Tabs end and freeze, storage fails, code comes late. A transaction may
+ * be lost with its tab, as a whole: no result may mix tokens.
  *
  * @returns what went wrong; nothing, if all is well.
  */
