@@ -2,14 +2,16 @@ import { formatNumber } from './format.ts';
 import './bars.css';
 
 interface BarsProps {
+  /** As many as come: their room is there before them. */
+  readonly rows?: number;
   readonly bars: readonly { readonly name: string; readonly value: number }[];
 }
 
 /** Named numbers, drawn as bars. */
-export function Bars({ bars }: BarsProps) {
+export function Bars({ bars, rows = 0 }: BarsProps) {
   const longest = Math.max(...bars.map(({ value }) => value));
   return (
-    <dl class="bars">
+    <dl class="bars" style={{ '--rows': rows }}>
       {bars.map(({ name, value }, place) => (
         <div key={place}>
           <dt>{name}</dt>

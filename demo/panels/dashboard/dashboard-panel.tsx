@@ -28,23 +28,30 @@ export function DashboardPanel() {
       lead="Totals and joins are computed in the worker and kept up to date by differences. Send an order, here or in another tab: every figure follows."
     >
       <Problem text={error?.message} />
-      {orders === 0 ? (
+      {orders === 0 && (
         <section class="card dashboard-empty">
           <FillShop />
         </section>
-      ) : (
+      )}
+      {orders !== undefined && orders > 0 && (
         <div class="dashboard">
           <Totals shop={shop.value} />
           <OpenOrders shop={shop.value} />
         </div>
       )}
-      <CodeSection>
-        <CodeSample title="Relate the collections" source={relateSource} />
-        <CodeSample title="Live totals" source={totalsSource} />
-        <CodeSample title="Live orders with customers and products" source={openSource} />
-        <CodeSample title="Send an order" source={sendSource} />
-      </CodeSection>
+      {orders !== undefined && <Code key={`${orders > 0}`} />}
     </PanelFrame>
+  );
+}
+
+function Code() {
+  return (
+    <CodeSection>
+      <CodeSample title="Relate the collections" source={relateSource} />
+      <CodeSample title="Live totals" source={totalsSource} />
+      <CodeSample title="Live orders with customers and products" source={openSource} />
+      <CodeSample title="Send an order" source={sendSource} />
+    </CodeSection>
   );
 }
 
@@ -58,6 +65,7 @@ function Totals({ shop }: { shop: RelatedShop }) {
       <section class="card" aria-labelledby="states-title" data-part="states">
         <h2 id="states-title">Orders by status</h2>
         <Bars
+          rows={4}
           bars={(states.data ?? []).map(({ _id, orders }) => ({ name: `${_id}`, value: orders }))}
         />
         <Problem text={states.error?.message} />
@@ -65,6 +73,7 @@ function Totals({ shop }: { shop: RelatedShop }) {
       <section class="card" aria-labelledby="months-title" data-part="months">
         <h2 id="months-title">Orders by month</h2>
         <Bars
+          rows={12}
           bars={(ofMonths.data ?? []).map(({ _id, orders }) => ({
             name: months.format(_id as Date),
             value: orders,

@@ -18,9 +18,9 @@ export function OpenOrders({ shop }: { shop: RelatedShop }) {
     <section class="card" aria-labelledby="open-title" data-part="open-orders">
       <h2 id="open-title">Next to send</h2>
       <ul class="open-orders">
-        {data.map((order) => (
-          <li key={order._id}>
-            <p>
+        {data.map((order, place) => (
+          <li key={place}>
+            <p key={order._id}>
               <strong class="figures">{order.number}</strong> {order.buyer?.name ?? 'unknown'},{' '}
               {order.buyer?.address.city}
               <br />

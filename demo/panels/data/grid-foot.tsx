@@ -5,12 +5,13 @@ import { editing, lastDrop, redoLast, undoLast } from './actions.ts';
 export function GridFoot({ problem }: { problem: string }) {
   const { can_undo, can_redo, undo_label } = editing().state.value;
   const dropped = lastDrop.value;
+  const text = dropped ? dropped.text : undo_label;
   return (
     <div class="grid-foot small">
       <p class="grid-done" data-part="last-done">
         {!problem && (
           <>
-            <span>{dropped ? dropped.text : undo_label}</span>
+            <span key={text}>{text}</span>
             {can_redo && !dropped && (
               <button type="button" class="link-button" onClick={redoLast}>
                 Redo

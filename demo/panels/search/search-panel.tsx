@@ -1,5 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { DocumentCollection } from 'cairndb';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { cities, connection } from '../../database/database.ts';
 import { CodeSample, CodeSection } from '../../parts/code-sample.tsx';
@@ -83,7 +84,7 @@ function Manual({ problem }: { problem: { value: string | undefined } }) {
     <>
       <Typed label={`Search ${sections.data ?? 0} sections`} typed={typed} />
       <Problem text={found.error?.message} />
-      <ol class="search-hits" aria-label="Hits">
+      <Hits answer={found.data} none="No section has these words.">
         {found.data?.map(({ document, matches = {} }) => (
           <li key={document._id}>
             <h2>
@@ -100,8 +101,7 @@ function Manual({ problem }: { problem: { value: string | undefined } }) {
             </p>
           </li>
         ))}
-      </ol>
-      {found.data?.length === 0 && <p class="soft">No section has these words.</p>}
+      </Hits>
     </>
   );
 }
@@ -120,7 +120,10 @@ function Cities() {
     <>
       <Typed label={`Search ${(count.data ?? 0).toLocaleString('en')} cities`} typed={typed} />
       <Problem text={found.error?.message} />
-      <ol class="search-hits" aria-label="Hits">
+      <Hits
+        answer={found.data}
+        none={count.data ? 'No city has these words.' : 'Load the cities in Data first.'}
+      >
         {found.data?.map(({ document, matches = {} }) => (
           <li key={document._id}>
             <h2>
@@ -131,13 +134,28 @@ function Cities() {
             </h2>
           </li>
         ))}
-      </ol>
-      {found.data?.length === 0 && (
-        <p class="soft">
-          {count.data ? 'No city has these words.' : 'Load the cities in Data first.'}
-        </p>
-      )}
+      </Hits>
     </>
+  );
+}
+
+interface HitsProps {
+  readonly answer: readonly unknown[] | undefined;
+  /** Said where there are none. */
+  readonly none: string;
+  readonly children: ComponentChildren;
+}
+
+/** Each answer is a list of its own: reading goes on at its top, and nothing moves within it. */
+function Hits({ answer, none, children }: HitsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <section class="search-results" tabIndex={0} aria-label="Results">
+      <ol key={answer} class="search-hits" aria-label="Hits">
+        {children}
+      </ol>
+      {answer?.length === 0 && <p class="soft">{none}</p>}
+    </section>
   );
 }
 
