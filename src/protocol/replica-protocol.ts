@@ -178,7 +178,11 @@ export interface ReplicaOperations {
        */
       readonly refused?: boolean | 'look';
     };
-    reply: { readonly rows: readonly LocalRow[]; readonly pending: number };
+    reply: {
+      readonly rows: readonly LocalRow[];
+      /** Changes that were met and are not saved. */
+      readonly unsaved: number;
+    };
   };
   /**
    * Applies states of the server. Replies with the rows that a local change conflicts with, which

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { http, mergeFields, type ReplicationOptions } from '../../src/replication/index.ts';
 import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import { createHandler, memory } from '../../src/server/index.ts';
@@ -8,7 +8,10 @@ import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
-afterEach(closeDevices);
+afterEach(async () => {
+  await closeDevices();
+  vi.restoreAllMocks();
+});
 
 const MEGABYTE = 1024 * 1024;
 
@@ -18,7 +21,7 @@ const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 class Office {
   readonly requests: string[] = [];
   /** Runs before a request arrives, and with its answer. */
-  before: (url: string) => void = () => undefined;
+  before: (url: string) => void | Promise<void> = () => undefined;
   answered: (url: string, response: Response) => Response = (_, response) => response;
   readonly documents = memory();
   readonly remote;
@@ -31,7 +34,7 @@ class Office {
     this.remote = http({
       url: 'https://example.com/orders',
       fetch: (async (url: string, init: RequestInit) => {
-        this.before(url);
+        await this.before(url);
         this.requests.push(
           `${init.method} ${url
             .replace(/device=[\w-]+/, '')
@@ -291,6 +294,113 @@ test('a file stays here until a document of the server names it', async () => {
   // The server has it for a day, and gives it to nobody.
   await b.sync.file('other', 'photo');
   expect(await bytesOf(await b.sync.file('own', 'photo'))).toEqual(new Uint8Array(photo));
+});
+
+/** Requests for files wait from now on. @returns a function that lets them go on. */
+function holdFiles(office: Office): () => void {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  office.before = (url) => (url.includes('/files/') ? released : undefined);
+  return release;
+}
+
+test('other changes do not wait for files, in either direction', async () => {
+  const office = new Office();
+  const [a, b] = [office.device(), office.device()];
+  await Promise.all([a.settled(), b.settled()]);
+  const release = holdFiles(office);
+  for (const _id of ['1', '2'])
+    await a.orders.insert({ _id, photo: new Blob([randomBytes(5000)]) });
+  await a.orders.insert({ _id: 'before' });
+  const onServer = async () =>
+    (await office.documents.read('orders', ['1', '2', 'before', 'after'])).map(({ id }) => id);
+  await expect.poll(onServer).toEqual(['before']);
+  await expect.poll(() => a.sync.status.files?.uploads).toBe(2);
+  await a.orders.insert({ _id: 'after' });
+  await expect.poll(onServer).toEqual(['before', 'after']);
+  await b.orders.insert({ _id: 'theirs' });
+  await expect.poll(() => a.orders.get('theirs'), { timeout: 20_000 }).toBeTruthy();
+  expect(a.sync.status).toMatchObject({ state: 'pushing', pending: 2, files: { uploads: 2 } });
+  release();
+  await a.settled();
+  expect((await onServer()).sort()).toEqual(['1', '2', 'after', 'before']);
+  expect([office.count('PUT'), a.sync.status.files?.uploads]).toEqual([2, 0]);
+});
+
+test('pause() ends what is being sent', async () => {
+  const office = new Office();
+  const a = office.device();
+  await a.settled();
+  const release = holdFiles(office);
+  for (const _id of ['1', '2'])
+    await a.orders.insert({ _id, photo: new Blob([randomBytes(5000)]) });
+  await expect.poll(() => a.sync.status.files?.uploads).toBe(2);
+  a.sync.pause();
+  release();
+  await a.orders.insert({ _id: '3', photo: new Blob([randomBytes(5000)]) });
+  await a.db.save();
+  expect(office.count('PUT')).toBe(0);
+  expect(a.sync.status.pending).toBe(3);
+  a.sync.resume();
+  await a.settled();
+  expect(office.count('PUT')).toBe(3);
+});
+
+test('documents without files are pushed many at a time', async () => {
+  const office = new Office();
+  const a = office.device();
+  await a.settled();
+  a.sync.pause();
+  office.requests.length = 0;
+  await a.orders.insertMany(Array.from({ length: 2000 }, (_, n) => ({ _id: `${n}` })));
+  a.sync.resume();
+  await a.settled();
+  expect(office.requests.filter((one) => one.endsWith('/push')).length).toBeLessThan(9);
+});
+
+test('a file waits no more once its document is deleted, and goes after a day', async () => {
+  const office = new Office();
+  const database = { name: crypto.randomUUID(), storage: faultyDriver() } as never;
+  let a = office.device('lazy', database);
+  await a.settled();
+  const release = holdFiles(office);
+  const photo = randomBytes(5000);
+  await a.orders.insert({ _id: '1', photo: new Blob([photo]) });
+  await expect.poll(async () => (await a.orders.get('1'))?.photo).toEqual(placeholder(photo));
+  a.sync.pause();
+  release();
+  const { photo: named } = await a.orders.get('1');
+  await a.orders.delete('1');
+  a.sync.resume();
+  await a.settled();
+  expect([a.sync.status.files?.uploads, office.count('PUT')]).toEqual([0, 0]);
+  // Put back, as undo does.
+  await a.orders.insert({ _id: '1', photo: named });
+  await a.settled();
+  expect(office.count('PUT')).toBe(1);
+  await a.close();
+  a = office.device('lazy', database);
+  await a.settled();
+  expect(await bytesOf(await a.sync.file('1', 'photo'))).toEqual(new Uint8Array(photo));
+  await a.close();
+  // One that nobody puts back.
+  a = office.device('lazy', database);
+  office.before = (url) =>
+    url.includes('/files/') ? Promise.reject(new TypeError('lost')) : undefined;
+  const other = randomBytes(5000);
+  await a.orders.insert({ _id: '2', photo: new Blob([other]) });
+  await expect.poll(async () => (await a.orders.get('2'))?.photo).toEqual(placeholder(other));
+  await a.orders.delete('2');
+  await a.close();
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * 86_400_000);
+  a = office.device('lazy', database);
+  const files = new a.db.Collection({ name: 'orders files', type: 'DOCUMENT_BASED' });
+  expect(await files.get(hashOf(other))).toBeTruthy();
+  await a.settled();
+  await expect.poll(() => files.get(hashOf(other))).toBeFalsy();
+  expect(await bytesOf(await a.sync.file('1', 'photo'))).toEqual(new Uint8Array(photo));
 });
 
 test('what stands for a file is merged as a whole', () => {

@@ -139,17 +139,18 @@ export class ReplicaRequests {
     const { records } = this.#context;
     const skipped = new Set(skip);
     const ids: string[] = [];
+    let unsaved = 0;
     for (const id of replica.dirty) {
       if (ids.length === limit) break;
       if ((replica.refusal(id) !== undefined) !== (refused === true) || skipped.has(id)) continue;
       // A change that a crash could lose must not be on the server.
       if (records.table.get(id)?.segment !== 0 && replica.log.isSaved(id)) ids.push(id);
+      else unsaved++;
     }
-    const { pending } = replica.standing;
     const rows = yield* this.#rows(replica, ids, !refused);
     // A crash behind the push must not forget it.
     if (!refused) yield replica.save();
-    return { rows, pending };
+    return { rows, unsaved };
   }
 
   /** The documents, with the versions that they derive from. */

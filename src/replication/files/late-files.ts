@@ -51,7 +51,7 @@ export class LateFiles {
       this.#access.owner as unknown as DatabaseClient,
       collection as DocumentCollection<object>,
       files as FilesSettings,
-      () => new RemoteCalls(remote, this.#ended.signal, this.#clock),
+      (ended = this.#ended.signal) => new RemoteCalls(remote, ended, this.#clock),
       this.#events,
     );
     this.#events.changed();

@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { toHex } from '../../codec/exact-json/base64.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
-import { type FileRef, freeBytes } from '../protocol/files.ts';
+import { type FileRef, freeBytes, refsIn } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 
 interface KnownFile {
@@ -24,6 +24,9 @@ interface FilePart {
   readonly _id: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** A file that no document names is kept for so long: what was deleted may be put back. */
+const KEPT_MS = 86_400_000;
 
 /** Files are looked at for their limit after so many. */
 const LOOK_AFTER = 100;
@@ -122,7 +125,19 @@ export class LocalFiles {
     return isHere;
   }
 
+  /** Removes files that were not sent, and that no document names. */
+  async removeUnnamed(documents: AsyncIterable<object>): Promise<void> {
+    const used = { $lt: Date.now() - KEPT_MS };
+    const old = await this.#files.filter({ isSent: false, used });
+    const unnamed = new Map(old.map((file) => [file._id, file.size]));
+    if (unnamed.size === 0) return;
+    for await (const document of documents)
+      for (const { sha256 } of refsIn(document)) unnamed.delete(sha256);
+    for (const [sha256, size] of unnamed) await this.remove({ sha256, size });
+  }
+
   async remove({ sha256, size }: Pick<FileRef, 'sha256' | 'size'>): Promise<void> {
+    this.unsent.delete(sha256);
     await this.#files.delete(sha256);
     for (let at = 0; at < size; at += PART_BYTES) await this.#parts.delete(partName(sha256, at));
   }

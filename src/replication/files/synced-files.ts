@@ -1,17 +1,19 @@
 import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Clock } from '../../async/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
+import { orAborted } from '../../page/sending/call-arguments.ts';
 import { getAt } from '../../query/path/value-path.ts';
 import {
   contentOf,
+  countContent,
   type FileProgress,
   type FileRef,
   type FilesSettings,
   type FilesStatus,
   freeBytes,
-  hasContent,
   type RoundFiles,
   refOf,
   refsIn,
@@ -27,10 +29,16 @@ export interface FilesEvents {
   changed(): void;
 }
 
+/** The calls to the remote, which a signal ends, or the end of the replication. */
+type CallsWith = (signal?: AbortSignal) => RemoteCalls;
+
 /** Errors of one file: others go on. */
 const OF_FILE: ReadonlySet<string> = new Set([
   ...['remote_refused', 'remote_too_large', 'remote_forbidden', 'answer_invalid', 'file_damaged'],
 ]);
+
+/** Files are sent for so long before a round looks for other changes. */
+const BESIDE_MS = 2000;
 
 /** So often a file is sent again that the server says it does not have. */
 const MOST_SENDS = 3;
@@ -40,11 +48,17 @@ export class SyncedFiles implements RoundFiles {
   readonly #collection: DocumentCollection<object>;
   readonly #local: LocalFiles;
   readonly #settings: FilesSettings;
-  readonly #calls: () => RemoteCalls;
+  readonly #calls: CallsWith;
   readonly #events: FilesEvents;
   readonly #loading = new Map<string, Promise<void>>();
   /** Files that come by themselves. */
   readonly #wanted = new Map<string, FileRef>();
+  /** Documents that wait, and for how many files. */
+  readonly #waiting = new Map<string, number>();
+  /** Whether all that have changed were looked at: {@link LocalFiles.unsent} has others, too. */
+  #isListed = false;
+  #sending: Promise<void> | undefined;
+  #interrupt: () => void = () => undefined;
   /** Why a file cannot be sent. */
   readonly #refused = new Map<string, string>();
   readonly #sends = new Map<string, number>();
@@ -57,7 +71,7 @@ export class SyncedFiles implements RoundFiles {
     local: LocalFiles,
     collection: DocumentCollection<object>,
     settings: FilesSettings,
-    calls: () => RemoteCalls,
+    calls: CallsWith,
     events: FilesEvents,
   ) {
     this.#local = local;
@@ -71,7 +85,7 @@ export class SyncedFiles implements RoundFiles {
   static async open(
     client: DatabaseClient,
     collection: DocumentCollection<object>,
-    ...rest: readonly [FilesSettings, () => RemoteCalls, FilesEvents]
+    ...rest: readonly [FilesSettings, CallsWith, FilesEvents]
   ): Promise<SyncedFiles> {
     const local = await new LocalFiles(client, collection.name).open();
     return new SyncedFiles(local, collection, ...rest);
@@ -79,41 +93,94 @@ export class SyncedFiles implements RoundFiles {
 
   get status(): FilesStatus {
     const downloads = new Set([...this.#loading.keys(), ...this.#wanted.keys()]);
-    const uploads = [...this.#local.unsent].filter((sha256) => !this.#sent.has(sha256));
-    return { uploads: uploads.length, downloads: downloads.size };
+    let uploads = 0;
+    for (const files of this.#waiting.values()) uploads += files;
+    if (!this.#isListed) uploads ||= this.#local.unsent.size;
+    return { uploads, downloads: downloads.size };
   }
 
   deviceFor(document: object | null | undefined): string | undefined {
     return refsIn(document).length > 0 ? this.#local.device : undefined;
   }
 
-  async outgoing(documents: readonly { readonly _id: string }[]): Promise<void> {
-    const { above } = this.#settings;
-    for (const document of documents) {
-      let refs = refsIn(document);
-      if (hasContent(document, above)) {
-        const without = await this.#collection.modify(document._id, async (present) => {
-          const keep = (content: Blob) => this.#local.keep(content);
-          return (await withoutContent(present, above, keep)) as object;
-        });
-        this.#events.changed();
-        refs = refsIn(without);
-      }
-      for (const ref of refs) if (this.#isUnsent(ref)) await this.#send(ref);
-    }
+  waiting(): Iterable<string> {
+    return this.#waiting.keys();
   }
 
-  verdict(document: object | null | undefined): true | false | string {
+  verdict(id: string, document: object | null | undefined): boolean | string {
     if (!document) return true;
     const refs = refsIn(document);
     const refused = refs.find(({ sha256 }) => this.#refused.has(sha256));
     if (refused) return this.#refused.get(refused.sha256) as string;
-    if (hasContent(document, this.#settings.above)) return false;
-    return !refs.some((ref) => this.#isUnsent(ref));
+    const count = countContent(document, this.#settings.above) + this.#unsentOf(refs).length;
+    if (count > 0) this.#waiting.set(id, count);
+    return count === 0;
   }
 
-  #isUnsent({ sha256 }: FileRef): boolean {
-    return this.#local.unsent.has(sha256) && !this.#sent.has(sha256);
+  #unsentOf(refs: readonly FileRef[]): readonly FileRef[] {
+    return refs.filter(({ sha256 }) => this.#local.unsent.has(sha256) && !this.#sent.has(sha256));
+  }
+
+  /** All documents were looked at that have changed. */
+  caughtUp(): void {
+    if (this.#isListed) return;
+    this.#isListed = true;
+    this.#events.changed();
+    this.#local.removeUnnamed(this.#all()).catch(() => undefined); // or another time
+  }
+
+  #all(): AsyncIterable<object> {
+    return this.#collection.each({}, { archived: true });
+  }
+
+  /**
+   * Sends files that documents wait for, beside rounds: resolves when all are sent, after a while,
+   * or as soon as something else has changed.
+   *
+   * @returns whether there was one.
+   */
+  async send(clock: Clock, signal: AbortSignal): Promise<boolean> {
+    if (this.#waiting.size === 0) return false;
+    this.#sending ??= this.#sendAll(signal).finally(() => {
+      this.#sending = undefined;
+    });
+    this.#sending.catch(() => undefined);
+    let cancel: (() => void) | undefined;
+    const pause = new Promise<void>((resolve) => {
+      this.#interrupt = resolve;
+      cancel = clock.after(BESIDE_MS, resolve, true);
+    });
+    try {
+      await orAborted(Promise.race([this.#sending, pause]), signal);
+    } finally {
+      cancel?.();
+    }
+    return true;
+  }
+
+  /** What has changed shall not wait for files. */
+  interrupt(): void {
+    this.#interrupt();
+  }
+
+  async #sendAll(signal: AbortSignal): Promise<void> {
+    const { above } = this.#settings;
+    for (const id of this.#waiting.keys()) {
+      let document: object | undefined = await this.#collection.get(id);
+      if (countContent(document, above) > 0)
+        document = await this.#collection.modify(id, async (present) => {
+          const keep = (content: Blob) => this.#local.keep(content);
+          return (await withoutContent(present, above, keep)) as object;
+        });
+      for (let refs = this.#unsentOf(refsIn(document)); refs[0]; refs = this.#unsentOf(refs)) {
+        this.#waiting.set(id, refs.length);
+        this.#events.changed();
+        await this.#send(refs[0], signal);
+        if (this.#refused.has(refs[0].sha256)) break;
+      }
+      this.#waiting.delete(id);
+      this.#events.changed();
+    }
   }
 
   async resend(document: object | null | undefined): Promise<boolean> {
@@ -151,9 +218,7 @@ export class SyncedFiles implements RoundFiles {
     this.#isFetching = true;
     try {
       // A page may have ended before all were here.
-      if (!this.#hasLooked)
-        for await (const document of this.#collection.each({}, { archived: true }))
-          this.#want([document]);
+      if (!this.#hasLooked) for await (const document of this.#all()) this.#want([document]);
       this.#hasLooked = true;
       for (const ref of this.#wanted.values()) {
         await this.#load(ref).catch((error: unknown) => {
@@ -177,11 +242,11 @@ export class SyncedFiles implements RoundFiles {
     return this.#local.content(ref);
   }
 
-  async #send(ref: FileRef): Promise<void> {
+  async #send(ref: FileRef, ended: AbortSignal): Promise<void> {
     const { sha256, size } = ref;
     const { device } = this.#local;
     const call = <T>(ask: (files: RemoteFiles, signal: AbortSignal) => Promise<T>) =>
-      this.#calls().files(ask);
+      this.#calls(ended).files(ask);
     try {
       let at = await call((files, signal) => files.received(ref, device, { signal }));
       // One that says that it has less each time would be asked for ever.

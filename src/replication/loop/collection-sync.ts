@@ -308,12 +308,15 @@ export class CollectionSync {
       events: {
         ...this.#events,
         // pause() and resume() meanwhile have asked for another round.
-        caughtUp: () => void (signal.aborted || this.#loop.caughtUp()),
+        caughtUp: () => {
+          files?.caughtUp();
+          if (!signal.aborted) this.#loop.caughtUp();
+        },
       },
     };
     let [from, parts] = [checkpoint, scopes];
-    for (let pushed = 1; pushed > 0; ) {
-      pushed = 0;
+    for (let goesOn = true; goesOn; ) {
+      goesOn = false;
       if (direction !== 'push') {
         enter('pulling');
         parts &&= await pullScopes(context, parts);
@@ -323,8 +326,9 @@ export class CollectionSync {
       enter('pushing');
       // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody
       // later.
-      pushed = await this.#push.run(context);
-      if (direction === 'push') break;
+      const pushed = await this.#push.run(context);
+      const isSending = await files?.send(clock, signal);
+      goesOn = isSending || (direction !== 'push' && pushed > 0);
     }
     this.#checkpoint = from;
     // Not part of the round: changes must not wait for them. What fails comes with the next one.
@@ -339,7 +343,10 @@ export class CollectionSync {
     const before = this.#report;
     this.#report = report;
     const isNew = report.pending > (before?.pending ?? 0);
-    if (isNew && this.#settings.direction !== 'pull') this.#loop.noteChange();
+    if (isNew && this.#settings.direction !== 'pull') {
+      this.#loop.noteChange();
+      this.#files?.now?.interrupt();
+    }
     const known = before?.opening === report.opening ? before.asked : 0;
     if (report.asked > known && this.#isAsked) this.#loop.wake();
     this.#show();

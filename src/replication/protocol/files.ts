@@ -26,7 +26,7 @@ export interface FileProgress {
 
 /** Files that wait, in this page. */
 export interface FilesStatus {
-  /** Files that the server does not have yet. */
+  /** Files that documents wait for, as the server does not have them yet. */
   readonly uploads: number;
   /** Files that are being loaded, or wait for it. */
   readonly downloads: number;
@@ -43,17 +43,14 @@ type Document = object | null | undefined;
 
 /** The files of documents, as a round sees them. */
 export interface RoundFiles {
-  /**
-   * Moves the content of documents into files, and sends the files: before the documents that name
-   * them.
-   */
-  outgoing(documents: readonly { readonly _id: string }[]): Promise<void>;
+  /** The ids of documents that wait until their files are on the server. */
+  waiting(): Iterable<string>;
   /** Documents have come: their files follow, where they are to. */
   incoming(documents: readonly Document[]): Promise<void>;
   /** The server has documents, and so keeps the files that they name. */
   named(documents: readonly Document[]): Promise<void>;
-  /** Whether a document can be pushed: a reason, if never; `false`, if not yet. */
-  verdict(document: Document): true | false | string;
+  /** Whether a document can be pushed: a reason, if never; `false`: it waits for its files. */
+  verdict(id: string, document: Document): boolean | string;
   /** Sends the files of a document again that the server lacks. @returns whether it will. */
   resend(document: Document): Promise<boolean>;
   /** What proves to the server that this device has a file; `undefined` for one without files. */
@@ -95,11 +92,12 @@ export function contentOf(value: unknown, above: number): Blob | undefined {
   return new Blob([value as ArrayBuffer]);
 }
 
-/** Whether a document has content that goes into files. */
-export function hasContent(value: unknown, above: number): boolean {
-  if (contentOf(value, above)) return true;
+/** How much of a document is content that goes into files. */
+export function countContent(value: unknown, above: number): number {
+  if (contentOf(value, above)) return 1;
   const isInside = Array.isArray(value) || isPlainObject(value);
-  return isInside && Object.values(value as object).some((inner) => hasContent(inner, above));
+  if (!isInside) return 0;
+  return Object.values(value as object).reduce((sum, one) => sum + countContent(one, above), 0);
 }
 
 /** A copy of a value with placeholders in place of content. */

@@ -8,6 +8,7 @@ import { acceptedRow, changeOf, sendRows } from './send-rows.ts';
 /** Documents in one push. */
 const BATCH = 500;
 
+/** The same, where documents may have content: it is in memory until it is a file. */
 const FEW = 50;
 
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
@@ -17,6 +18,8 @@ const ATTEMPTS = 8;
 export class PushRound {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
+  /** Documents that are looked at together for content: more after those that have none. */
+  #looked = FEW;
   /**
    * Whether the last run has left documents that were changed each time between save and push:
    * typed, dragged.
@@ -26,25 +29,18 @@ export class PushRound {
   /** @returns how many documents were pushed. */
   async run(context: RoundContext): Promise<number> {
     const attempts = new Map<string, number>();
-    const skip = new Set<string>();
+    const skip = new Set(context.files?.waiting());
     let pushed = 0;
     let missed = 0;
-    // Rows with bytes are in memory before these are files.
-    const limit = () => (context.files ? Math.min(this.#batch, FEW) : this.#batch);
     for (;;) {
       await context.save();
-      const ask = { op: 'replicaChanges', limit: limit(), skip: [...skip] } as const;
-      if (context.files) {
-        const { rows } = await context.send({ ...ask, refused: 'look' });
-        await context.files.outgoing(
-          rows.flatMap(({ id, state }) => (state ? context.codec.toDocument(id, state) : [])),
-        );
-        await context.save();
-      }
-      const { rows, pending } = await context.send(ask);
+      const limit = context.files ? await this.#ready(context, skip) : this.#batch;
+      const { rows, unsaved } = await context.send({
+        ...{ op: 'replicaChanges', limit, skip: [...skip] },
+      });
       if (rows.length === 0) {
-        // What is pending and not listed was changed since the save.
-        this.isBehind = pending > skip.size;
+        // They were changed since the save.
+        this.isBehind = unsaved > 0;
         if (this.isBehind && ++missed < ATTEMPTS) continue;
         if (!this.isBehind) context.events.caughtUp();
         return pushed;
@@ -62,7 +58,7 @@ export class PushRound {
       for (const row of rows.filter((one) => !same.includes(one))) {
         const { id, state } = row;
         const document = state && context.codec.toDocument(id, state);
-        const verdict = context.files?.verdict(document) ?? true;
+        const verdict = context.files?.verdict(id, document) ?? true;
         if (verdict === true) changed.push(row);
         else if (verdict === false) skip.add(id);
         else {
@@ -97,6 +93,28 @@ export class PushRound {
         context.events.pushed(changed.length - conflicts.length);
       if (conflicts.length > 0)
         await applyRows(context, await readyRows(context, conflicts), {}, unmade);
+    }
+  }
+
+  /**
+   * Looks for documents that can be pushed: others wait for their files, and are skipped.
+   *
+   * @returns how many to push; those that nobody has looked at are not among them.
+   */
+  async #ready(context: RoundContext, skip: Set<string>): Promise<number> {
+    for (;;) {
+      const limit = Math.min(this.#batch, this.#looked);
+      const { rows } = await context.send({
+        ...{ op: 'replicaChanges', limit, skip: [...skip], refused: 'look' },
+      });
+      const held = rows.filter(({ id, state }) => {
+        const document = state && context.codec.toDocument(id, state);
+        return context.files?.verdict(id, document) === false;
+      });
+      for (const { id } of held) skip.add(id);
+      this.#looked = held.length > 0 ? FEW : Math.min(BATCH, 2 * this.#looked);
+      const ready = rows.length - held.length;
+      if (ready > 0 || rows.length === 0) return Math.max(1, ready);
     }
   }
 
