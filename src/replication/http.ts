@@ -2,7 +2,7 @@ import { checkOptions } from '../api/options/option-checks.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
-import type { EventStream } from './fetching/event-stream.ts';
+import type { EventStream, StreamPlace } from './fetching/event-stream.ts';
 import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { LongPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
@@ -25,6 +25,7 @@ import type {
   PushResult,
   Remote,
   RemoteFiles,
+  ReplicationScope,
 } from './protocol/remote.ts';
 
 /** Twice as long as a server holds a request: a silent one is lost. */
@@ -39,6 +40,8 @@ const FINAL: ReadonlySet<string> = new Set([
 
 type Ask = { readonly signal: AbortSignal };
 type PullAsk = Parameters<Remote<string>['pull']>[1];
+type HeardPlace = Pick<StreamPlace, 'scope' | 'after'>;
+type WatchAsk = Parameters<NonNullable<Remote<string>['watch']>>[1];
 
 /** See `http()`. */
 export class HttpRemote implements Remote<string> {
@@ -51,7 +54,8 @@ export class HttpRemote implements Remote<string> {
   /** The name of the collection. */
   readonly name: string;
   #stream: EventStream | undefined;
-  #isScoped = false;
+  /** What names the collection, or one of its scopes, to the stream. */
+  readonly #heard = new Map<string | undefined, object>();
   #abilities: AbilitiesAnswer | undefined;
   readonly #takesPages: boolean;
 
@@ -79,9 +83,9 @@ export class HttpRemote implements Remote<string> {
 
   async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
     const { limit, signal, scope } = ask;
-    this.#isScoped = scope !== undefined;
-    const brought = after === undefined ? undefined : this.#stream?.take(this, after);
-    if (brought && !scope && this.#takesPages) return brought;
+    const brought =
+      after === undefined ? undefined : this.#stream?.take(this.#nameOf(scope), after);
+    if (brought && this.#takesPages) return brought;
     try {
       return await this.#call('pull', { after: after ?? null, limit, scope }, signal, (body) =>
         readPullAnswer(body, limit, scope !== undefined),
@@ -129,9 +133,10 @@ export class HttpRemote implements Remote<string> {
     return results;
   }
 
-  async *watch(after: string, { signal }: Ask): AsyncIterable<void> {
+  async *watch(after: string, { signal, scopes }: WatchAsk): AsyncIterable<void> {
+    const places = (scopes ?? [{ after }]) as readonly HeardPlace[];
     for (;;) {
-      if (!(await this.#hear(after, signal)))
+      if (!(await this.#hear(places, signal)))
         await this.#poll.wait(after, signal, async (polling, onBytes) => {
           const read = (body: unknown) => readWatchAnswer(body).changed;
           return await this.#call('watch', { after }, polling, read, onBytes);
@@ -141,12 +146,20 @@ export class HttpRemote implements Remote<string> {
   }
 
   /** Waits for the stream of events; resolves with `false` where there is none. */
-  async #hear(after: string, signal: AbortSignal): Promise<boolean> {
-    // Scopes have other checkpoints.
-    if (this.#isScoped || !(await this.#can('stream', signal))) return false;
+  async #hear(places: readonly HeardPlace[], signal: AbortSignal): Promise<boolean> {
+    const ability = places[0]?.scope ? 'scopedStream' : 'stream';
+    if (!(await this.#can(ability, signal))) return false;
     // Where its code does not load, polls will do.
     this.#stream ??= await this.#openStream().catch(() => undefined);
-    return this.#stream?.wait(this, this.name, after, signal) ?? false;
+    const named = places.map((one) => ({ ...one, heard: this.#nameOf(one.scope) }));
+    return this.#stream?.wait(named, this.name, signal) ?? false;
+  }
+
+  #nameOf(scope: ReplicationScope | undefined): object {
+    const key = JSON.stringify(scope);
+    const name = this.#heard.get(key) ?? {};
+    this.#heard.set(key, name);
+    return name;
   }
 
   /** Whether the server can do something. An older one has no such route. */

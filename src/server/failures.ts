@@ -71,10 +71,7 @@ export function toFailure(error: unknown): RequestFailure {
   if (error instanceof Malformed) {
     return new RequestFailure(400, 'message_invalid', `The request is invalid: ${error.message}.`);
   }
-  if (!(error instanceof ServerError)) {
-    return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
-  }
-  const { code, retryAfter } = error;
+  const { code, retryAfter }: Partial<ServerError> = error instanceof ServerError ? error : {};
   const headers: Record<string, string> =
     retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) };
   switch (code) {
@@ -84,9 +81,7 @@ export function toFailure(error: unknown): RequestFailure {
       return new RequestFailure(429, code, 'The server is busy. Try again later.', headers);
     case 'store_unavailable':
       return new RequestFailure(503, code, 'The server is unavailable. Try again later.', headers);
-    case 'authorize_invalid':
-    case 'scope_invalid':
-    case 'filter_failed':
+    default:
       return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
   }
 }

@@ -113,12 +113,16 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
   const body = await readJson(request, maxBody);
   const { signal } = request;
   const { collection } = route;
+  const scopeOf = (asked: unknown) =>
+    requestedScope(asked, request, scopes, failureReport(request, options));
   if (route.name === 'stream') {
     const streamed: StreamedCollection[] = [];
     for (const from of readStreamRequest(body)) {
       const isNamed = knownName(from.name) === collection;
+      const scope = from.scope === undefined ? undefined : () => scopeOf(from.scope);
+      await scope?.();
       streamed.push({
-        from,
+        ...{ from, scope },
         access: isNamed ? access : await accessTo(request, from.name, options),
       });
     }
@@ -128,8 +132,7 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
     200,
     await routes[route.name](body, {
       ...{ store, access, collection, signal, hold, files },
-      requestedScope: (asked) =>
-        requestedScope(asked, request, scopes, failureReport(request, options)),
+      requestedScope: scopeOf,
     }),
   );
 }

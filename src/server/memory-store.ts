@@ -243,7 +243,8 @@ class ChangeLog {
   after(seq: number, limit: number): { rows: MemoryRow[]; more: boolean } {
     const rows: MemoryRow[] = [];
     let bytes = 0;
-    for (let at = this.#indexAfter(seq); at < this.#order.length; at++) {
+    const from = this.#order.findLastIndex((row) => row.seq <= seq) + 1;
+    for (let at = from; at < this.#order.length; at++) {
       const row = this.#order[at] as MemoryRow;
       if (this.#rows.get(row.id) !== row) continue;
       if (rows.length === limit || bytes >= PAGE_BYTES) return { rows, more: true };
@@ -257,17 +258,5 @@ class ChangeLog {
     const copy = new ChangeLog();
     for (const row of this.#order) if (this.#rows.get(row.id) === row) copy.put(row);
     return copy;
-  }
-
-  /** Binary search. */
-  #indexAfter(seq: number): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#order[middle] as MemoryRow).seq > seq) high = middle;
-      else low = middle + 1;
-    }
-    return low;
   }
 }

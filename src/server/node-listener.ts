@@ -40,7 +40,10 @@ export function nodeListener(
     const headers = Object.fromEntries(response.headers);
     // Else Node reads the rest of a refused body to its end.
     if (!incoming.complete) headers.connection = 'close';
-    if (isStream(response)) return sendParts(response, outgoing, left.signal);
+    if (headers['content-type'] === 'text/event-stream') {
+      outgoing.writeHead(response.status, headers);
+      return sendParts(response, outgoing, left.signal);
+    }
     const body = new Uint8Array(await response.arrayBuffer());
     if (left.signal.aborted) return;
     outgoing.writeHead(response.status, headers);
@@ -48,17 +51,12 @@ export function nodeListener(
   };
 }
 
-function isStream({ headers }: Response): boolean {
-  return headers.get('content-type') === 'text/event-stream';
-}
-
 /** Sends a body part by part, as fast as the client takes it. */
 async function sendParts(
-  { status, headers, body }: Response,
+  { body }: Response,
   outgoing: NodeResponse,
   left: AbortSignal,
 ): Promise<void> {
-  outgoing.writeHead(status, Object.fromEntries(headers));
   const reader = body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => undefined);
   left.addEventListener('abort', cancel);

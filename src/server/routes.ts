@@ -73,7 +73,7 @@ const NAME = /^[^\p{Cc}\p{Cs}]+$/u;
 export const routes = { pull, push, watch };
 
 /** The answer to `GET`: what this server can do beyond the first protocol. */
-export const ABILITIES: AbilitiesAnswer = { operations: true, stream: true };
+export const ABILITIES: AbilitiesAnswer = { operations: true, stream: true, scopedStream: true };
 
 /**
  * The collection and the call that a URL names: `…/orders/pull`.

@@ -74,12 +74,15 @@ export function storedPlace(checkpoint: string): string {
 /**
  * The changes of a scope: documents that it has, and those that have left it. Of others nothing is
  * told, not even that they are there.
+ *
+ * @param read What the store has behind `after`, where it was read already.
  */
 export async function pullScope(
   { store, access, collection }: { store: Store; access: Access; collection: string },
   { key, has }: RequestedScope,
   after: string | undefined,
   limit: number,
+  read?: PullAnswer,
 ): Promise<PullAnswer> {
   const isOther = after !== undefined && after !== `${storedPlace(after)}${BEHIND}${key}`;
   let from = isOther || after === undefined ? undefined : storedPlace(after);
@@ -91,7 +94,9 @@ export async function pullScope(
     [],
   ];
   for (let pages = 1; ; pages++) {
-    const page = await store.pull(collection, from, limit - changes.length);
+    const page =
+      (pages === 1 && !isOther && read) ||
+      (await store.pull(collection, from, limit - changes.length));
     if (page.reset) [reset, changes, rejected, hasNothing] = [true, [], [], true];
     const here = new Set<string>();
     for (const { id, document } of page.changes)

@@ -3,11 +3,14 @@ import { DEFAULT_LIMIT } from '../replication/protocol/http-fields.ts';
 import type { StreamRequest } from '../replication/protocol/http-requests.ts';
 import type { Access } from './access.ts';
 import { visiblePage } from './routes.ts';
+import { pullScope, type RequestedScope, storedPlace } from './scopes.ts';
 import type { Store } from './store.ts';
 
 export interface StreamedCollection {
   readonly access: Access;
   readonly from: StreamRequest;
+  /** Asked for each change, as criteria may be others by then. */
+  readonly scope: (() => Promise<RequestedScope>) | undefined;
 }
 
 /** Milliseconds between two signs of life; a client takes twice as many for the end. */
@@ -36,7 +39,8 @@ const steps = new WeakMap<Store, Map<string, Step>>();
  */
 async function nextPage(
   store: Store,
-  { name, after }: StreamRequest,
+  name: string,
+  after: string,
   signal: AbortSignal,
 ): Promise<PullAnswer | undefined> {
   const known = steps.get(store) ?? new Map<string, Step>();
@@ -63,14 +67,13 @@ async function nextPage(
       if (!(await store.watch(name, after, ended.signal))) return undefined;
       return store.pull(name, after, DEFAULT_LIMIT);
     };
-    const page = read().finally(() => {
+    const forget = () => {
       if (known.get(place) === begun) known.delete(place);
-    });
+    };
+    const page = read().finally(forget);
     page.catch(() => undefined);
     const begun: Step = { page, ended, users: 0 };
-    ended.signal.addEventListener('abort', () => {
-      if (known.get(place) === begun) known.delete(place);
-    });
+    ended.signal.addEventListener('abort', forget);
     known.set(place, begun);
     return begun;
   }
@@ -156,19 +159,22 @@ export function streamEvents(
 async function follow(
   store: Store,
   at: number,
-  { access, from }: StreamedCollection,
+  { access, from, scope }: StreamedCollection,
   signal: AbortSignal,
   send: (text: string) => void,
   room: () => Promise<void>,
 ): Promise<void> {
   let { after } = from;
   while (!signal.aborted) {
-    const page = await nextPage(store, { ...from, after }, signal);
-    if (!page || signal.aborted) return;
-    if (page.checkpoint === after && page.changes.length === 0) {
+    const place = storedPlace(after);
+    const read = await nextPage(store, from.name, place, signal);
+    if (!read || signal.aborted) return;
+    if (read.checkpoint === place && read.changes.length === 0) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       continue;
     }
+    const ask = { store, access, collection: from.name };
+    const page = scope ? await pullScope(ask, await scope(), after, DEFAULT_LIMIT, read) : read;
     const text = await textOf(page, access);
     await room();
     if (signal.aborted) return;

@@ -7,6 +7,8 @@ import { Device } from './device.ts';
 /** A server over a store. */
 export class Office {
   readonly remote: Remote<string>;
+  /** The same for another device. */
+  readonly connect: () => Remote<string>;
   readonly #store: Store;
   #pushes = 0;
   /** Requests so far. */
@@ -25,7 +27,10 @@ export class Office {
       this.requests.push(`${url.split('/').at(-1)} ${init.body}`);
       return handler(new Request(url, init));
     };
-    this.remote = http({ url: 'https://example.com/jobs', fetch: fetch as never });
+    // Its own headers: a stream of its own.
+    const url = 'https://example.com/jobs';
+    this.connect = () => http({ url, headers: {}, fetch: fetch as never });
+    this.remote = this.connect();
   }
 
   async write(id: string, fields: object | undefined): Promise<void> {
@@ -44,7 +49,7 @@ export class Office {
 }
 
 export function deviceOf(
-  { remote }: Office,
+  { remote }: Pick<Office, 'remote'>,
   scopes: readonly object[] | undefined,
   database?: object,
 ) {

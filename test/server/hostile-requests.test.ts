@@ -170,21 +170,60 @@ function attacks(random: Random) {
 
 function attack(random: Random): { readonly url: string; readonly body: unknown } {
   const { scope, after, row, odd } = attacks(random);
-  const collection = random.pick([
-    ...['jobs', 'jobs', 'jobs', 'jobs', 'notes of ada', 'notes of eve', '../jobs', 'jobs/'],
-    ...['notes of eve/../notes of ada', 'JOBS', 'jobs\u0000', '__proto__'],
-  ]);
-  const kind = random.below(10);
+  const named = () =>
+    random.pick([
+      ...['jobs', 'jobs', 'jobs', 'jobs', 'notes of ada', 'notes of eve', '../jobs', 'jobs/'],
+      ...['notes of eve/../notes of ada', 'JOBS', 'jobs\u0000', '__proto__'],
+    ]);
+  const collection = named();
+  const kind = random.below(12);
   const url = (call: string) => URL_OF(collection, call);
   if (kind < 4) {
     const limit = random.pick<unknown>([1, 2, 1000, undefined, 0, -1, 1e9, '5']);
     const body = { after: after(), limit, ...(random.chance(0.8) && { scope: scope() }) };
     return { url: url('pull'), body };
   }
+  if (kind > 9) {
+    const streamed = () => ({
+      ...{ name: random.chance(0.8) ? 'jobs' : named(), after: after() ?? '0.0' },
+      ...(random.chance(0.7) && { scope: scope() }),
+    });
+    const collections = Array.from({ length: 1 + random.below(3) }, streamed);
+    return {
+      url: URL_OF(random.chance(0.8) ? 'jobs' : collection, 'stream'),
+      body: { collections },
+    };
+  }
   if (kind < 9)
     return { url: url('push'), body: { rows: Array.from({ length: 1 + random.below(5) }, row) } };
   return { url: url(random.pick(['watch', 'pull', 'files', 'constructor'])), body: odd() };
 }
+
+/** The body of an answer; of a stream, what comes while others change their documents. */
+async function bodyOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type') !== 'text/event-stream') return response.text();
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  const read = async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += Buffer.from(part.value).toString();
+  };
+  const reading = read();
+  for (const { id, version: base, document } of (await store.pull('jobs', undefined, 100)).changes)
+    if (document)
+      await store.push('jobs', [
+        { id, base, key: `office.${changes++}`, document: { ...document, changes } },
+      ]);
+  for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await reader.cancel();
+  await reading;
+  streamed += text.length;
+  return text;
+}
+
+let changes = 0;
+/** Characters of all streams. */
+let streamed = 0;
 
 /** All that is stored, by id. */
 async function stored(): Promise<Map<string, Partial<Job> | null>> {
@@ -208,18 +247,18 @@ describe('a user who may do little', () => {
           }),
         );
         expect([200, 400, 401, 403, 404, 413, 503]).toContain(response.status);
-        const text = await response.text();
+        const known = await stored();
+        const text = await bodyOf(response);
         const shown = (id: string) => JSON.stringify({ url, body, id, text });
         for (const [id, job] of present)
           if (job?.secret && !(user && mayRead(job)))
             expect(text.includes(job.secret), shown(id)).toBe(false);
-        const after = await stored();
         for (const [id, job] of present) {
           if (job && isEves(job) && user) continue;
-          if (job) expect(after.get(id), shown(id)).toEqual(job);
+          if (job) expect(known.get(id), shown(id)).toEqual(job);
         }
         // What is new is hers.
-        for (const [id, job] of after)
+        for (const [id, job] of known)
           if (job && !before.has(id)) expect(job.owner, shown(id)).toBe(EVE);
       }
       const [note] = await store.read('notes of ada', ['note']);
@@ -227,4 +266,8 @@ describe('a user who may do little', () => {
       expect(({} as Partial<Job>).owner).toBeUndefined();
     },
   );
+
+  test('has heard of documents by streams', () => {
+    expect(streamed).toBeGreaterThan(1000);
+  });
 });

@@ -36,7 +36,8 @@ async function moved(authorization: Authorization = true, others: object = { n: 
 test('GET tells that operations are applied, to whom may use the collection', async () => {
   const { handler } = await moved();
   const answer = await handler(new Request('https://example.com/sync/orders'));
-  expect([answer.status, await answer.json()]).toEqual([200, { operations: true, stream: true }]);
+  const abilities = { operations: true, stream: true, scopedStream: true };
+  expect([answer.status, await answer.json()]).toEqual([200, abilities]);
   const closed = (await moved(false)).handler;
   expect((await closed(new Request('https://example.com/sync/orders'))).status).toBe(403);
 });

@@ -3,7 +3,8 @@ import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 import { readStreamEvent, type StreamEvent } from '../protocol/http-answers.ts';
-import type { PulledPage } from '../protocol/remote.ts';
+import { MOST_STREAMED } from '../protocol/http-requests.ts';
+import type { PulledPage, ReplicationScope } from '../protocol/remote.ts';
 import { answerInvalid } from './answer-errors.ts';
 import { type Fetcher, MAX_ANSWER_BYTES } from './fetcher.ts';
 
@@ -19,6 +20,8 @@ const SILENCE_MS = 40_000;
 const CATCH_UP_MS = 5000;
 /** A collection that nobody waits for is left out after so long. */
 const UNUSED_MS = 60_000;
+/** Where others change documents outside a scope, its page keeps the new place so often. */
+const KEEP_MS = 60_000;
 /** Pages of changes that wait for a round. */
 const MOST_PAGES = 4;
 
@@ -32,9 +35,19 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A collection of a stream. */
+/** What a page waits for. */
+export interface StreamPlace {
+  /** Who hears: a page may replicate a collection into two databases. */
+  readonly heard: object;
+  /** Left out: the whole collection. */
+  readonly scope?: ReplicationScope;
+  readonly after: string;
+}
+
+/** A collection of a stream, or a scope of it. */
 interface Streamed {
   readonly name: string;
+  readonly scope?: ReplicationScope | undefined;
   /** Where the stream has come to: it begins anew from there. */
   after: string;
   pages: Pick<StreamEvent, 'after' | 'page'>[];
@@ -49,7 +62,7 @@ export class EventStream {
   readonly #base: string;
   readonly #fetcher: Fetcher;
   readonly #clock: Clock;
-  /** By the remote that hears: a page may replicate a collection into two databases. */
+  /** By who hears. */
   readonly #collections = new Map<object, Streamed>();
   #request = new AbortController();
   #isRunning = false;
@@ -63,41 +76,48 @@ export class EventStream {
   }
 
   /**
-   * Resolves with `true` when the server has something newer; with `false` where there is no
-   * stream.
+   * Resolves with `true` when the server has something newer at one of the places; with `false`
+   * where there is no stream.
    *
    * @throws {ReplicationError}; the reason of the signal.
    */
-  async wait(remote: object, name: string, after: string, signal: AbortSignal): Promise<boolean> {
+  async wait(places: readonly StreamPlace[], name: string, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    if (!this.isUsable) return false;
-    const one = this.#join(remote, name, after);
+    const names = new Set([...this.#collections.keys(), ...places.map(({ heard }) => heard)]);
+    if (!this.isUsable || names.size > MOST_STREAMED) return false;
+    const all = places.map((place) => ({ one: this.#join(place, name), after: place.after }));
     // Two databases may have one remote: the other one polls.
-    if (one.waiting) return false;
-    const at = one.pages.findIndex((page) => page.after === after);
-    one.pages = at < 0 ? [] : one.pages.slice(at);
-    if (at >= 0) return true;
-    let cancel: (() => void) | undefined;
-    // This page may have pulled what the stream brings next; or has missed what it brought.
-    if (one.after !== after)
-      cancel = this.#clock.after(CATCH_UP_MS, () => {
-        if (one.after !== after) this.#restartAt(one, after);
-      });
+    if (all.some(({ one }) => one.waiting)) return false;
+    for (const { one, after } of all) {
+      const at = one.pages.findIndex((page) => page.after === after);
+      one.pages = at < 0 ? [] : one.pages.slice(at);
+    }
+    if (all.some(({ one }) => one.pages.some(({ page }) => !isEmpty(page)))) return true;
+    const cancels = all.map(({ one, after }) =>
+      // This page may have pulled what the stream brings next; or has missed what it brought.
+      one.after === after || one.pages.length > 0
+        ? undefined
+        : this.#clock.after(CATCH_UP_MS, () => {
+            if (one.after !== after && one.pages.length === 0) this.#restartAt(one, after);
+          }),
+    );
     const heard = new Promise<boolean>((settle, reject) => {
-      one.waiting = { after, settle, reject };
+      for (const { one, after } of all) one.waiting = { after, settle, reject };
     });
     try {
       return await orAborted(heard, signal);
     } finally {
-      cancel?.();
-      one.waiting = undefined;
-      one.usedAt = this.#clock.elapsed();
+      for (const cancel of cancels) cancel?.();
+      for (const { one } of all) {
+        one.waiting = undefined;
+        one.usedAt = this.#clock.elapsed();
+      }
     }
   }
 
   /** The page behind a checkpoint, if the stream has brought it. */
-  take(remote: object, after: string): PulledPage<string> | undefined {
-    const one = this.#collections.get(remote);
+  take(heard: object, after: string): PulledPage<string> | undefined {
+    const one = this.#collections.get(heard);
     const at = one?.pages.findIndex((page) => page.after === after) ?? -1;
     if (!one || at < 0) return undefined;
     const page = one.pages[at]?.page as PulledPage<string>;
@@ -105,11 +125,11 @@ export class EventStream {
     return { ...page, more: page.more || one.pages.length > 0 };
   }
 
-  #join(remote: object, name: string, after: string): Streamed {
-    let one = this.#collections.get(remote);
+  #join({ heard, scope, after }: StreamPlace, name: string): Streamed {
+    let one = this.#collections.get(heard);
     if (!one) {
-      one = { name, after, pages: [], waiting: undefined, usedAt: 0 };
-      this.#collections.set(remote, one);
+      one = { name, scope, after, pages: [], waiting: undefined, usedAt: 0 };
+      this.#collections.set(heard, one);
       this.#request.abort(RESTART);
     }
     one.usedAt = this.#clock.elapsed();
@@ -153,7 +173,9 @@ export class EventStream {
       cancel?.();
       cancel = this.#clock.after(ms, () => request.abort(why), true);
     };
-    const body = { collections: collections.map(({ name, after }) => ({ name, after })) };
+    const body = {
+      collections: collections.map(({ name, after, scope }) => ({ name, after, scope })),
+    };
     within(ANSWER_MS, UNANSWERED);
     try {
       const reading = this.#fetcher.open(
@@ -189,23 +211,34 @@ export class EventStream {
   #deliver({ at, after, page }: StreamEvent, collections: readonly Streamed[]): void {
     const one = collections[at];
     if (!one) return;
-    const { waiting } = one;
+    const { waiting, usedAt } = one;
     one.after = page.checkpoint;
     // This page has pulled it already.
     if (waiting?.after === page.checkpoint) return;
-    if (one.pages.length < MOST_PAGES) one.pages.push({ after, page });
+    const last = one.pages.at(-1);
+    // Others have changed what is outside the scope: nobody need hear of that alone.
+    const isJoined = last && isEmpty(last.page) && last.page.checkpoint === after;
+    const from = isJoined ? last.after : after;
+    if (isJoined) one.pages.pop();
+    if (one.pages.length < MOST_PAGES) one.pages.push({ after: from, page });
     else one.pages = []; // the next round pulls them
-    // Another place: what this page has pulled itself came in between.
-    if (waiting?.after === after) waiting.settle(true);
-    else if (waiting) this.#restartAt(one, waiting.after);
+    if (waiting?.after !== from) {
+      // Another place: what this page has pulled itself came in between.
+      if (waiting) this.#restartAt(one, waiting.after);
+    } else if (!isEmpty(page) || this.#clock.elapsed() - usedAt > KEEP_MS) waiting.settle(true);
   }
 
   #leaveUnused(): void {
     const before = this.#clock.elapsed() - UNUSED_MS;
-    for (const [remote, { waiting, usedAt }] of this.#collections)
-      if (!waiting && usedAt < before) this.#collections.delete(remote);
+    for (const [heard, { waiting, usedAt }] of this.#collections)
+      if (!waiting && usedAt < before) this.#collections.delete(heard);
     if (this.#collections.size === 0) this.#request.abort(RESTART);
   }
+}
+
+/** Whether it brings nothing but a newer place. */
+function isEmpty({ changes, rejected = [], reset }: PulledPage<string>): boolean {
+  return changes.length + rejected.length === 0 && !reset;
 }
 
 /** The events of an answer. @throws {ReplicationError} for anything but a stream of them. */

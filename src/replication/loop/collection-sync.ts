@@ -2,7 +2,7 @@ import type { Clock } from '../../async/clock.ts';
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
-import type { OpenReplica, ReplicaReport } from '../../protocol/replica-protocol.ts';
+import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
 import { Slowdown } from '../fetching/slowdown.ts';
 import { LateFiles } from '../files/late-files.ts';
 import type { FileProgress } from '../protocol/files.ts';
@@ -60,6 +60,7 @@ export class CollectionSync {
   #answered: Answered = { opening: '', count: 0 };
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
+  #pulled: readonly ScopeState[] | undefined;
   readonly #remoteWatch: RemoteWatch;
   #isPaused = false;
   #stopped: CairnError | undefined;
@@ -90,7 +91,7 @@ export class CollectionSync {
         watch: (signal) =>
           this.#checkpoint === undefined
             ? undefined
-            : this.#remoteWatch.until(this.#checkpoint, signal),
+            : this.#remoteWatch.until(this.#checkpoint, this.#pulled, signal),
         isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
@@ -331,6 +332,7 @@ export class CollectionSync {
       goesOn = isSending || (direction !== 'push' && pushed > 0);
     }
     this.#checkpoint = from;
+    this.#pulled = parts;
     // Not part of the round: changes must not wait for them. What fails comes with the next one.
     files?.fetchWanted().catch(() => undefined);
     // Then a round follows by itself.
@@ -393,17 +395,26 @@ class RemoteWatch {
   /**
    * Resolves when the server may have something new; `undefined` where it reports none.
    *
-   * @param checkpoint Where the last round has pulled to.
+   * @param checkpoint Where the last round has pulled to; of the first scope.
    */
-  until(checkpoint: string, signal: AbortSignal): Promise<void> | undefined {
-    return this.#watch && this.#ring(this.#watch, checkpoint, signal);
+  until(
+    checkpoint: string,
+    pulled: readonly ScopeState[] | undefined,
+    signal: AbortSignal,
+  ): Promise<void> | undefined {
+    const scopes = pulled?.map((one) => ({
+      scope: JSON.parse(one.name) as ReplicationScope,
+      after: JSON.parse(one.checkpoint as string) as unknown,
+    }));
+    const after = JSON.parse(checkpoint);
+    const places = JSON.stringify(scopes ?? after);
+    return this.#watch && this.#ring(this.#watch, places, after, { signal, scopes });
   }
 
-  async #ring(watch: Watch, checkpoint: string, signal: AbortSignal): Promise<void> {
-    const after = JSON.parse(checkpoint);
+  async #ring(watch: Watch, places: string, ...given: Parameters<Watch>): Promise<void> {
     try {
-      await this.#slowdown.run(checkpoint, signal, async () => {
-        for await (const _ of watch(after, { signal })) return;
+      await this.#slowdown.run(places, given[1].signal, async () => {
+        for await (const _ of watch(...given)) return;
       });
     } catch (cause) {
       throw failureOf(cause);

@@ -64,6 +64,8 @@ export interface AbilitiesAnswer {
   readonly operations?: boolean;
   /** Whether it sends changes as a stream of events. */
   readonly stream?: boolean;
+  /** Whether the stream has scopes as well. */
+  readonly scopedStream?: boolean;
 }
 
 /** Body of an answer with status 400 and higher. */
@@ -139,8 +141,12 @@ export function readStreamEvent(body: unknown): StreamEvent {
 
 /** @throws {Malformed} */
 export function readAbilitiesAnswer(body: unknown): AbilitiesAnswer {
-  const { operations, stream } = asObject(body, 'the answer');
-  return { operations: operations === true, stream: stream === true };
+  const { operations, stream, scopedStream } = asObject(body, 'the answer');
+  return {
+    operations: operations === true,
+    stream: stream === true,
+    scopedStream: scopedStream === true,
+  };
 }
 
 /**

@@ -32,6 +32,8 @@ export interface WatchRequest {
 export interface StreamRequest {
   readonly name: string;
   readonly after: string;
+  /** A part of the collection; not checked yet. */
+  readonly scope?: unknown;
 }
 
 /** A row that a server received. */
@@ -107,11 +109,11 @@ export function readWatchRequest(body: unknown): WatchRequest {
   return { after: asToken(asObject(body, 'the body').after, '"after"') };
 }
 
-/** Most collections of a stream. */
-const MOST_STREAMED = 100;
+/** Most collections of a stream; each scope counts as one. */
+export const MOST_STREAMED = 100;
 
 /**
- * The body of `POST {url}/stream`: `{ collections: [{ name, after }] }`.
+ * The body of `POST {url}/stream`: `{ collections: [{ name, after, scope }] }`.
  *
  * @throws {Malformed}
  */
@@ -120,8 +122,8 @@ export function readStreamRequest(body: unknown): StreamRequest[] {
   if (list.length === 0 || list.length > MOST_STREAMED)
     throw new Malformed(`"collections" has not 1 to ${MOST_STREAMED}`);
   return list.map((value) => {
-    const { name, after } = asObject(value, 'a collection');
-    return { name: asString(name, '"name"'), after: asToken(after, '"after"') };
+    const { name, after, scope } = asObject(value, 'a collection');
+    return { name: asString(name, '"name"'), after: asToken(after, '"after"'), scope };
   });
 }
 

@@ -58,6 +58,13 @@ export interface LocalChange {
 /** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
 export type ReplicationScope = Readonly<Record<string, string | number | boolean>>;
 
+/** Where the pull of a scope has come to. */
+export interface PulledScope {
+  readonly scope: ReplicationScope;
+  /** A checkpoint of the remote. */
+  readonly after: unknown;
+}
+
 /** What the server did with one {@link LocalChange}. */
 export type PushResult =
   /**
@@ -178,6 +185,15 @@ export interface Remote<Checkpoint = unknown> {
     ask: { readonly signal: AbortSignal },
   ): Promise<readonly PushResult[]>;
 
-  /** Yields each time the server may have something newer than `after`. */
-  watch?(after: Checkpoint, ask: { readonly signal: AbortSignal }): AsyncIterable<void>;
+  /**
+   * Yields each time the server may have something newer than `after`. With scopes, that is where
+   * the first one has come to; `scopes` has all.
+   */
+  watch?(
+    after: Checkpoint,
+    ask: {
+      readonly signal: AbortSignal;
+      readonly scopes?: readonly PulledScope[] | undefined;
+    },
+  ): AsyncIterable<void>;
 }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import '../../../src/replication/fetching/event-stream.ts'; // else it loads in real time
 import { HttpRemote } from '../../../src/replication/http.ts';
 import type { RemoteFetch } from '../../../src/replication/index.ts';
+import type { PulledScope } from '../../../src/replication/protocol/remote.ts';
 import { createHandler, type Handler, memory } from '../../../src/server/index.ts';
 import { TestClock, turn } from './test-clock.ts';
 
@@ -11,6 +12,8 @@ afterEach(() => ended.abort());
 interface Answers {
   /** Answers a stream in place of the server. */
   stream?: ((init: RequestInit) => Promise<Response> | Response) | undefined;
+  /** What it says that it can do. */
+  abilities?: object | undefined;
 }
 
 /** Remotes of collections at one server, which counts the requests. */
@@ -21,6 +24,7 @@ function site(answers: Answers = {}) {
     const call = init.method === 'GET' ? 'GET' : url.slice(url.lastIndexOf('/') + 1);
     calls.push(call);
     if (call === 'stream' && answers.stream) return answers.stream(init);
+    if (call === 'GET' && answers.abilities) return Response.json(answers.abilities);
     return handler(new Request(url, init));
   };
   const clock = new TestClock();
@@ -46,8 +50,14 @@ type Remote = HttpRemote;
 const ASK = { limit: 100, signal: new AbortController().signal };
 
 /** Waits for news; time passes for what begins. */
-async function hear(remote: Remote, after: string, clock: TestClock, signal = ASK.signal) {
-  const watching = remote.watch(after, { signal })[Symbol.asyncIterator]();
+async function hear(
+  remote: Remote,
+  after: string,
+  clock: TestClock,
+  signal = ASK.signal,
+  scopes?: readonly PulledScope[],
+) {
+  const watching = remote.watch(after, { signal, scopes })[Symbol.asyncIterator]();
   let isOver = false;
   const next = watching.next().finally(() => {
     isOver = true;
@@ -214,12 +224,15 @@ test('a network that is gone is an error, as of a poll', async () => {
   await expect(next).rejects.toMatchObject({ code: 'remote_offline' });
 });
 
-test('a server without a stream is polled', async () => {
-  const { clock, remoteOf, change, count } = site();
+test.each([
+  ['a server without a stream', {}, undefined],
+  ['scopes at a server whose stream has none', { stream: true }, [{ scope: { a: 1 } }]],
+])('%s: polls', async (_, abilities, scopes) => {
+  const { clock, remoteOf, change, count } = site({ abilities });
   const orders = remoteOf('orders');
   await change('orders', 'a');
   const { checkpoint } = await orders.pull(undefined, ASK);
-  await orders.pull(undefined, { ...ASK, scope: { a: 1 } }).catch(() => undefined); // or has scopes
-  await hear(orders, checkpoint, clock);
+  const places = scopes?.map((one) => ({ ...one, after: checkpoint }));
+  await hear(orders, checkpoint, clock, ASK.signal, places);
   expect([count('stream'), count('watch')]).toEqual([0, 1]);
 });
