@@ -114,13 +114,13 @@ describe('in Chromium', () => {
     },
   );
 
-  test('no code block scrolls sideways, on a phone or a laptop', async () => {
+  test('no code block and no table scrolls sideways, on a phone or a laptop', async () => {
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       for (const path of ['get-started/react', 'migrating/dexie', 'guides/queries']) {
         await page.goto(`${origin}/${path}`);
         const cut = await page
-          .locator('main pre')
+          .locator('main :is(pre, table)')
           .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
         expect(cut, `${path} at ${width}`).toBe(0);
       }
