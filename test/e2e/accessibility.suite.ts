@@ -21,7 +21,7 @@ const FIRST_ANSWERS: Readonly<Record<string, readonly [selector: string, text: s
     Query: ['[data-part="found"]', /cities/],
     Dashboard: ['[data-part="fill-shop"]', 'Fill the shop'],
     Backups: ['main select >> nth=0', /cities/i],
-    Search: ['[data-part="search"]', /Search \d{3} sections/],
+    Search: ['.search-hits > li >> nth=0', /backup/i],
     Storage: ['[data-part="usage"]', 'MB'],
     Durability: ['[data-part="unsaved"]', '0'],
     Tabs: ['[data-part="leader"]', 'This tab'],
