@@ -13,6 +13,7 @@ import {
 } from '../../src/replication/replication-options.ts';
 import type { Browser } from './browser.ts';
 import type { SimFiles } from './replication-files.ts';
+import { GroupViews } from './replication-groups.ts';
 import { type Change, type Parts, type ReplicationLog, shown } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
 import { countToken, stepOf, tokenOf, tokensIn } from './replication-tokens.ts';
@@ -49,6 +50,8 @@ export interface ClientContext {
   readonly trace: (line: string) => void;
   readonly wrong: (problem: string) => void;
   readonly files?: SimFiles | undefined;
+  /** Whether tabs look into groups of orders. */
+  readonly relates?: boolean;
 }
 
 /** Codes with which a call may reject while tabs end. */
@@ -72,6 +75,7 @@ export class ReplicationClient {
   readonly site: Site;
   readonly orders: DocumentCollection<Order>;
   readonly sync: Replication<Order>;
+  readonly views: GroupViews | undefined;
   /** Calls that wait. */
   open = 0;
   readonly #context: ClientContext;
@@ -86,6 +90,7 @@ export class ReplicationClient {
     this.#name = `${site.number}/${id}`;
     this.tab = new Tab(id, site.browser);
     this.orders = this.openOrders();
+    if (context.relates) this.views = new GroupViews(this.tab, context.collection);
     const { log, trace, options } = context;
     const settings = parseOptions({
       ...{ remote: site.network.remoteOf(this.tab), scopes: site.scopes },

@@ -38,8 +38,14 @@ export class ReplicationSimulation {
   readonly #context: ClientContext;
   readonly #files: SimFiles | undefined;
 
-  /** @param hasFiles Whether documents name files. */
-  constructor(seed: number, trace: (line: string) => void = () => undefined, hasFiles = false) {
+  /** @param mode Whether documents name files; whether tabs look into groups of documents. */
+  constructor(
+    seed: number,
+    trace: (line: string) => void = () => undefined,
+    mode: 'files' | 'relations' | undefined = undefined,
+  ) {
+    const hasFiles = mode === 'files';
+    const relates = mode === 'relations';
     this.world = new World(seed);
     this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
     const { random } = this.world;
@@ -58,7 +64,7 @@ export class ReplicationSimulation {
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison } = this.#plan;
     this.#context = {
-      ...{ log: this.#log, collection, poison, trace: this.#trace, files: this.#files },
+      ...{ log: this.#log, collection, poison, trace: this.#trace, files: this.#files, relates },
       options: {
         resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined),
         ...(hasFiles && {
@@ -106,7 +112,7 @@ export class ReplicationSimulation {
       this.world.after(random.between(0, busy), undefined, act);
     for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
-    if (this.#plan.scoped)
+    if (this.#plan.scoped || this.#context.relates)
       for (let count = changes; count > 0; count--) atSomeTime(() => this.#regroup());
     if (this.#files) {
       for (let count = changes; count > 0; count--) atSomeTime(() => this.#attach());
@@ -119,7 +125,9 @@ export class ReplicationSimulation {
     if (finals.length > 0)
       this.#problems.push(...new ReplicationChecker(this.#log, this.#server, finals).problems());
     await this.#checkFiles();
+    await this.#checkViews('at rest');
     await this.#reload();
+    await this.#checkViews('after a reload');
     const storages = this.#storages.flatMap(({ violations }) => violations);
     return [...this.#problems, ...this.#server.violations, ...storages];
   }
@@ -150,6 +158,7 @@ export class ReplicationSimulation {
     this.#trace(`open ${site.number}/${this.#clients.length}`);
     const client = new ReplicationClient(this.#clients.length, site, this.#context);
     this.#clients.push(client);
+    if (client.views) this.#do(client, client.views.prepare);
     return client;
   }
 
@@ -205,13 +214,26 @@ export class ReplicationSimulation {
     }
   }
 
+  async #checkViews(when: string): Promise<void> {
+    if (this.#problems.length > 0 || !this.#context.relates) return;
+    const watched = this.#living.flatMap(({ site, tab, views }) =>
+      views ? [{ name: `${when}: tab ${site.number}/${tab.id}`, views }] : [],
+    );
+    for (const { views } of watched) await this.world.hearInTurns(views.prepare());
+    await this.world.runUntil(this.world.now + 5000);
+    for (const { name, views } of watched)
+      for (const problem of await this.world.hearInTurns(views.problems()))
+        this.#problems.push(`${name}: ${problem}`);
+  }
+
   /** Documents change their group, scopes come and go, and rights to them. */
   #regroup(): void {
     const { random } = this.world;
     const living = this.#living;
     if (living.length === 0) return;
     const client = random.pick(living);
-    const kind = random.below(8);
+    // Without scopes nobody has rights to them.
+    const kind = this.#plan.scoped ? random.below(8) : 2;
     const name = JSON.stringify({ g: random.below(GROUPS) });
     if (kind === 0) {
       this.#trace(`right ${name}`);

@@ -8,6 +8,7 @@ const SEEDS = Number(process.env.SEEDS ?? 50 * inject('effort'));
 test.each([
   ['', SEEDS, ''],
   [', where code comes late or not at all', SEEDS / 2, 'slow code'],
+  [', and what relates to what they pull is right', SEEDS / 5, 'relations'],
 ] as const)(
   'browsers and a server become equal, and nothing is lost without a word%s',
   async (_, seeds, mode) => {

@@ -9,15 +9,20 @@ import { slowCode } from './slow-code.ts';
  * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the
  * seed has it.
  *
- * @param mode Whether the code of parts comes late, or not at all; whether documents name files.
+ * @param mode Whether the code of parts comes late, or not at all; whether documents name files;
+ *   whether tabs look into groups of documents.
  * @returns what went wrong; nothing, if all is well.
  */
 export async function runReplication(
   seed: number,
   trace?: (line: string) => void,
-  mode: '' | 'slow code' | 'files' = '',
+  mode: '' | 'slow code' | 'files' | 'relations' = '',
 ): Promise<string[]> {
-  const simulation = new ReplicationSimulation(seed, trace, mode === 'files');
+  const simulation = new ReplicationSimulation(
+    seed,
+    trace,
+    mode === 'files' || mode === 'relations' ? mode : undefined,
+  );
   const random = new Random(seed);
   const after = vi.spyOn(systemClock, 'after').mockImplementation(simulation.after);
   const chance = vi.spyOn(Math, 'random').mockImplementation(() => random.next());
