@@ -4,10 +4,16 @@ import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 const things = { name: 'things', type: 'DOCUMENT_BASED' } as const;
 const sorted = { sort: { name: 1 }, collation: 'sv' } as const;
 
+let opened = 0;
+
 /** A client of code that was loaded anew, as after an update of the browser. */
 async function open(driver: ReturnType<typeof memoryDriver>, checkpointAfter?: number) {
   vi.resetModules();
-  const { openClient } = await import('./engine-client.ts');
+  const { ids, openClient } = await import('./engine-client.ts');
+  const { clients } = await import('./lone-platform.ts');
+  opened += 1;
+  // Names and ids go on, as new code counts from zero.
+  clients.named = ids.given = opened * 1000;
   return openClient(driver, undefined, checkpointAfter).client;
 }
 
@@ -18,6 +24,8 @@ function order(compare: (a: string, b: string) => number): void {
   }
   vi.stubGlobal('Intl', { ...Intl, Collator });
 }
+
+const reversed = (a: string, b: string) => (a === b ? 0 : a < b ? 1 : -1);
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -33,7 +41,7 @@ describe('an index whose collator answers otherwise than when it was written', (
     const first = new before.Collection<{ name: string }>({ ...things, indexes });
     await first.insertMany(['b', 'a', 'c', 'b'].map((name) => ({ name })));
     await before.close();
-    order((a, b) => (a === b ? 0 : a < b ? 1 : -1));
+    order(reversed);
     const after = await open(driver, 0);
     const again = new after.Collection<{ name: string }>({ ...things, indexes });
     expect(await again.count({ name: { $gt: 'b' } }, { collation: 'sv' })).toBe(1);
@@ -59,5 +67,77 @@ describe('an index whose collator answers otherwise than when it was written', (
     await expect(again.ready).rejects.toMatchObject({ code: 'unique_violation' });
     expect(await new after.Collection(things).count()).toBe(2);
     await after.close();
+  });
+});
+
+describe.each([0, undefined])('a backup of another order, checkpoints after %s', (after) => {
+  /** A database with a backup of four documents, and a file of three of them. */
+  async function begin(unique = false) {
+    const driver = memoryDriver();
+    const indexes = [{ fields: 'name', collation: 'sv', unique }];
+    const client = await open(driver, after);
+    const first = new client.Collection<{ name: string }>({ ...things, indexes });
+    await first.insertMany(['b', 'a', 'c', 'd'].map((name) => ({ name })));
+    const backup = await first.createBackup();
+    await first.deleteMany({ name: 'd' });
+    const file = await new Response(await first.exportBackup(await first.createBackup())).blob();
+    await client.close();
+    return { driver, indexes, backup, file };
+  }
+
+  test.each([true, false])('is restored in the new one (unique: %s)', async (unique) => {
+    const { driver, indexes, backup } = await begin(unique);
+    order(reversed);
+    const client = await open(driver, after);
+    const again = new client.Collection<{ name: string }>({ ...things, indexes });
+    expect(await again.loadBackup(backup)).toBe(true);
+    expect((await again.filter({}, sorted)).map(({ name }) => name)).toEqual(['d', 'c', 'b', 'a']);
+    expect(await again.count({ name: { $gt: 'b' } }, { collation: 'sv' })).toBe(1);
+    expect((await again.explain({ name: 'b' }, { collation: 'sv' })).plan.kind).toBe('index');
+    await client.close();
+    const last = await open(driver, after);
+    const reopened = new last.Collection<{ name: string }>({ ...things, indexes });
+    expect(await reopened.count({ name: { $gt: 'b' } }, { collation: 'sv' })).toBe(1);
+    await last.close();
+  });
+
+  test('is refused where its documents are duplicates now', async () => {
+    const { driver, indexes, backup, file } = await begin(true);
+    const plain = await open(driver, after);
+    await new plain.Collection<{ name: string }>(things).deleteMany({ name: { $ne: 'a' } });
+    await plain.close();
+    order(() => 0);
+    const client = await open(driver, after);
+    const again = new client.Collection<{ name: string }>({ ...things, indexes });
+    for (const refused of [again.loadBackup(backup), again.importBackup(file)])
+      await expect(refused).rejects.toMatchObject({
+        ...{ code: 'unique_violation', place: 'name (sv 3)' },
+      });
+    expect(await again.count()).toBe(1);
+    await client.close();
+  });
+
+  test('is read in the new one', async () => {
+    const { driver, indexes, backup } = await begin();
+    order(reversed);
+    const client = await open(driver, after);
+    const again = new client.Collection<{ name: string }>({ ...things, indexes });
+    const view = await again.at(backup);
+    expect((await view.filter({}, sorted)).map(({ name }) => name)).toEqual(['d', 'c', 'b', 'a']);
+    expect(await view.count({ name: { $gt: 'b' } }, { collation: 'sv' })).toBe(1);
+    await client.close();
+  });
+
+  test.each(['replace', 'merge'] as const)('comes from another device by %s', async (mode) => {
+    const { file, indexes } = await begin();
+    order(reversed);
+    const client = await open(memoryDriver(), after);
+    const again = new client.Collection<{ name: string }>({ ...things, indexes });
+    await again.insert({ name: 'e' });
+    await again.importBackup(file, { mode });
+    const found = (await again.filter({}, sorted)).map(({ name }) => name);
+    expect(found).toEqual(mode === 'merge' ? ['e', 'c', 'b', 'a'] : ['c', 'b', 'a']);
+    expect((await again.explain({ name: 'b' }, { collation: 'sv' })).plan.kind).toBe('index');
+    await client.close();
   });
 });

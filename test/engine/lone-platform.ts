@@ -3,7 +3,7 @@ import type { Platform } from '../../src/platform/platform.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 /** Watermarks in storage outlive a client, so each client needs a name of its own. */
-let clients = 0;
+export const clients = { named: 0 };
 
 /** The platform of a client without a page and without other tabs. */
 export function lonePlatform(clock: FakeClock, storage: Platform['storage']): Platform {
@@ -26,6 +26,6 @@ export function lonePlatform(clock: FakeClock, storage: Platform['storage']): Pl
       onWritten: () => () => undefined,
     },
     switchboard: undefined,
-    newClient: () => `client ${++clients}`,
+    newClient: () => `client ${++clients.named}`,
   };
 }

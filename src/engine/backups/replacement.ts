@@ -10,6 +10,7 @@ import type { SegmentState } from '../../storage/segments/compaction.ts';
 import type { TakeSegment } from '../../storage/segments/read-segments.ts';
 import type { Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
+import { putSegment } from '../../storage/segments/stored-segment.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
 import { Loading } from '../loading.ts';
@@ -42,6 +43,11 @@ export class Replacement {
   readonly #options: ReplacementOptions;
   readonly #loading: Loading;
   #states: ReadonlyMap<number, SegmentState> = new Map();
+  /**
+   * Those with the column of a unique index that no handle declares now: it says that its keys were
+   * checked, among others than these. They lose their columns.
+   */
+  readonly #unchecked: Segment[] = [];
 
   constructor(context: CollectionContext, options: ReplacementOptions) {
     this.#context = context;
@@ -64,7 +70,7 @@ export class Replacement {
     const { log } = this.#context.records;
     this.#states = await log.read(segments, (segment, hashes) => {
       look?.(segment);
-      this.#loading.fold(segment, hashes);
+      this.#fold(segment, hashes);
     });
     await log.bodies.check(segments);
     await this.#build();
@@ -82,12 +88,20 @@ export class Replacement {
     const take: TakeSegment = (segment, hashes, stored) => {
       const bodies = intactBodies(stored, segment.checks);
       if (bodies?.length !== segment.keys.length || bodies.includes(undefined)) isWhole = false;
-      this.#loading.fold(segment, hashes, bodies);
+      this.#fold(segment, hashes, bodies);
     };
     this.#states = await log.read(segments, take, true);
     if (isWhole) await this.#build();
     return isWhole;
   }
+
+  readonly #fold: Loading['fold'] = (segment, ...others) => {
+    this.#loading.fold(segment, ...others);
+    const { wantedColumns } = this.#loading.indexes;
+    const isUnchecked = (column: string) =>
+      /^\[\w+,true/.test(column) && !wantedColumns.includes(column);
+    if (Object.keys(segment.indexed ?? {}).some(isUnchecked)) this.#unchecked.push(segment);
+  };
 
   /** Builds the indexes. @throws {ValueError} `unique_violation` */
   async #build(): Promise<void> {
@@ -115,8 +129,13 @@ export class Replacement {
    */
   async prepare(): Promise<LogWrite> {
     const { safety, version, isMigration = false, replaced } = this.#options;
-    const attached = await safety.operations();
     const { log } = this.#context.records;
+    const attached = [...(await safety.operations())];
+    for (const segment of this.#unchecked) {
+      const put = putSegment(log.name, { ...segment, indexed: undefined });
+      attached.push({ put, undo: putSegment(log.name, segment) });
+      (this.#states.get(segment.number) as SegmentState).columns = undefined;
+    }
     const swap = log.prepare(swapping(log.state, this.#states, { attached, version, isMigration }));
     return {
       ...swap,

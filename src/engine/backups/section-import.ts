@@ -127,11 +127,7 @@ class Staging {
     const known = this.#merge ? this.#context.records.table.get(key) : undefined;
     const rank = known?.rank ?? this.#base + order;
     if (rank <= MAX_RANK) return rank;
-    throw new BackupError(
-      'file_damaged',
-      `The rank of document "${key}" is too high: Cairn did not write it so. Nothing was changed.`,
-      { place: key },
-    );
+    throw damaged(`gives document "${key}" too high a rank`, key);
   }
 
   /** @param more Whether more will come, so that a segment that is not full can wait. */

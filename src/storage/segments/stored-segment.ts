@@ -1,4 +1,4 @@
-import type { StorageKey, StorageOperation } from '../drivers/driver.ts';
+import type { StorageKey, StorageOperation, StoragePut } from '../drivers/driver.ts';
 import { isIntact, type Sealed, seal } from '../integrity/seal.ts';
 import { hashKeys } from './key-hashes.ts';
 import { segmentLost } from './lost-data.ts';
@@ -16,7 +16,7 @@ export interface IntactSegment {
  *
  * @param name Of the collection.
  */
-export function putSegment(name: string, segment: Segment): StorageOperation {
+export function putSegment(name: string, segment: Segment): StoragePut {
   const key = [name, segment.number];
   const { checksum } = seal(key, covered(segment, hashKeys(segment.keys)));
   return { type: 'put', store: 'segments', key, value: { ...segment, checksum } };
