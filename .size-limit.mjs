@@ -115,7 +115,7 @@ export default [
   part('replication', '6.2 kB'),
   part('search', '14 kB'),
   part('transactions', '3.4 kB'),
-  part('updates', '8 kB'),
+  part('updates', '8.1 kB'),
   part('upkeep', '4.8 kB'),
   part('vectors', '14 kB'),
   part('storage', '18 kB'),

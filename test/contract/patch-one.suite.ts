@@ -241,6 +241,40 @@ export function patchOneSuite(fixture: ClientFixture): void {
       expect(await all.count()).toBe(0);
     });
 
+    test.each<[changes: object, schema?: object]>([
+      [{ _id: 'mine', x: 1 }],
+      [{ $set: { _id: 'mine', x: 1 } }],
+      [{ $set: { x: 1 }, $setOnInsert: { _id: 'mine' } }],
+    ])('gives a new document the `_id` of %o', async (changes) => {
+      const schema = {
+        '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+      } as const;
+      for (const options of [{}, { schema }]) {
+        const all = fixture.documents<any>(options as object);
+        for (const upsert of [
+          () => all.patchOne({ y: 1 }, changes, { upsert: true }),
+          () =>
+            fixture.db.transaction((tx) => tx(all).patchOne({ y: 1 }, changes, { upsert: true })),
+        ]) {
+          expect(await upsert()).toMatchObject({ _id: 'mine', x: 1, y: 1 });
+          // The one that is found keeps its own.
+          await all.deleteMany({});
+          await all.insert({ _id: 'other', y: 1 });
+          expect(await upsert()).toMatchObject({ _id: 'other', x: 1, y: 1 });
+          await all.deleteMany({});
+        }
+        await all.insert({ _id: 'mine', y: 2 });
+        const taken = all.patchOne({ y: 1 }, changes, { upsert: true });
+        expect(await rejection(taken)).toMatchObject({ code: 'id_taken' });
+        await all.deleteMany({});
+        const others = all.patchOne({ _id: 'a', y: 1 }, changes, { upsert: true });
+        expect(await rejection(others)).toMatchObject({
+          ...{ code: 'paths_conflict', place: '_id' },
+        });
+        expect(await all.count()).toBe(0);
+      }
+    });
+
     test('finds by an `$in` of one id what it has made', async () => {
       const all = fixture.documents<any>();
       const count = () =>

@@ -76,7 +76,8 @@ class Patches implements DocumentUpdates {
     request: Partial<UpdateRequest>,
     check?: ExpiryCheck | null,
   ): { readonly id: string | undefined; readonly body: Body } {
-    const { id, fields } = describedBy(request.criteria ?? {});
+    const { criteria = {}, changes } = request as UpdateRequest;
+    const { id, fields } = describedBy(criteria, peek(changes) as object);
     const update = this.#compile({ ...(request as UpdateRequest), inserts: true });
     // A copy: values of the criteria must not change.
     const copy = decode(encode(fields, 'document')) as object;

@@ -33,7 +33,7 @@ export function encodeChanges(changes: unknown, given: GivenOptions): EncodedCha
   const filters = given.array_filters as readonly unknown[] | undefined;
   // Of a copy: a getter may give another value each time.
   const captured = captureChanges(changes);
-  const copy = checkChanges(captured.copy as Changes, filters?.length);
+  const copy = checkChanges(captured.copy as Changes, given);
   const copies = filters?.map(copyFilter);
   const pulled = checkCriteria(copy.$pull, 'changes.$pull');
   const { mayHang, needs } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
@@ -51,7 +51,7 @@ type Changes = Readonly<Record<string, unknown>>;
 
 const isOperator = (key: string | undefined) => key?.startsWith('$') === true;
 
-function checkChanges(changes: Changes, filters?: number): Changes {
+function checkChanges(changes: Changes, given: GivenOptions): Changes {
   const keys = Object.keys(changes);
   const isOperators = isOperator(keys[0]);
   const other = keys.find((key) => isOperator(key) !== isOperators);
@@ -59,17 +59,18 @@ function checkChanges(changes: Changes, filters?: number): Changes {
     const [here, first] = isOperators ? ['a field', 'operators'] : ['an operator', 'fields'];
     throw updateInvalid(`changes.${other}`, `is ${here} beside ${first}; give one or the other`);
   }
-  return isOperators ? changes : checkFields(changes, filters);
+  return isOperators ? changes : checkFields(changes, given);
 }
 
 const OPERATORS =
   /^\$(set|setOnInsert|unset|rename|currentDate|inc|mul|min|max|push|addToSet|pull|pullAll|pop)$/;
 
 /**
- * Managed fields are left out, so that a found document can be passed back. Operators as a field's
- * new value are a mistake: they would be stored. Under `$set` they are values.
+ * Managed fields are left out, so that a found document can be passed back; but the `_id` of an
+ * upsert, which a new document gets. Operators as a field's new value are a mistake: they would be
+ * stored. Under `$set` they are values.
  */
-function checkFields(fields: Changes, filters?: number): Changes {
+function checkFields(fields: Changes, { array_filters, upsert }: GivenOptions): Changes {
   for (const [field, value] of Object.entries(fields)) {
     const names = isPlainObject(value) ? Object.keys(value) : [];
     const [name] = names;
@@ -81,10 +82,12 @@ function checkFields(fields: Changes, filters?: number): Changes {
     throw updateInvalid(`changes.${field}`, problem);
   }
   const split = Object.keys(fields).map((key) => splitUpdatePath(key, `changes.${key}`));
-  const own = split.filter(({ path }) => !isManaged(path));
+  const own = split.filter(({ path }) => !isManaged(path) || (upsert && path === '_id'));
   checkConflicts(own);
   const checked = Object.fromEntries(own.map(({ path }) => [path, fields[path]]));
-  const isPlain = !filters && !own.some(({ segments }) => segments.some(isPositional));
+  const needsOperator = ({ path, segments }: (typeof own)[number]) =>
+    path === '_id' || segments.some(isPositional);
+  const isPlain = !array_filters && !own.some(needsOperator);
   return isPlain ? checked : { $set: checked };
 }
 

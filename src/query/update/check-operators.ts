@@ -186,20 +186,28 @@ function checkSort(sort: unknown, place: string): void {
   }
 }
 
-/** What a document that criteria do not find begins with: the values that they ask for. */
+/** What a document begins with that criteria do not find. */
 interface Inserted {
   readonly id: string | undefined;
+  /** The values that the criteria ask for. */
   readonly fields: object;
 }
 
+type Setting = Readonly<Partial<Record<'$set' | '$setOnInsert', { readonly _id?: unknown }>>>;
+
 /**
  * The document that criteria describe, as MongoDB infers it for an upsert: equal values, also
- * within `$and`, an `$or` of one, an `$in` of one, and `$all`.
+ * within `$and`, an `$or` of one, an `$in` of one, and `$all`; and the `_id` of changes.
  *
  * @throws {KeyError} `paths_conflict`, `key_invalid`; {ValueError} `id_invalid`, `update_invalid`
  */
-export function describedBy(criteria: object): Inserted {
+export function describedBy(criteria: object, { $set, $setOnInsert }: Setting): Inserted {
   const equalities = [...equalitiesOf(criteria)];
+  for (const fields of [$set, $setOnInsert]) {
+    const id = fields?._id;
+    if (id !== undefined && !equalities.some(([path, value]) => path === '_id' && value === id))
+      equalities.push(['_id', id]);
+  }
   const paths = equalities.map(([path]) => splitUpdatePath(path, path));
   checkConflicts(paths, 'criteria');
   const fields = {};
