@@ -30,9 +30,9 @@ const ALLOWED = ['storage_failed', 'load_failed', 'answer_lost', 'closed', 'tran
 const SAVING = [{}, { save_timeout: 0.05 }, { save_timeout: 1, save_directly_after: 100 }];
 
 /**
- * Runs tabs that look into two collections, once and live, while transactions of all tabs write one
- * token to documents of both. Tabs end and freeze, storage fails, code comes late. A transaction may
- * be lost with its tab, as a whole: no result may mix tokens.
+ * Runs tabs that look into two collections, once and live, while transactions of all tabs write
+ * one token to documents of both. Tabs end and freeze, storage fails, code comes late. A
+ * transaction may be lost with its tab, as a whole: no result may mix tokens.
  *
  * @returns what went wrong; nothing, if all is well.
  */
