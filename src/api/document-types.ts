@@ -290,6 +290,7 @@ type Leaf =
   | Date
   | RegExp
   | Blob
+  | CryptoKey
   | ArrayBuffer
   | ArrayBufferView
   | ((...args: never) => unknown);

@@ -11,11 +11,13 @@ const MAX_DEPTH = 500;
 /** The key of what a draft of a form is known by. A spread copies it; it is stored nowhere. */
 export const draftMark: unique symbol = Symbol('draft');
 
-let toPlatformBlob: (value: object) => Blob | undefined = () => undefined;
+// A page checks what it is given, a worker gets what passed that.
+let toPlatformValue: (value: object) => object | undefined =
+  'WorkerGlobalScope' in globalThis ? Object : () => undefined;
 
-/** Takes what clones Blobs that are implemented in JavaScript; a worker gets none. */
-export function takeBlobsBy(convert: typeof toPlatformBlob): void {
-  toPlatformBlob = convert;
+/** Takes objects of the platform, such as a CryptoKey, by what knows them. */
+export function takePlatformBy(convert: typeof toPlatformValue): void {
+  toPlatformValue = convert;
 }
 
 export interface Captured {
@@ -200,7 +202,7 @@ function contentOf(value: object, tag: Tag | undefined): object | undefined {
         if (!((value as Blob).size >= 0)) return undefined;
         return value instanceof Blob ? value : structuredClone(value);
       case undefined:
-        return toPlatformBlob(value);
+        return toPlatformValue(value);
     }
   } catch (error) {
     // What has the name of a Blob alone cannot be cloned.

@@ -30,10 +30,14 @@ test('a journal survives a round trip', () => {
   expect(unloadJournals.read('db","page')).toEqual([]);
 });
 
-test('a change with a Blob is left out', () => {
-  const changes = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
-  unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes });
+test('a change with a Blob or a key is left out', async () => {
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt']);
+  const request = { op: 'insert', handle: 1, id: 'n4', body: { exact: { key } } };
+  const keyed = { number: 4, turn: 4, request } as AcknowledgedChange;
+  const others = [change(1, { a: 1 }), change(2, { file: new Blob(['b']) }), change(3, { c: 3 })];
+  unloadJournals.write('db', { client: 'page.1', ending: 1, opened, changes: [...others, keyed] });
   expect(unloadJournals.read('db')[0]?.changes.map(({ number }) => number)).toEqual([1, 3]);
+  expect(journalSize(keyed.request)).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('a gapless journal ends before the first change without room', () => {

@@ -13,12 +13,16 @@ test('a printed value is read back as it was, of every kind that can be stored',
   fc.assert(readBack, runs(500));
 });
 
-test('kinds beyond JSON are named, and text that cannot hold a value keeps it', () => {
+test('kinds beyond JSON are named, and text that cannot hold a value keeps it', async () => {
   const photo = new Blob(['x'], { type: 'image/png' });
   const bytes = new Uint8Array(1000);
   const { text, kept, kinds } = printValue({ photo, bytes, at: new Date(0), n: 10n });
   expect(kinds).toEqual(['Blob', 'Date', 'Uint8Array', 'bigint']);
   expect(text).toContain('photo: $1 /* Blob, 1 bytes, image/png */');
+  const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt']);
+  expect(printValue({ key })).toEqual({
+    ...{ text: expect.stringContaining('$1 /* CryptoKey */'), kept: [key], kinds: ['CryptoKey'] },
+  });
   const read = parseValue(text, kept) as { photo: unknown; bytes: unknown };
   expect(read.photo).toBe(photo);
   expect(read.bytes).toBe(bytes);

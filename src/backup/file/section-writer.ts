@@ -3,6 +3,7 @@ import {
   type Binary,
   type ExactJson,
   encodeExact,
+  notText,
   TooLong,
 } from '../../codec/exact-json/exact-encoding.ts';
 import { StorageError } from '../../errors/errors.ts';
@@ -117,7 +118,10 @@ function miscounted({ collection, documents }: FileHeader, found: number): Stora
  */
 async function* binaryLines(binaries: readonly Binary[], place: string): AsyncGenerator<string> {
   let room = MAX_BINARY;
-  for (const binary of binaries) room -= sizeOf(binary);
+  for (const binary of binaries) {
+    if (!(sizeOf(binary) >= 0)) throw notText(binary, place);
+    room -= sizeOf(binary);
+  }
   if (room < 0) throw binaryTooLarge(place);
   for (const [index, binary] of binaries.entries()) {
     const kind = binary instanceof Uint8Array ? 'buffer' : 'blob';

@@ -1,6 +1,17 @@
-import { isPlainObject, tagOf } from '../kinds.ts';
+import { ValueError } from '../../errors/errors.ts';
+import { isPlainObject, nameOf, tagOf } from '../kinds.ts';
 
+/** What structured clone alone can copy counts as a Blob: it has no size. */
 export type Binary = Blob | Uint8Array;
+
+/** The error of a Blob, key or handle where its content cannot be text. */
+export function notText(value: object, place?: string): ValueError {
+  return new ValueError(
+    'value_unsupported',
+    `A ${nameOf(value)} is no text: store bytes in its place.`,
+    { place },
+  );
+}
 
 /** A value as JSON, with its binary data separate. */
 export interface ExactJson {
@@ -23,6 +34,7 @@ export class TooLong extends Error {}
  * @param value Checked by codec/capture.ts.
  * @param maxLength Rough maximum length of the JSON, in characters.
  * @throws {TooLong}
+ * @throws {ValueError} `value_unsupported` for what structured clone alone can copy.
  */
 export function encodeExact(value: unknown, maxLength: number): ExactJson {
   const binaries: Binary[] = [];
@@ -105,16 +117,14 @@ class Encoding {
         const { buffer, byteOffset, byteLength } = value as ArrayBufferView;
         return this.#bytes(value.constructor.name, new Uint8Array(buffer, byteOffset, byteLength));
       }
-      case 'Blob': {
-        const { type } = value as Blob;
-        return { $blob: { type, bytes: this.#place(value as Blob) } };
-      }
       case 'File': {
         const { name, lastModified, type } = value as File;
         return { $file: { name, lastModified, type, bytes: this.#place(value as File) } };
       }
-      default:
-        throw new TypeError(`${String(value)} cannot be encoded.`);
+      default: {
+        const { type } = value as Blob;
+        return { $blob: { type, bytes: this.#place(value as Blob) } };
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import { isPlainObject, tagOf } from '../../codec/kinds.ts';
+import { isPlainObject, nameOf, tagOf } from '../../codec/kinds.ts';
 
 export interface PrintedValue {
   readonly text: string;
@@ -85,7 +85,7 @@ class Printer {
       return this.#list('{', fields, '}', indent, ' ');
     }
     const kind = tagOf(value);
-    this.kinds.add(kind === 'View' ? value.constructor.name : (kind ?? 'object'));
+    this.kinds.add(kind === 'View' ? value.constructor.name : (kind ?? nameOf(value)));
     switch (kind) {
       case 'Date':
         return Number.isNaN((value as Date).getTime())
@@ -154,6 +154,7 @@ class Printer {
 
 function describeBlob(value: object): string {
   const { size, type, name } = value as Partial<File>;
+  if (size === undefined) return nameOf(value); // a key or a handle
   const kind = name === undefined ? 'Blob' : 'File';
   const named = name === undefined ? '' : ` ${JSON.stringify(name).replaceAll('*/', '* /')}`;
   return `${kind}${named}, ${size} bytes${type ? `, ${type.replaceAll('*/', '* /')}` : ''}`;

@@ -1,7 +1,7 @@
 import type { SlowQueryEvent } from '../../api/events.ts';
 import type { HandleSettings } from '../../api/options/collection-options.ts';
-import { takeBlobsBy } from '../../codec/capture.ts';
-import { toPlatformBlob } from '../../codec/platform-blob.ts';
+import { takePlatformBy } from '../../codec/capture.ts';
+import { toPlatformValue } from '../../codec/platform-values.ts';
 import { loadFailed, nameCollection } from '../../errors/errors.ts';
 import type { ChannelObserver, DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { ClientEvent } from '../../protocol/event-protocol.ts';
@@ -35,7 +35,7 @@ export class Runtime {
   #look = 0;
 
   constructor(settings: DatabaseSettings, connect: Connect, events: RuntimeObserver) {
-    takeBlobsBy(toPlatformBlob);
+    takePlatformBy(toPlatformValue);
     const { slow_query_ms } = settings;
     const observed: Connect = async (given) => {
       const loading = import('./slow-queries.ts').catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { bytesRefusal } from '../../codec/platform-values.ts';
 import { asCairnError, type CairnError, closedError } from '../../errors/errors.ts';
 import type {
   ChannelObserver,
@@ -7,6 +8,7 @@ import type {
 } from '../../protocol/database-settings.ts';
 import type { ClientEvent, LiveEvent } from '../../protocol/event-protocol.ts';
 import type { LiveUpdate } from '../../protocol/live-protocol.ts';
+import { isEditing } from '../../protocol/operations.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
@@ -46,7 +48,7 @@ export class ClientChannel {
     this.#events = events;
     this.requests = new InFlightRequests({
       name: settings.name,
-      refusal: () => this.#refusal,
+      refusal: (request) => this.#refusalOf(request),
       reaches: () => this.#reaches(),
     });
   }
@@ -109,7 +111,7 @@ export class ClientChannel {
    * @throws {CollectionError} `sync_unavailable` where the engine is not in this thread.
    */
   sendSync(request: Request): unknown {
-    const engine = this.#atHand().inThread(request.handle);
+    const engine = this.#atHand(request).inThread(request.handle);
     return this.requests.executeSync(request, engine);
   }
 
@@ -121,8 +123,8 @@ export class ClientChannel {
     return this.#atHand().inThread(handle).context(handle);
   }
 
-  #atHand(): LeaderLink {
-    const refusal = this.#refusal;
+  #atHand(request?: Request): LeaderLink {
+    const refusal = this.#refusalOf(request);
     if (refusal) throw refusal;
     this.requests.flush();
     return this.link as LeaderLink;
@@ -199,9 +201,13 @@ export class ClientChannel {
     await link?.close();
   }
 
-  /** Set while requests are refused. */
-  get #refusal(): CairnError | undefined {
-    return this.#state === 'closing' ? closedError(this.#settings.name) : this.#ended;
+  /** Set while requests are refused, or this one is. */
+  #refusalOf(request?: Request): CairnError | undefined {
+    if (this.#state === 'closing') return closedError(this.#settings.name);
+    const { encryption, storage } = this.#settings;
+    const writesBytes = encryption || storage === 'opfs' || typeof storage === 'object';
+    const isChecked = writesBytes && request && isEditing(request.op);
+    return this.#ended ?? (isChecked ? bytesRefusal(request) : undefined);
   }
 
   #connected(): Promise<LeaderLink> {

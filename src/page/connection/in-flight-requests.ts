@@ -38,7 +38,7 @@ export type NoteReply = (
 interface RequestingClient {
   readonly name: string;
   /** The error of a new request; `undefined` while they are accepted. */
-  refusal(): CairnError | undefined;
+  refusal(request: Request): CairnError | undefined;
   /** Whether an engine was found; looks for one if not. */
   reaches(): boolean;
 }
@@ -131,7 +131,7 @@ export class InFlightRequests {
     return new Promise((resolve, reject) => {
       // A running call continues during a close, which keeps the channel open if it cannot save.
       const isRunning = request.urgent || 'live' in request;
-      const refusal = isRunning ? this.#refusal : this.#client.refusal();
+      const refusal = isRunning ? this.#refusal : this.#client.refusal(request);
       if (refusal) return reject(refusal);
       this.#queue.push({ request, resolve, reject });
       if (this.#flushing) return;

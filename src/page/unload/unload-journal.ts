@@ -1,6 +1,7 @@
 import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
 import { decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import { type ExactJson, encodeExact, TooLong } from '../../codec/exact-json/exact-encoding.ts';
+import { nameOf } from '../../codec/kinds.ts';
 import {
   clearMarks,
   keptKeys,
@@ -138,8 +139,8 @@ function isChange({ turn, number, request }: AcknowledgedChange): boolean {
 /**
  * JSON, then its binary values in base64, separated by tabs, which JSON text never contains.
  *
- * @returns `undefined` for a change with a Blob, which cannot be read synchronously, and for a
- *   change that is too long.
+ * @returns `undefined` for a change with a Blob, which cannot be read synchronously, with a key or
+ *   handle, and for a change that is too long.
  */
 function encodeLine(value: unknown): string | undefined {
   let encoded: ExactJson;
@@ -186,7 +187,7 @@ const OVERHEAD = 80;
 
 /**
  * An upper bound of the characters that a change takes in the unload journal; infinite for a Blob,
- * which cannot be read synchronously.
+ * which cannot be read synchronously, and for a key or handle, which text cannot hold.
  */
 export function journalSize(request: Request): number {
   return OVERHEAD + sizeOf(request);
@@ -199,7 +200,7 @@ function sizeOf(value: unknown): number {
   if (typeof value === 'number') return 24;
   if (typeof value !== 'object' || value === null) return 20;
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return 64 + 2 * value.byteLength;
-  if (typeof Blob !== 'undefined' && value instanceof Blob) return Number.POSITIVE_INFINITY;
+  if (/^(?:Blob|File|CryptoKey)/.test(nameOf(value))) return Number.POSITIVE_INFINITY;
   let size = 32;
   if (value instanceof Map) {
     for (const [key, item] of value) size += sizeOf(key) + sizeOf(item);

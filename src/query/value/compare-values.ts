@@ -74,7 +74,7 @@ function compareAt(a: unknown, b: unknown, depth: number, strings: CompareString
     case bracket.blob:
       return compareBlobs(a as Blob, b as Blob);
     default:
-      return 0;
+      return ordinalOf(a as object) - ordinalOf(b as object);
   }
 }
 
@@ -150,20 +150,21 @@ function compareRegExps(a: RegExp, b: RegExp): number {
 
 /**
  * A Blob's content cannot be read synchronously, so two Blobs are equal only when they are the same
- * object. Blobs of one size and type are numbered at first sight, which keeps the order total.
+ * object, as keys and handles are. Those of one size and type are numbered at first sight, which
+ * keeps the order total.
  */
-const blobOrdinals = new WeakMap<Blob, number>();
+const ordinals = new WeakMap<object, number>();
 let lastOrdinal = 0;
 
 function compareBlobs(a: Blob, b: Blob): number {
   return a.size - b.size || compareStrings(a.type, b.type) || ordinalOf(a) - ordinalOf(b);
 }
 
-function ordinalOf(blob: Blob): number {
-  const known = blobOrdinals.get(blob);
+function ordinalOf(value: object): number {
+  const known = ordinals.get(value);
   if (known !== undefined) return known;
   lastOrdinal += 1;
-  blobOrdinals.set(blob, lastOrdinal);
+  ordinals.set(value, lastOrdinal);
   return lastOrdinal;
 }
 

@@ -2,7 +2,8 @@ import { bracket, bracketOf } from './value-type.ts';
 
 /**
  * A key of a Map that is the same exactly for values that `compareValues` holds equal: a scalar by
- * itself, others by a text that begins with NUL. A Blob is equal to itself alone.
+ * itself, others by a text that begins with NUL. A Blob, key or handle is equal to itself
+ * alone.
  *
  * @param fold Makes strings the same that count as equal.
  */
@@ -60,6 +61,7 @@ function textOf(value: unknown, fold?: FoldStrings): string {
       text += Object.prototype.toString.call(value) + bytesOf(value as ArrayBuffer);
       break;
     case bracket.blob:
+    case bracket.other:
       if (!blobs.has(value as object)) blobs.set(value as object, ++lastBlob);
       text += blobs.get(value as object);
       break;

@@ -1,9 +1,9 @@
 import { capture } from '../../codec/capture.ts';
 import { fromBase64, toBase64 } from '../../codec/exact-json/base64.ts';
 import { type BinarySource, decodeExact } from '../../codec/exact-json/exact-decoding.ts';
-import { type Binary, encodeExactTree } from '../../codec/exact-json/exact-encoding.ts';
+import { type Binary, encodeExactTree, notText } from '../../codec/exact-json/exact-encoding.ts';
 import { asString, Malformed } from '../../codec/exact-json/json-checks.ts';
-import { CairnError, ValueError } from '../../errors/errors.ts';
+import { CairnError } from '../../errors/errors.ts';
 
 /**
  * A document as JSON: values outside JSON have the wrappers of codec/exact-json, bytes within as
@@ -22,7 +22,7 @@ const MAX_WIRE_LENGTH = 32 * 1024 * 1024;
 
 /**
  * @param document Checked by codec/capture.ts; its `_id` is a string.
- * @throws {ValueError} for a Blob, whose content cannot be read synchronously.
+ * @throws {ValueError} for a Blob, whose content cannot be read synchronously, a key or a handle.
  * @throws {TooLong}
  */
 export function encodeDocument(document: object): WireDocument {
@@ -31,7 +31,7 @@ export function encodeDocument(document: object): WireDocument {
 
 function bytesAsText(binary: Binary): string {
   if (binary instanceof Uint8Array) return toBase64(binary);
-  throw new ValueError('value_unsupported', 'A Blob cannot be replicated; store its bytes.');
+  throw notText(binary);
 }
 
 /**

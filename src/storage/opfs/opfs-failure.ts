@@ -1,9 +1,10 @@
-import { StorageError } from '../../errors/errors.ts';
+import { CairnError, StorageError } from '../../errors/errors.ts';
 import { storageFull } from '../drivers/storage-failure.ts';
 
 /** The typed error for a failure of a file. */
 export function fileErrorOf(cause: unknown, doing: string): StorageError {
-  if (cause instanceof StorageError) return cause;
+  // That of a value which no file can hold, too.
+  if (cause instanceof CairnError) return cause as StorageError;
   const { name, message } = (cause ?? {}) as { name?: string; message?: string };
   const said = `The database file failed while ${doing} (${name}: ${message}).`;
   if (name === 'QuotaExceededError' || /no.?space|disk (is )?full/i.test(message ?? ''))

@@ -108,6 +108,12 @@ describe('push()', () => {
       { version: 'v c' },
     ]);
     await http({ url, fetch }).push([row('b', blob)], ask);
+    const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
+      'encrypt',
+    ]);
+    expect(await http({ url, fetch }).push([row('k', { _id: 'k', key })], ask)).toEqual([
+      { rejected: { reason: expect.stringContaining('CryptoKey') } },
+    ]);
     expect(sent).toEqual([['a', 'c']]);
   });
 

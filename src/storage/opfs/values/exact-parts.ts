@@ -1,5 +1,5 @@
 import { decodeExact } from '../../../codec/exact-json/exact-decoding.ts';
-import { type Binary, encodeExactTree } from '../../../codec/exact-json/exact-encoding.ts';
+import { type Binary, encodeExactTree, notText } from '../../../codec/exact-json/exact-encoding.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -76,7 +76,8 @@ export function readExact(bytes: Bytes): unknown {
 }
 
 function contentOf(binary: Binary, blobs: BlobContents): Bytes {
-  if (!(binary instanceof Blob)) return binary as Bytes;
+  if (binary instanceof Uint8Array) return binary as Bytes;
+  if (!(binary instanceof Blob)) throw notText(binary);
   const content = blobs.get(binary);
   if (!content) throw new UnreadBlob(binary);
   return content;
