@@ -58,11 +58,7 @@ class IndexedDbStorage implements Storage {
       // writes waited for ever.
       if (keys.length === 0) return [];
       const transaction = this.#begin(database, store);
-      const values = await Promise.all(
-        keys.map((key) => transaction.store.get(key as IDBValidKey)),
-      );
-      await transaction.done;
-      return values;
+      return Promise.all(keys.map((key) => transaction.store.get(key as IDBValidKey)));
     });
   }
 
