@@ -63,6 +63,9 @@ export function searchSuite(fixture: ClientFixture): void {
       expect(await found('haevy watre')).toEqual(['a', 'd', 'b']);
       expect(await found('d20')).toEqual([]);
       expect(ids(await articles.search('hydrgen'))).toEqual([]);
+      // What is in quotes is meant.
+      expect(await found('"haevy"')).toEqual([]);
+      expect(await found('"heavy"')).toEqual(['a', 'd', 'b']);
     });
 
     test('narrows by criteria, and selects', async () => {

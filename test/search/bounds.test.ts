@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Database, memoryDriver } from '../../src/index.ts';
-import { matchTexts, type TextMatches } from '../../src/query/text/text-matches.ts';
+import { BestFirst, matchTexts, type TextMatches } from '../../src/query/text/text-matches.ts';
 import { TextRuns } from '../../src/query/text/text-runs.ts';
 import { matched } from './matched.ts';
 
@@ -32,6 +32,13 @@ function manyTexts(textOf: (n: number) => string, length = 1_000_000) {
   return { runs, find, settings };
 }
 
+function countSlices<T>(slices: Generator<void, T>): { count: number; value: T } {
+  let count = 0;
+  let step = slices.next();
+  for (; !step.done; step = slices.next()) count++;
+  return { count, value: step.value };
+}
+
 test('one letter looks at two million entries of a million documents, and says so', () => {
   const { runs, find } = manyTexts((n) => `a${n % 400} a${n % 401} b${n % 9}`);
   expect(find('a').terms[0]?.entries).toBe(2_000_000);
@@ -41,6 +48,16 @@ test('one letter looks at two million entries of a million documents, and says s
   const { terms, truncated } = find('a');
   expect(terms[0]?.entries).toBeLessThanOrEqual(2_000_000);
   expect(truncated).toBe(true);
+});
+
+test('one letter comes in slices, as the hits do', () => {
+  const { settings } = manyTexts((n) => `a${n % 400} a${n % 401}`, 200_000);
+  const terms = [{ words: ['a'], use: 'word', isPrefix: true }] as const;
+  const matching = countSlices(matchTexts(settings, terms, { mode: 'all', fuzzy: false }));
+  expect(matching.count).toBeGreaterThan(10);
+  const { count, value } = countSlices(BestFirst.of(matching.value.scores, undefined));
+  expect(count).toBeGreaterThan(6);
+  expect(value.length).toBe(200_000);
 });
 
 test('words that nearly all of a million documents have find them, however many are typed', () => {
@@ -62,9 +79,7 @@ test('a search of many words over many others comes in slices', () => {
   const terms = Array.from({ length: 100 }, (_, n) => {
     return { words: [`abdc${n}`], use: 'word', isPrefix: false } as const;
   });
-  const slices = matchTexts(settings, terms, { mode: 'any', fuzzy: true });
-  let count = 0;
-  for (let step = slices.next(); !step.done; step = slices.next()) count++;
+  const { count } = countSlices(matchTexts(settings, terms, { mode: 'any', fuzzy: true }));
   expect(count).toBe(200);
 });
 

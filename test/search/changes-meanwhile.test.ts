@@ -6,7 +6,7 @@ import { type Checkpoint, directoryKey } from '../../src/storage/checkpoint/chec
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from '../engine/engine-client.ts';
 import { settled } from '../engine/fake-clock.ts';
-import { matched } from './matched.ts';
+import { atOnce, matched } from './matched.ts';
 
 interface Note {
   text: string;
@@ -23,7 +23,7 @@ test('a search that has begun takes the versions that were there', () => {
   const terms = [{ words: ['water'], use: 'word', isPrefix: false }] as const;
   const search = () => {
     const { scores } = matched(settings, terms, { mode: 'all', fuzzy: false });
-    return new BestFirst(scores, undefined);
+    return atOnce(BestFirst.of(scores, undefined));
   };
   const best = search();
   const gone = loaded[0] as { rank: number; name: string };

@@ -5,7 +5,11 @@ import { matchTexts, type TextMatches } from '../../src/query/text/text-matches.
 export function matched<E extends Ranked>(
   ...given: Parameters<typeof matchTexts<E>>
 ): TextMatches<E> {
-  const slices = matchTexts(...given);
+  return atOnce(matchTexts(...given));
+}
+
+/** What comes of slices. */
+export function atOnce<T>(slices: Generator<void, T>): T {
   let step = slices.next();
   while (!step.done) step = slices.next();
   return step.value;

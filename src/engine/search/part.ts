@@ -106,7 +106,7 @@ class TextSearch {
     const { ask } = this;
     const { records } = this.#context;
     this.matches = yield* this.#inSlices(matchTexts(this.index, this.terms, ask));
-    const best = new BestFirst(this.matches.scores, this.#end());
+    const best = yield* this.#inSlices(BestFirst.of(this.matches.scores, this.#end()));
     this.candidates = best.length;
     const { criteria, archived } = ask;
     const { wanted, test } = compileSelection(this.#context, { criteria, archived });

@@ -90,8 +90,8 @@ export function* matchTexts<E extends Ranked>(
     const scoring = new Scoring(run.postings, averages);
     for (const term of required) yield* scoring.requireAny([term]);
     if (optional.length > 0) yield* scoring.requireAny(optional);
-    for (const term of excluded) scoring.exclude(term);
-    scores.push({ run, rows: scoring.rows(), scores: scoring.scores });
+    scoring.exclude(excluded);
+    scores.push({ run, rows: scoring.rows, scores: scoring.scores });
   }
   return { terms: expanded, scores, truncated: expansion.truncated };
 }
@@ -220,6 +220,9 @@ function addNear(
 /** Marks rows that do not match. */
 const OUT = 0xffff;
 
+/** Entries that are scored, or matches that are sorted, before a search yields: a millisecond. */
+const SLICE = 32_768;
+
 /** Scores the rows of a run, term by term. */
 class Scoring {
   readonly scores: Float64Array;
@@ -228,7 +231,7 @@ class Scoring {
   readonly #shares: Float64Array;
   /** How many of the terms so far a row matches; only the rows that match all count. */
   readonly #seen: Uint16Array;
-  #candidates: number[] = [];
+  #rows: number[] = [];
   #step = 0;
 
   constructor(postings: Postings, averages: Float64Array) {
@@ -238,29 +241,41 @@ class Scoring {
     this.#seen = new Uint16Array(postings.size);
   }
 
+  /** Those that match. */
+  get rows(): readonly number[] {
+    return this.#rows;
+  }
+
   /** Keeps the rows that have a word of any of the terms; those with more of them count more. */
   *requireAny(terms: readonly ExpandedTerm[]): Generator<void> {
     const matched = terms.length > 1 ? new MatchedTerms(this.scores.length) : undefined;
+    let entries = 0;
     for (const [term, { variants }] of terms.entries()) {
-      for (const variant of variants) this.#add(variant, matched?.of(term + 1));
+      for (const variant of variants) {
+        entries += this.#add(variant, matched?.of(term + 1));
+        if (entries < SLICE) continue;
+        entries = 0;
+        yield;
+      }
       yield;
     }
-    if (matched)
-      for (const row of this.#candidates) (this.scores[row] as number) *= matched.count(row);
+    if (matched) for (const row of this.#rows) (this.scores[row] as number) *= matched.count(row);
     this.#step++;
+    this.#keep(this.#step);
+  }
+
+  exclude(terms: readonly ExpandedTerm[]): void {
+    for (const { word } of terms) {
+      const { rows, count } = this.#entriesOf(word);
+      for (let at = 0; at < count; at++) this.#seen[rows[at] as number] = OUT;
+    }
+    if (terms.length > 0) this.#keep(this.#step);
+  }
+
+  /** Keeps the rows that have come so far. */
+  #keep(step: number): void {
     const { dead } = this.#postings;
-    const seen = this.#seen;
-    const step = this.#step;
-    this.#candidates = this.#candidates.filter((row) => seen[row] === step && !dead[row]);
-  }
-
-  exclude({ word }: ExpandedTerm): void {
-    const { rows, count } = this.#entriesOf(word);
-    for (let at = 0; at < count; at++) this.#seen[rows[at] as number] = OUT;
-  }
-
-  rows(): readonly number[] {
-    return this.#candidates.filter((row) => this.#seen[row] === this.#step);
+    this.#rows = this.#rows.filter((row) => this.#seen[row] === step && !dead[row]);
   }
 
   #entriesOf(word: string): EntryColumns {
@@ -268,7 +283,8 @@ class Scoring {
     return place < 0 ? NONE : this.#postings.list(place);
   }
 
-  #add({ word, factors }: Variant, matched?: MatchedTerms): void {
+  /** @returns how many entries it has. */
+  #add({ word, factors }: Variant, matched?: MatchedTerms): number {
     const { rows, paths, times, count } = this.#entriesOf(word);
     const seen = this.#seen;
     const step = this.#step;
@@ -278,7 +294,7 @@ class Scoring {
       const row = rows[at] as number;
       const state = seen[row] as number;
       if (state === step) {
-        if (isFirst) this.#candidates.push(row);
+        if (isFirst) this.#rows.push(row);
         seen[row] = step + 1;
       } else if (state !== step + 1) continue;
       matched?.note(row);
@@ -288,6 +304,7 @@ class Scoring {
       const frequency = LEAST + (often * (K + 1)) / (often + K * (1 - B + B * length));
       (this.scores[row] as number) += (factors[path] as number) * frequency;
     }
+    return count;
   }
 }
 
@@ -348,32 +365,48 @@ export class BestFirst<E extends Ranked> {
   readonly #owners: Uint16Array;
   /** Numbers of matches. */
   readonly #heap: Uint32Array;
-  #length: number;
+  #length = 0;
 
-  /** @param after Only what comes behind it. */
-  constructor(runs: readonly RunScores<E>[], after: ScoredEnd | undefined) {
+  private constructor(runs: readonly RunScores<E>[]) {
     const most = runs.reduce((sum, { rows }) => sum + rows.length, 0);
     this.#runs = runs;
     this.#scores = new Float64Array(most);
     this.#ranks = new Float64Array(most);
     this.#rows = new Uint32Array(most);
     this.#owners = new Uint16Array(most);
-    let length = 0;
+    this.#heap = new Uint32Array(most);
+  }
+
+  /** Makes one, in slices. @param after Only what comes behind it. */
+  static *of<E extends Ranked>(
+    runs: readonly RunScores<E>[],
+    after: ScoredEnd | undefined,
+  ): Generator<void, BestFirst<E>> {
+    const best = new BestFirst(runs);
     for (const [owner, { run, rows, scores }] of runs.entries())
-      for (const row of rows) {
+      for (const [at, row] of rows.entries()) {
         const score = scores[row] as number;
         const rank = run.ranks[row] as number;
         const isBehind =
           !after || score < after.score || (score === after.score && rank > after.rank);
-        if (!isBehind) continue;
-        this.#scores[length] = score;
-        this.#ranks[length] = rank;
-        this.#rows[length] = row;
-        this.#owners[length++] = owner;
+        if (isBehind) best.#add(owner, row, score, rank);
+        if (at % SLICE === SLICE - 1) yield;
       }
-    this.#length = length;
-    this.#heap = Uint32Array.from({ length }, (_, at) => at);
-    for (let at = (length >> 1) - 1; at >= 0; at--) this.#sink(at);
+    for (let at = (best.length >> 1) - 1; at >= 0; at--) {
+      best.#sink(at);
+      if (at % SLICE === SLICE - 1) yield;
+    }
+    return best;
+  }
+
+  /** Not in its place yet. */
+  #add(owner: number, row: number, score: number, rank: number): void {
+    const at = this.#length++;
+    this.#scores[at] = score;
+    this.#ranks[at] = rank;
+    this.#rows[at] = row;
+    this.#owners[at] = owner;
+    this.#heap[at] = at;
   }
 
   get length(): number {

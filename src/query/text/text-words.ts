@@ -176,8 +176,7 @@ export function parseSearch(text: string, words: TextWords, prefix: boolean): Se
     const found = words.of(phrase ?? typed);
     if (found.length === 0) continue;
     if (minus) terms.push({ words: found, use: 'excluded', isPrefix: false });
-    else if (phrase !== undefined && found.length > 1)
-      terms.push({ words: found, use: 'phrase', isPrefix: false });
+    else if (phrase !== undefined) terms.push({ words: found, use: 'phrase', isPrefix: false });
     else for (const word of found) terms.push({ words: [word], use: 'word', isPrefix: false });
   }
   const last = terms.at(-1);
