@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fold } from '../../src/codec/fold-text.ts';
 import { Database, memoryDriver } from '../../src/index.ts';
 import { fc, runs } from '../setup/properties.ts';
+import { wordsOf } from './naive-search.ts';
 
 /** Some letters of each script that the platform knows, and signs between words. */
 function lettersByScript(): string[][] {
@@ -41,19 +41,6 @@ const between = fc.constantFrom(' ', '. ', '-', '　', '؟ ', ', ', '\n', ' 😀
 const text = fc
   .array(fc.tuple(word, between), { maxLength: 6 })
   .map((parts) => parts.flat().join(''));
-
-const RUN = /[\p{L}\p{N}\p{M}]+/gu;
-const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
-
-/** The words of a text, found naively. */
-const wordsOf = (from: string) =>
-  (from.match(RUN) ?? [])
-    .flatMap((run) =>
-      UNSPACED.test(run) ? Array.from(segmenter.segment(run), ({ segment }) => segment) : [run],
-    )
-    .flatMap((piece) => fold(piece).match(RUN) ?? []);
 
 test('texts in all scripts are found as by a naive scan, before and after a reload', async () => {
   expect(scripts.length).toBeGreaterThan(120);

@@ -12,6 +12,7 @@ const MANY = 1200;
 interface Note {
   text: string;
   at?: number[];
+  more?: string;
 }
 
 type Notes = DocumentCollection<Note>;
@@ -101,5 +102,52 @@ test('a leader that ends in the middle of a build leaves it to the next one', as
     await world.hearInTurns(waiting);
     expect(await world.hearInTurns(next.notes.count())).toBe(MANY + 1);
     await check(world, next.notes, seed);
+  }
+});
+
+/** Versions of an app, and the words that each of their indexes has. */
+const VERSIONS: readonly (readonly [IndexOption, (note: Note) => string])[] = [
+  [{ text: ['text'] }, ({ text }) => text],
+  [{ text: { text: 3, more: 1 } }, ({ text, more = '' }) => `${text} ${more}`],
+  [{ text: 'more' }, ({ more = '' }) => more],
+  [{ text: 'text', stop_words: ['heavy'] }, ({ text }) => text.replaceAll('heavy', '')],
+];
+
+test('tabs that declare other text indexes find what their own ones have', async () => {
+  for (let seed = 1; seed <= SEEDS / 2; seed++) {
+    const world = new World(seed);
+    const browser = simulateBrowser(world);
+    const { random } = world;
+    const textOf = () => [0, 1].map(() => random.pick(WORDS)).join(' ');
+    const enter = (id: number) => {
+      const version = random.pick(VERSIONS);
+      return { ...open(id, browser, [version[0], 'n']), version };
+    };
+    let tabs = [enter(0)];
+    for (let round = 1; round <= 6; round++) {
+      tabs.push(enter(round));
+      for (const { notes } of tabs)
+        await world.hearInTurns(
+          notes.upsert({ _id: `d${random.between(0, 9)}`, text: textOf(), more: textOf() }),
+        );
+      if (random.chance(0.3)) await world.runUntil(world.now + 3000);
+      if (tabs.length > 2) {
+        const [first, ...rest] = tabs;
+        if (random.chance(0.5)) first?.tab.kill();
+        else first?.tab.close();
+        tabs = rest;
+      }
+      for (const { notes, version } of tabs)
+        for (const word of WORDS) {
+          const hits = await world.hearInTurns(notes.search(word, { limit: 1000 }));
+          const all = await world.hearInTurns(notes.filter({}));
+          const right = all.filter((one) => version[1](one).split(' ').includes(word));
+          const ids = (found: readonly { readonly _id: string }[]) =>
+            found.map(({ _id }) => _id).sort();
+          expect([seed, round, word, ids(hits.map(({ document }) => document))]).toEqual([
+            ...[seed, round, word, ids(right)],
+          ]);
+        }
+    }
   }
 });
