@@ -1,5 +1,11 @@
 import { wait } from '../../page/measure.mjs';
-import { cairnFiles, cairnPlain, cairnThread, cairnWorker } from './contenders/cairn.mjs';
+import {
+  cairnCached,
+  cairnFiles,
+  cairnPlain,
+  cairnThread,
+  cairnWorker,
+} from './contenders/cairn.mjs';
 import { fts5 } from './contenders/fts5.mjs';
 import { miniSearch } from './contenders/minisearch.mjs';
 import { orama } from './contenders/orama.mjs';
@@ -9,7 +15,8 @@ import { makeArticles, makeQueries } from './texts.mjs';
 /** @typedef {import('./steps.mjs').Terms} Terms */
 /** @typedef {import('./steps.mjs').Figures} Figures */
 
-const contenders = [cairnWorker, cairnFiles, cairnThread, cairnPlain, miniSearch, orama, fts5];
+const cairn = [cairnWorker, cairnCached, cairnFiles, cairnThread, cairnPlain];
+const contenders = [...cairn, miniSearch, orama, fts5];
 
 const QUERIES = 200;
 

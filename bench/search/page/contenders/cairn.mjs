@@ -3,10 +3,11 @@ import { loadCairn } from '../../../page/cairn-build.mjs';
 /**
  * @param {string} name
  * @param {string} title
- * @param {{ client: 'worker' | 'thread', indexed: boolean, storage?: 'opfs' }} setup
+ * @param {{ client: 'worker' | 'thread', indexed: boolean, storage?: 'opfs', caching?: boolean }}
+ *   setup
  * @returns {import('../contender.mjs').Contender}
  */
-const cairn = (name, title, { client, indexed, storage }) => ({
+const cairn = (name, title, { client, indexed, storage, caching = false }) => ({
   name,
   title,
   async open(database) {
@@ -16,7 +17,7 @@ const cairn = (name, title, { client, indexed, storage }) => ({
     const articles = new db.Collection({
       name: 'articles',
       type: 'DOCUMENT_BASED',
-      caching: false,
+      caching,
       indexes: ['n', ...(indexed ? [{ text: ['text'] }] : [])],
     });
     return {
@@ -44,6 +45,11 @@ export const cairnThread = cairn('cairn-thread', 'Cairn, thread', {
 export const cairnFiles = cairn('cairn-opfs', 'Cairn, worker, files', {
   ...{ client: 'worker', indexed: true },
   storage: 'opfs',
+});
+/** The default, with the documents in memory: about what FTS5 has as pages. */
+export const cairnCached = cairn('cairn-cached', 'Cairn, worker, caching', {
+  ...{ client: 'worker', indexed: true },
+  caching: true,
 });
 /** What the index costs is the difference to this one. */
 export const cairnPlain = cairn('cairn-plain', 'Cairn, worker, no text index', {
