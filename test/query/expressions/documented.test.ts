@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
 import { compileExpression } from '../../../src/query/expressions/compile-expression.ts';
+import { documentedBasics } from './documented-basics.ts';
 import { REFUSED } from './documented-cases.ts';
 import { documentedDates } from './documented-dates.ts';
 import { documentedValues } from './documented-values.ts';
 
-describe.each([documentedDates, documentedValues])('MongoDB documents', ({ document, cases }) => {
+const DOCUMENTED = [documentedBasics, documentedDates, documentedValues];
+
+describe.each(DOCUMENTED)('MongoDB documents', ({ document, cases }) => {
   test.each(Object.entries(cases))('%s', (operator, rows) => {
     for (const [expression, expected] of rows) {
       expect(Object.keys(expression as object), 'the operator of the case').toEqual([operator]);

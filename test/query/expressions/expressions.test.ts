@@ -2,6 +2,7 @@ import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { compileExpression } from '../../../src/query/expressions/compile-expression.ts';
 import { fc, runs } from '../../setup/properties.ts';
+import { documentedBasics } from './documented-basics.ts';
 import { documentedDates } from './documented-dates.ts';
 import { documentedValues } from './documented-values.ts';
 import { failureOf } from './failure-of.ts';
@@ -236,11 +237,12 @@ describe('expressions', () => {
     expect(of(expression)).toEqual(expected);
   });
 
-  test('has a case for each operator', () => {
+  test('has a case of MongoDB for each operator', () => {
     const { message } = failureOf(() => of({ $none: 1 }));
     const known = message.split('Allowed here: ')[1]?.replace(/\.$/, '').split(', ') ?? [];
-    const proven = `${text(rows)}${text([documentedDates, documentedValues])}`;
-    expect(known.filter((name) => !proven.includes(`"${name}":`))).toEqual([]);
+    const documented = [documentedBasics, documentedDates, documentedValues];
+    const proven = documented.flatMap(({ cases }) => Object.keys(cases));
+    expect(known.filter((name) => !proven.includes(name))).toEqual([]);
   });
 
   test('reads own properties alone', () => {
