@@ -147,7 +147,7 @@ test('tabs that take tasks off one queue take each once, though one crashes', as
     window.things.filter({ state: 'taken' }),
   );
   expect(all).toHaveLength(300);
-  // The one that crashed was told of all that it took, if it ended first, and of none otherwise.
+  // The one that crashed returned all that it took, if it ended first, and nothing otherwise.
   for (const [at, list] of lists.entries()) {
     const stored = all?.filter(({ by }) => by === at).map(({ _id }) => _id);
     if (list) expect(list.sort()).toEqual(stored?.sort());
