@@ -64,10 +64,13 @@ export const manyClients = definePart({
       const { lost, different } = await compareDocuments(servers, COLLECTION, outcome);
       const { counts, first, latencies } = outcome;
       const requests = written.reduce((sum, one) => sum + one.requests / one.seconds, 0);
+      const cpu = written.reduce((sum, one) => sum + one.cpu, 0);
+      const changes = written.reduce((sum, one) => sum + one.writes, 0) * clients;
       const figures = new Figures();
       figures.add(clients, 'clients', {
         'requests a second': requests,
         'changes made': first.length,
+        'ms of processor for a change and client': cpu / changes,
         'rows that conflicted, %': (100 * counts.conflicts) / Math.max(1, outcome.changes),
         'ms until the first other client has it, p50': percentile(first, 0.5),
         'ms until the first other client has it, p99': percentile(first, 0.99),

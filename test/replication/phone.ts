@@ -48,8 +48,11 @@ export class Phone {
   async attempt(loses?: 'request' | 'answer'): Promise<void> {
     this.loses = loses;
     const { sync } = this.device;
+    let isTried = false;
     const ended = new Promise<void>((resolve) => {
       const stop = sync.on('status', ({ state, pending }) => {
+        isTried ||= state === 'pulling';
+        if (!isTried) return;
         if (state !== 'offline' && (state !== 'idle' || pending > 0)) return;
         stop();
         resolve();

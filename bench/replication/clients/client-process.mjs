@@ -72,6 +72,7 @@ async function writeNext(number) {
 async function writeAll() {
   const before = { ...counts };
   const start = performance.now();
+  const cpu = process.cpuUsage();
   const writing = [];
   const total = Math.round(plan.writes * plan.seconds);
   for (let number = 1; number <= total; number++) {
@@ -84,7 +85,8 @@ async function writeAll() {
   const sum = (/** @type {typeof counts} */ { pull, push, watch, stream }) =>
     pull + push + watch + stream;
   const requests = sum(counts) - sum(before);
-  return { seconds, requests };
+  const { user, system } = process.cpuUsage(cpu);
+  return { seconds, requests, cpu: (user + system) / 1000, writes: total };
 }
 
 /** A hash of all documents of each client. */

@@ -58,6 +58,8 @@ export class CollectionSync {
   #report: ReplicaReport | undefined;
   /** Requests for a round that this page has answered. */
   #answered: Answered = { opening: '', count: 0 };
+  /** The same, with those of a round that ends. */
+  #answering = this.#answered;
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
   #pulled: readonly ScopeState[] | undefined;
@@ -248,9 +250,10 @@ export class CollectionSync {
     scopes: readonly string[] | null | undefined,
   ): Promise<OpenReplica> {
     const { id: remote } = this.#settings.remote;
-    const state = await channel.send({ op: 'replicaOpen', remote, scopes });
+    const opening = channel.send({ op: 'replicaOpen', remote, scopes });
+    // Together: an engine in a worker is asked once.
+    const [state] = await Promise.all([opening, this.#refresh(channel)]);
     this.#replica = state.replica;
-    await this.#refresh(channel);
     return state;
   }
 
@@ -286,6 +289,7 @@ export class CollectionSync {
     const channel = await this.opened;
     const { direction, remote } = this.#settings;
     const { clock } = this.#environment;
+    enter(direction === 'push' ? 'pushing' : 'pulling');
     // Another engine may have taken over, or a backup been loaded.
     const given = this.#settings.scopes?.map((one) => JSON.stringify(one));
     const { checkpoint, opening, scopes } = await this.#begin(channel, given);
@@ -324,10 +328,13 @@ export class CollectionSync {
         from = parts ? parts[0]?.checkpoint : await pull(context, from);
       }
       if (direction === 'pull') break;
-      enter('pushing');
+      // Most rounds bring what others have changed. What changes here meanwhile asks for another.
+      const isPushing = this.#report?.pending !== 0;
+      if (isPushing) enter('pushing');
+      else context.events.caughtUp();
       // What was pushed comes back once: the checkpoint goes past it, so that it rings nobody
       // later.
-      const pushed = await this.#push.run(context);
+      const pushed = isPushing ? await this.#push.run(context) : this.#push.skip();
       const isSending = await files?.send(clock, signal);
       goesOn = isSending || (direction !== 'push' && pushed > 0);
     }
@@ -337,8 +344,8 @@ export class CollectionSync {
     files?.fetchWanted().catch(() => undefined);
     // Then a round follows by itself.
     if (this.#push.isBehind) return;
-    this.#answered = { opening, count: asked };
-    if (this.#isAsked) this.#loop.wake();
+    this.#answering = { opening, count: asked };
+    if (this.#isAsked(this.#answering)) this.#loop.wake();
   }
 
   #take(report: ReplicaReport): void {
@@ -350,18 +357,20 @@ export class CollectionSync {
       this.#files?.now?.interrupt();
     }
     const known = before?.opening === report.opening ? before.asked : 0;
-    if (report.asked > known && this.#isAsked) this.#loop.wake();
+    if (report.asked > known && this.#isAsked(this.#answered)) this.#loop.wake();
     this.#show();
   }
 
-  /** Whether a client asks for a round. */
-  get #isAsked(): boolean {
+  /** Whether a client asks for another round. */
+  #isAsked(answered: Answered): boolean {
     const { asked = 0, opening = '' } = this.#report ?? {};
-    return asked > countOf(this.#answered, opening);
+    return asked > countOf(answered, opening);
   }
 
   /** Tells the other pages too. */
   #changed(): void {
+    // Who waits for a round finds the status that it has led to.
+    if (this.#loop.state === 'idle') this.#answered = this.#answering;
     const { reported: report } = this;
     const { error } = this.#loop;
     if (error?.code === 'collection_dropped') this.end(error);

@@ -51,6 +51,11 @@ export class ReplicationLoop {
   readonly #tasks: LoopTasks;
   readonly #environment: Environment;
   readonly #isLive: boolean;
+  /** One for all: each round ends the watch before it. */
+  readonly #ended = new ReplicationError(
+    'replication_stopped',
+    'The replication was stopped or paused.',
+  );
   /** Ends the round or the watch under way. */
   #running = new AbortController();
   #isBusy = false;
@@ -111,7 +116,7 @@ export class ReplicationLoop {
       const { signal } = this.#running;
       try {
         await this.#tasks.round((state) => {
-          if (!signal.aborted) this.#enter(state);
+          if (!signal.aborted && this.state !== state) this.#enter(state);
         }, signal);
         if (!signal.aborted) this.#succeeded();
       } catch (cause) {
@@ -179,9 +184,7 @@ export class ReplicationLoop {
 
   #endWaiting(): void {
     this.#cancelTimer?.();
-    this.#running.abort(
-      new ReplicationError('replication_stopped', 'The replication was stopped or paused.'),
-    );
+    this.#running.abort(this.#ended);
     this.#running = new AbortController();
   }
 

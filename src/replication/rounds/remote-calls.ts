@@ -71,11 +71,7 @@ export class RemoteCalls {
     const controller = new AbortController();
     const { signal } = controller;
     const abort = () => controller.abort(this.#ended.reason);
-    const timeout = new ReplicationError(
-      'remote_timeout',
-      `The server has not answered within ${DEADLINE_MS / 1000} s.`,
-    );
-    const cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(timeout), true);
+    const cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(lateAnswer()), true);
     if (this.#ended.aborted) abort();
     this.#ended.addEventListener('abort', abort);
     try {
@@ -87,6 +83,11 @@ export class RemoteCalls {
       this.#ended.removeEventListener('abort', abort);
     }
   }
+}
+
+function lateAnswer(): ReplicationError {
+  const message = `The server has not answered within ${DEADLINE_MS / 1000} s.`;
+  return new ReplicationError('remote_timeout', message);
 }
 
 /** fetch() rejects with a TypeError where there is no connection, or with a DOMException. */
