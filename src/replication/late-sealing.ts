@@ -76,6 +76,6 @@ export function sealed(
     ...(remote.scopes && { scopes: true }),
     pull: async (...ask) => (await open()).pull(...ask),
     push: async (...ask) => (await open()).push(...ask),
-    watch: (after, ask) => (remote.watch as NonNullable<typeof remote.watch>)(after, ask),
+    ...(remote.watch && { watch: remote.watch.bind(remote) }),
   };
 }

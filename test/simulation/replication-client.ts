@@ -17,6 +17,7 @@ import { GroupViews } from './replication-groups.ts';
 import { type Change, type Parts, type ReplicationLog, shown } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
 import { countToken, stepOf, tokenOf, tokensIn } from './replication-tokens.ts';
+import type { SimKeys } from './sealed-documents.ts';
 import { Tab } from './tab.ts';
 
 export interface Order {
@@ -52,6 +53,7 @@ export interface ClientContext {
   readonly files?: SimFiles | undefined;
   /** Whether tabs look into groups of orders. */
   readonly relates?: boolean;
+  readonly keys?: SimKeys | undefined;
 }
 
 /** Codes with which a call may reject while tabs end. */
@@ -64,7 +66,10 @@ const ALLOWED = [
   'load_failed',
 ];
 /** Codes with which settled() may reject. */
-const UNSETTLED = ['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'];
+const UNSETTLED = [
+  ...['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'],
+  ...['key_unknown', 'seal_replayed'],
+];
 
 /** Groups of documents. */
 export const GROUPS = 3;
@@ -76,6 +81,8 @@ export class ReplicationClient {
   readonly orders: DocumentCollection<Order>;
   readonly sync: Replication<Order>;
   readonly views: GroupViews | undefined;
+  /** Whether it lacks a key that documents are sealed with later. */
+  readonly isEarly: boolean;
   /** Calls that wait. */
   open = 0;
   readonly #context: ClientContext;
@@ -91,9 +98,11 @@ export class ReplicationClient {
     this.tab = new Tab(id, site.browser);
     this.orders = this.openOrders();
     if (context.relates) this.views = new GroupViews(this.tab, context.collection);
-    const { log, trace, options } = context;
+    const { log, trace, options, keys } = context;
+    this.isEarly = keys?.isEarly() ?? false;
+    const remote = site.network.remoteOf(this.tab);
     const settings = parseOptions({
-      ...{ remote: site.network.remoteOf(this.tab), scopes: site.scopes },
+      ...{ remote: keys?.remote(remote, this.isEarly) ?? remote, scopes: site.scopes },
       ...options,
     });
     this.sync = new Replication<Order>(

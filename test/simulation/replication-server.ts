@@ -10,11 +10,14 @@ import { decodeDocument, encodeDocument } from '../../src/replication/protocol/w
 import { mergedDocument } from '../../src/server/routes.ts';
 import type { Random } from '../setup/random.ts';
 import { tokenOf, tokensIn } from './replication-tokens.ts';
+import { unsealed } from './sealed-documents.ts';
 
 /** A document on the server. */
 interface Row {
   readonly change: RemoteChange;
   readonly place: number;
+  /** Its state before, if it was there. */
+  readonly earlier?: RemoteChange | undefined;
   /** The keys that were accepted last, with the version that each made. */
   readonly keys: readonly (readonly [key: string, version: string])[];
 }
@@ -65,6 +68,8 @@ export class ReplicationServer {
   readonly rights = new Map<string, number>();
   readonly #served = new Map<string, Set<string>>();
   restores = 0;
+  /** How often it sends an older state of a document beside others, as if it were new. */
+  replays = 0;
   /** Grows with each change. */
   changes = 0;
   readonly #random: Random;
@@ -147,10 +152,16 @@ export class ReplicationServer {
       this.#habits.repeats && !reset && after !== undefined && known.length > 0
         ? [this.#random.pick(known)]
         : [];
+    // Of what the page has had: it cannot tell an older one from a newer one without any.
+    const replayed = known.filter((row) => row.earlier && row.place <= from);
+    const older =
+      replayed.length > 0 && this.#random.chance(this.replays)
+        ? [{ change: this.#random.pick(replayed).earlier as RemoteChange }]
+        : [];
     const more = page.length < news.length;
     const last = more ? (page.at(-1) as Row).place : horizon;
     return {
-      changes: [...again, ...page, ...again].map(({ change }) => this.#sendable(change)),
+      changes: [...again, ...older, ...page, ...again].map(({ change }) => this.#sendable(change)),
       checkpoint: `${this.restores}.${last}`,
       more,
       ...(reset && { reset }),
@@ -248,7 +259,7 @@ export class ReplicationServer {
   documents(): Map<string, object> {
     const all = new Map<string, object>();
     for (const [id, { change }] of this.#rows)
-      if (change.document) all.set(id, structuredClone(change.document));
+      if (change.document) all.set(id, structuredClone(unsealed(change.document)));
     return all;
   }
 
@@ -299,7 +310,7 @@ export class ReplicationServer {
     const stored = adds ? { ...document, s: tokenOf('server', place, false) } : document;
     this.#rows.set(id, {
       change: { id, version, document: stored, key },
-      place,
+      ...{ place, earlier: document && known?.change.document ? known.change : undefined },
       keys: [...(known?.keys ?? []), [key, version] as const].slice(-KEYS),
     });
     this.#seen.add(key);

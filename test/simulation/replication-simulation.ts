@@ -10,6 +10,7 @@ import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
 import { planOf, type RunPlan } from './replication-plan.ts';
 import { isIn, ReplicationServer } from './replication-server.ts';
+import { SimKeys } from './sealed-documents.ts';
 import { World } from './world.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -20,6 +21,9 @@ const RETRY_MS = 65_000;
 /** Rounds until all must be equal, and the longest of one. */
 const ROUNDS = 8;
 const ROUND_MS = 300_000;
+
+/** What is beside documents, and how code comes. */
+export type SimulationMode = '' | 'slow code' | 'files' | 'relations' | 'encrypted';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -37,19 +41,26 @@ export class ReplicationSimulation {
   readonly #trace: (line: string) => void;
   readonly #context: ClientContext;
   readonly #files: SimFiles | undefined;
+  readonly #keys: SimKeys | undefined;
 
-  /** @param mode Whether documents name files; whether tabs look into groups of documents. */
+  /** @param mode Whether documents name files, are related or encrypted. */
   constructor(
     seed: number,
     trace: (line: string) => void = () => undefined,
-    mode: 'files' | 'relations' | undefined = undefined,
+    mode: SimulationMode = '',
   ) {
     const hasFiles = mode === 'files';
     const relates = mode === 'relations';
+    const isSealed = mode === 'encrypted';
     this.world = new World(seed);
     this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
     const { random } = this.world;
-    this.#plan = planOf(random);
+    const plan = planOf(random);
+    // A server that cannot read adds no field. One that was restored seems to replay.
+    this.#plan = isSealed
+      ? { ...plan, restores: false, habits: { ...plan.habits, changes: false } }
+      : plan;
+    if (isSealed) this.#keys = new SimKeys(random);
     const { name } = this.#plan.resolve ?? {};
     this.#trace(JSON.stringify({ ...this.#plan, resolve: name }));
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
@@ -64,7 +75,8 @@ export class ReplicationSimulation {
     this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison } = this.#plan;
     this.#context = {
-      ...{ log: this.#log, collection, poison, trace: this.#trace, files: this.#files, relates },
+      ...{ log: this.#log, collection, poison, trace: this.#trace, relates },
+      ...{ files: this.#files, keys: this.#keys },
       options: {
         resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined),
         ...(hasFiles && {
@@ -119,6 +131,10 @@ export class ReplicationSimulation {
       for (let count = random.below(4); count > 0; count--)
         atSomeTime(() => this.#files?.collect());
     }
+    if (this.#keys)
+      atSomeTime(() => {
+        (this.#keys as SimKeys).isRotated = true;
+      });
     await this.world.runUntil(begun + busy);
     await this.#heal();
     const finals = await this.#comeToRest('at rest');
@@ -175,6 +191,7 @@ export class ReplicationSimulation {
       if (random.chance(0.3)) browser.storage.weather.slowness = random.between(3, 100);
     }
     for (const storage of this.#storages) storage.crashes = random.chance(0.3) ? 0.02 : 0;
+    if (this.#keys && !this.#plan.scoped && random.chance(0.5)) this.#server.replays = 0.2;
     if (this.#files && random.chance(0.5)) this.#files.crashes = random.between(0, 0.1);
   }
 
@@ -311,8 +328,11 @@ export class ReplicationSimulation {
     this.#trace('heal');
     for (const { network } of this.#sites) network.heal();
     if (this.#files) this.#files.crashes = 0;
+    this.#server.replays = 0;
     for (const storage of this.#storages) storage.heal();
     await this.world.runUntil(this.world.now + FREEZE_MS + 1000);
+    for (const { isEarly, tab } of this.#living) if (isEarly) tab.kill();
+    if (this.#keys) this.#keys.isComplete = true;
     for (const site of this.#sites) if (this.#livingOf(site).length === 0) this.#openTab(site);
     // Wakes those that wait for other credentials, too.
     for (const { sync } of this.#living) sync.resume();

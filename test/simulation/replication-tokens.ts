@@ -1,3 +1,5 @@
+import { unsealed } from './sealed-documents.ts';
+
 /** A value that is written once: it begins with this. */
 const MARK = 't:';
 
@@ -39,5 +41,5 @@ export function tokensIn(value: unknown): string[] {
   if (typeof value === 'bigint') return countsIn(value);
   if (typeof value === 'string') return value.startsWith(MARK) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(tokensIn);
+  return Object.values(unsealed(value)).flatMap(tokensIn);
 }
