@@ -45,6 +45,7 @@ export async function migrateStorage(options: MigrateOptions): Promise<void> {
       { place: settings.name },
     );
   } finally {
-    await client.close();
+    // A worker that ends meanwhile changes nothing of what was done or refused.
+    await client.close().catch(() => undefined);
   }
 }

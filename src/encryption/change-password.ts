@@ -100,7 +100,12 @@ async function changeInWorker(
     return connectToWorker({ worker: undefined, answer_timeout: 20 }, settings);
   });
   try {
-    await client.ready;
+    await client.ready.catch(async (error: { code?: string }) => {
+      if (error.code !== 'key_wrong') throw error;
+      // A worker may have ended after it changed the key, before it answered: the next one opens
+      // with the new key alone.
+      await next.dataKeys(name).catch(() => Promise.reject(error));
+    });
     // Not whether it leads: another client of this page may have begun to.
     if ((await storedRecord(name))?.version !== version) return;
     throw new StorageError(
@@ -109,6 +114,7 @@ async function changeInWorker(
       { place: name },
     );
   } finally {
-    await client.close();
+    // A worker that ends meanwhile changes nothing of what was done or refused.
+    await client.close().catch(() => undefined);
   }
 }

@@ -41,8 +41,8 @@ const UNSHARED = { stolen: false, release: () => undefined };
  * 3. One write empties the database, with a new id and the next epoch: from now on nothing is left,
  *   even if this page ends here, and what earlier leaders and clients still write is refused.
  * 4. The unload journals and the database files go; files that a frozen tab has open count no more.
- * 5. The empty database goes, unless a frozen tab has it open. A deletion that waits for such a tab
- *   would block the next opening of the database.
+ * 5. The empty database goes, unless a frozen tab, or in WebKit a worker that was ended, has it
+ *   open. A deletion that waits for such a connection would block the next opening.
  *
  * docs/decisions/035-destroying-a-database.md has the reasons.
  *
@@ -76,12 +76,16 @@ export async function destroyDatabase(
       others.catch(() => undefined);
       const lead = shared ? await takeLead(name, platform) : UNSHARED;
       try {
-        const emptied = await within(clock, EMPTY_MS, empty(driver, name, database, lead.stolen));
+        const emptying = empty(driver, name, database, lead.stolen, shared);
+        const emptied = await within(clock, EMPTY_MS, emptying);
         if (emptied === 'gone') return;
         if (shared) journals.clear(name);
         const isFree = await others;
         if (shared) await deleteFiles(name);
-        if (emptied === 'empty' && !isFree) return;
+        // In WebKit, whose pages hear that they are left, a worker that was ended may keep its
+        // connection.
+        const isKept = leadership.hasEnded && platform.page?.onLeaving;
+        if (emptied === 'empty' && (!isFree || isKept)) return;
         if (driver.delete) await driver.delete(name);
         else if (emptied !== 'empty') throw asCairnError(emptied);
       } finally {
@@ -112,6 +116,7 @@ async function empty(
   name: string,
   database: string | undefined,
   stolen: boolean,
+  shared: boolean,
 ): Promise<unknown> {
   try {
     const storage = await driver.open(name, { damaged: () => undefined });
@@ -123,7 +128,10 @@ async function empty(
       // One that nobody leads or has written to was made by this opening.
       if (isOther && (stolen || epoch > 0)) return 'gone';
       const claim = Math.random().toString(36).slice(2);
-      const deletes = STORE_NAMES.filter((store) => store !== 'recovery').map(deleteAll);
+      // First, as a write with `recovery` has it. A driver of the caller's has no such records.
+      const deletes = [...STORE_NAMES]
+        .reverse()
+        .flatMap((store) => (store === 'recovery' && !shared ? [] : deleteAll(store)));
       await storage.write(
         [
           ...deletes,
@@ -141,7 +149,6 @@ async function empty(
         ],
         'strict',
       );
-      await storage.write([deleteAll('recovery')], 'strict');
       return 'empty';
     } finally {
       await storage.close();

@@ -105,6 +105,8 @@ export class Leadership {
   /** How many clients are deleting the database. */
   #destroying = 0;
   #attempts = 0;
+  /** Whether an engine was ended in the midst of what it did, or has ended so. */
+  hasEnded = false;
   #stopListening: () => void = () => undefined;
 
   /** @param shared Whether other pages may lead the database. */
@@ -183,8 +185,7 @@ export class Leadership {
       if (this.#members.size > 0) this.#depose();
       await new Promise<void>((resolve) => {
         const cancel = this.#platform.clock.after(STOP_MS, () => {
-          // The start reports its failure.
-          engine?.then((running) => running.abandon()).catch(() => undefined);
+          this.#abandon(engine);
           resolve();
         });
         void this.#stopped.then(() => {
@@ -214,6 +215,9 @@ export class Leadership {
     this.#stopped = Promise.allSettled([stopping]);
     try {
       await stopping;
+    } catch (error) {
+      this.hasEnded = true;
+      throw error;
     } finally {
       this.#stopping = false;
       // Not earlier: until here the engine writes.
@@ -243,9 +247,8 @@ export class Leadership {
     const engine = this.#engine;
     this.#engine = undefined;
     // The start reports its failure.
-    engine
-      ?.then((running) => (mayReturn ? running.abandon() : running.resign()))
-      .catch(() => undefined);
+    if (mayReturn) this.#abandon(engine);
+    else engine?.then((running) => running.resign()).catch(() => undefined);
     this.#releaseLock();
   }
 
@@ -353,6 +356,7 @@ export class Leadership {
   /** Replaces an engine that failed. */
   #replace(cause: CairnError): void {
     this.#engine = undefined;
+    this.hasEnded = true;
     for (const member of this.#members) member.deposed(cause);
     if (!this.#shared || ++this.#attempts > ATTEMPTS) {
       this.#releaseLock();
@@ -364,10 +368,16 @@ export class Leadership {
   #depose(): void {
     const engine = this.#engine;
     this.#engine = undefined;
-    engine?.then((running) => running.abandon()).catch(() => undefined);
+    this.#abandon(engine);
     this.#releaseLock();
     for (const member of this.#members) member.deposed(undefined);
     this.campaign();
+  }
+
+  #abandon(engine: Promise<LeaderEngine> | undefined): void {
+    if (engine) this.hasEnded = true;
+    // The start reports its failure.
+    engine?.then((running) => running.abandon()).catch(() => undefined);
   }
 
   #fail(error: CairnError): void {

@@ -8,8 +8,8 @@ export const DATABASE_ID: StorageKey = ['database'];
  * Gives a new database its id. A database that is deleted and made anew under the same name has
  * another one, so that changes made to the old one are never applied to it.
  */
-export function putDatabaseId(): StoragePut {
-  return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id: freshId() } };
+export function putDatabaseId(id = freshId()): StoragePut {
+  return { type: 'put', store: 'leadership', key: DATABASE_ID, value: { id } };
 }
 
 /** No two are equal, in whichever process. */

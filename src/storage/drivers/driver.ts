@@ -149,7 +149,7 @@ export interface Storage {
    *
    * A driver may draw the operations one by one while its transaction runs: a large batch is never
    * built, or serialised, in one go. Operations on `recovery` come in an array, and with no others;
-   * in IndexedDB the copy of a key record comes before its record.
+   * in IndexedDB the copy of a key record comes before its record, and `destroy()` empties all.
    */
   write(operations: Iterable<StorageOperation>, durability: Durability): Promise<void>;
   /**

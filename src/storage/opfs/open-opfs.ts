@@ -8,6 +8,7 @@ import {
   isMoved,
   MOVED_KEY,
   movedTo,
+  putDatabaseId,
 } from '../drivers/database-id.ts';
 import {
   STORE_NAMES,
@@ -209,7 +210,9 @@ export async function findHome(
     await files.clear();
     await files.settle(epoch + 1, id);
   }
-  await pages.write([movedTo('opfs', files.epoch), noteExtent(files.extent)], 'strict');
+  const marks = [movedTo('opfs', files.epoch), noteExtent(files.extent)];
+  // Where IndexedDB was reset, it has another id: `destroy()` notes the one that it finds there.
+  await pages.write([...marks, putDatabaseId(files.id)], 'strict');
   return { in: 'files' };
 }
 

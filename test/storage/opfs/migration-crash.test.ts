@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DATABASE_ID, DESTROYED_KEY } from '../../../src/storage/drivers/database-id.ts';
 import type { Storage, StorageOperation } from '../../../src/storage/drivers/driver.ts';
 import { ENCRYPTION_KEY } from '../../../src/storage/drivers/encryption-key.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
@@ -133,4 +134,23 @@ test('data that cannot be read is not left out: nothing moves', async () => {
   };
   await expect(moveToFiles(database, unread)).rejects.toThrow();
   expect(await readHome(first, second, pages)).toMatchObject({ in: 'indexeddb', values: VALUES });
+});
+
+test('files that IndexedDB was reset beside do not come back after a destroy that was cut short', async () => {
+  const { pages, database, first, second } = await makeHomes();
+  await moveToFiles(database, pages);
+  const reset = await memoryDriver().open('reset', { damaged: () => undefined });
+  expect((await readHome(first, second, reset)).in).toBe('files');
+  // As destroy() leaves it, which ended before it deleted the files.
+  const [found] = await reset.getMany('leadership', [DATABASE_ID]);
+  const ids = [(found as { id: string }).id];
+  await reset.write(
+    [
+      { type: 'deletePrefix', store: 'leadership', prefix: [] },
+      { type: 'put', store: 'leadership', key: ['epoch'], value: { epoch: 1, claim: 'y' } },
+      { type: 'put', store: 'leadership', key: DESTROYED_KEY, value: { ids } },
+    ],
+    'strict',
+  );
+  expect(await readHome(first, second, reset)).toMatchObject({ values: [], damage: [] });
 });

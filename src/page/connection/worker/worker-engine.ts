@@ -167,7 +167,8 @@ export async function workerEngine(
       // The page ends: nothing waits for the reply.
       api.resign().catch(() => undefined);
     },
-    abandon: end,
+    // What waits for it, such as its stop, ends too.
+    abandon: silent,
   };
 }
 
