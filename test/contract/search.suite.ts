@@ -169,6 +169,19 @@ export function searchSuite(fixture: ClientFixture): void {
       expect(await articles.search('the')).toEqual([]);
     });
 
+    test('finds a word with endings at each letter of it', async () => {
+      const index = { text: 'title', stemmer: 'english' } as const;
+      const articles = fixture.documents<Article>({ indexes: [index] });
+      const words = ['cooking', 'running', 'studied', 'computation', 'happiness', 'encryption'];
+      await articles.insertMany(words.map((word) => ({ _id: word, title: word })));
+      for (const word of words)
+        for (let length = 3; length <= word.length; length++)
+          expect(ids(await articles.search(word.slice(0, length)))).toEqual([word]);
+      const [hit] = await articles.search('cooki', { highlight: true });
+      expect(hit?.matches).toEqual({ title: [[0, 7]] });
+      expect(ids(await articles.search('cooki', { prefix: false }))).toEqual([]);
+    });
+
     test('reads a backup', async () => {
       const articles = await filled();
       const backup = await articles.createBackup();

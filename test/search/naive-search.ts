@@ -1,6 +1,6 @@
 import { fold } from '../../src/codec/fold-text.ts';
 import type { IndexOption } from '../../src/index.ts';
-import { stemEnglish } from '../../src/query/text/stem-english.ts';
+import { english } from '../../src/query/text/stem-english.ts';
 
 /** A text index, and what it says. */
 export interface Indexed {
@@ -44,7 +44,7 @@ function placedIn(text: string, { stops = [], stems = false }: Omit<Indexed, 'op
         if (stops.includes(folded)) return [];
         const word = folded.slice(0, LONGEST);
         const from = index + at;
-        return { word: stems ? stemEnglish(word) : word, from, to: from + segment.length };
+        return { word: stems ? english.of(word) : word, from, to: from + segment.length };
       }),
     );
   });
@@ -100,8 +100,8 @@ export class NaiveSearch {
   readonly #words: readonly string[];
   readonly #phrases: readonly (readonly string[])[];
   readonly #excluded: readonly (readonly string[])[];
-  /** The last word, where it may be unfinished. */
-  readonly #open: string | undefined;
+  /** The last word as it was typed, where it may be unfinished, and the stems that it begins. */
+  readonly #begun: readonly string[] = [];
 
   constructor(terms: readonly Typed[], rules: Rules, indexed: Indexed) {
     const quoted = (text: string) => (/\s/.test(text) ? `"${text}"` : text);
@@ -122,7 +122,8 @@ export class NaiveSearch {
     this.#excluded = of('not');
     const last = terms.findLast(({ text }) => wordsOf(text, indexed).length > 0);
     const isOpen = rules.prefix && last?.kind === 'word' && !this.text.endsWith('"');
-    this.#open = isOpen ? this.#words.at(-1) : undefined;
+    const whole = isOpen && wordsOf(last.text, { ...indexed, stems: false }).at(-1);
+    if (whole) this.#begun = indexed.stems ? [whole, ...english.begunBy(whole)] : [whole];
   }
 
   matches(document: object): boolean {
@@ -164,7 +165,9 @@ export class NaiveSearch {
     const { synonyms = [] } = this.#indexed;
     const groups = synonyms.map((group) => group.flatMap((one) => wordsOf(one, this.#indexed)));
     if (groups.some((group) => group.includes(typed) && group.includes(word))) return true;
-    if (isLast && this.#open !== undefined && word.startsWith(typed)) return true;
+    const [whole, ...stems] = isLast ? this.#begun : [];
+    if (whole && (word.startsWith(typed) || word.startsWith(whole) || stems.includes(word)))
+      return true;
     const errors = typed.length < 4 ? 0 : typed.length < 8 ? 1 : 2;
     return this.#rules.fuzzy && errors > 0 && distance(typed, word) <= errors;
   }

@@ -5,7 +5,7 @@ import { hashText } from '../../codec/hash-text.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import type { EntryList } from '../../query/index/leaf-list.ts';
-import { stemEnglish } from '../../query/text/stem-english.ts';
+import { english } from '../../query/text/stem-english.ts';
 import { encodePostings, NO_SLOT, type StoredPostings } from '../../query/text/stored-postings.ts';
 import type { Scored } from '../../query/text/text-matches.ts';
 import { Run, TextRuns } from '../../query/text/text-runs.ts';
@@ -84,7 +84,7 @@ export class TextIndex extends DocumentIndex {
     super(...given);
     const settings = (given[1].special as { readonly options: TextSettings }).options;
     const { stop_words, stemmer, paths } = settings;
-    this.words = new TextWords({ stop_words, stem: stemmer && stemEnglish });
+    this.words = new TextWords({ stop_words, stem: stemmer && english });
     this.keys = paths.map(([path]) => path.split('.'));
     this.weights = paths.map(([, weight]) => weight);
     this.synonyms = synonymsOf(settings.synonyms, this.words);

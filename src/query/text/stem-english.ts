@@ -48,7 +48,7 @@ const FOURTH =
   /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|(?<=[st])ion|ou|ism|ate|iti|ous|ive|ize)$/;
 
 /** The stem of an English word by Porter's algorithm of 1980. Words of other letters stay. */
-export function stemEnglish(word: string): string {
+function stemEnglish(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
   let stem = plural(word);
   if (/y$/.test(stem) && HAS_VOWEL.test(stem.slice(0, -1))) stem = `${stem.slice(0, -1)}i`;
@@ -84,3 +84,20 @@ function replaced(word: string, endings: Endings): string {
   const before = word.slice(0, -found[0].length);
   return ONCE.test(before) ? before + found[1] : word;
 }
+
+/** What a word may be about to end with. */
+const LATER = `ings edly ers ors ness ments ations ies able ively ances ically ilities
+  ously`.split(/\s+/);
+
+/** The stems of the words that an unfinished one may become: of `cooki`, `cook` is one. */
+function stemsBegunBy(typed: string): ReadonlySet<string> {
+  const stems = new Set<string>();
+  for (const ending of LATER)
+    for (let from = 0; from < ending.length; from++)
+      if (typed.endsWith(ending.slice(0, from)))
+        for (let to = from + 1; to <= ending.length; to++)
+          stems.add(stemEnglish(typed + ending.slice(from, to)));
+  return stems;
+}
+
+export const english = { of: stemEnglish, begunBy: stemsBegunBy };

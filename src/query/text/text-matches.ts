@@ -72,12 +72,12 @@ export function* matchTexts<E extends Ranked>(
   const typed = terms.reduce((count, { words }) => count + words.length, 0);
   const expansion = new Expansion(synonyms, runs, weights, MOST_ENTRIES / typed);
   const expanded: ExpandedTerm[] = [];
-  for (const { words, use, isPrefix } of terms) {
+  for (const { words, use, isPrefix, begun } of terms) {
     // Of a phrase that is excluded, the documents tell.
     if (use === 'excluded' && words.length > 1) continue;
     const isRequired = use === 'phrase' || (use === 'word' && mode === 'all');
     for (const word of words) {
-      expanded.push(expansion.term(word, { use, isRequired, isPrefix, fuzzy }));
+      expanded.push(expansion.term(word, { use, isRequired, isPrefix, begun, fuzzy }));
       yield;
     }
   }
@@ -110,8 +110,9 @@ function averagesOf(runs: readonly Run<Ranked>[]): Float64Array {
   return averages.map((total) => total / Math.max(1, count) || 1);
 }
 
-interface TermRules extends Pick<ExpandedTerm, 'use' | 'isRequired'> {
-  readonly isPrefix: boolean;
+interface TermRules
+  extends Pick<ExpandedTerm, 'use' | 'isRequired'>,
+    Pick<SearchTerm, 'isPrefix' | 'begun'> {
   readonly fuzzy: boolean;
 }
 
@@ -138,13 +139,15 @@ class Expansion {
     this.#synonyms = synonyms;
   }
 
-  term(word: string, { use, isRequired, isPrefix, fuzzy }: TermRules): ExpandedTerm {
+  term(word: string, { use, isRequired, isPrefix, begun, fuzzy }: TermRules): ExpandedTerm {
     const weights = new Map<string, number>([[word, 1]]);
     if (use === 'word') {
+      for (const stem of begun?.stems ?? []) if (stem !== word) weights.set(stem, PREFIX);
       for (const other of this.#synonyms.get(word) ?? []) weights.set(other, 1);
       const errors = fuzzy ? errorsIn(word) : 0;
       for (const { postings } of this.#runs) {
         if (isPrefix) addBeginnings(postings, word, weights);
+        if (begun) addBeginnings(postings, begun.typed, weights);
         if (errors > 0) addNear(postings.words, word, errors, weights);
       }
     }

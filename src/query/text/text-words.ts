@@ -27,7 +27,14 @@ export interface PlacedWord {
 /** How words are cut and changed, besides being folded. */
 export interface WordRules {
   readonly stop_words: readonly string[];
-  readonly stem: ((word: string) => string) | undefined;
+  readonly stem: Stemmer | undefined;
+}
+
+/** How endings are taken off. */
+interface Stemmer {
+  of(word: string): string;
+  /** The stems of the words that an unfinished one may become. */
+  begunBy(typed: string): Iterable<string>;
 }
 
 /** Takes the words of texts: folded, without stop words, by their stems. */
@@ -43,12 +50,22 @@ export class TextWords {
 
   /** The words of a text in order, at most so many. */
   of(text: string, most = MOST_WORDS): string[] {
+    return this.#stemmed(this.#cut(text, most));
+  }
+
+  /** What an unfinished word at the end of a text may become, besides what begins as its stem. */
+  begunBy(text: string): Begun | undefined {
+    const typed = this.#cut(text, MOST_WORDS).at(-1);
+    return typed && this.#stem ? { typed, stems: [...this.#stem.begunBy(typed)] } : undefined;
+  }
+
+  #cut(text: string, most: number): string[] {
     const looked = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
     const found = ASCII_ONLY.test(looked)
       ? (looked.toLowerCase().match(ASCII_WORD) ?? [])
       : (looked.match(RUN) ?? []).flatMap((run) => this.#wordsOf(run));
     if (found.length > most) found.length = most;
-    return this.#changed(found);
+    return this.#kept(found);
   }
 
   /** The same words, each with its place. */
@@ -56,20 +73,23 @@ export class TextWords {
     const looked = text.slice(0, MOST_CHARACTERS);
     for (const { 0: run, index } of looked.matchAll(RUN))
       for (const [piece, at] of piecesOf(run))
-        for (const word of this.#changed(this.#folded(piece)))
+        for (const word of this.#stemmed(this.#kept(this.#folded(piece))))
           yield { word, from: index + at, to: index + at + piece.length };
   }
 
-  #changed(words: readonly string[]): string[] {
+  #kept(words: readonly string[]): string[] {
     const stop = this.#stop;
-    const stem = this.#stem;
     const kept: string[] = [];
-    for (const each of words) {
-      if (stop.size > 0 && stop.has(each)) continue;
-      const word = each.length > LONGEST ? each.slice(0, LONGEST).replace(HALF, '') : each;
-      kept.push(stem ? stem(word) : word);
+    for (const word of words) {
+      if (stop.size > 0 && stop.has(word)) continue;
+      kept.push(word.length > LONGEST ? word.slice(0, LONGEST).replace(HALF, '') : word);
     }
     return kept;
+  }
+
+  #stemmed(words: string[]): string[] {
+    const stem = this.#stem;
+    return stem ? words.map(stem.of) : words;
   }
 
   #wordsOf(run: string): readonly string[] {
@@ -154,6 +174,12 @@ export function synonymsOf(
   return others;
 }
 
+/** An unfinished word of an index with stems. */
+interface Begun {
+  readonly typed: string;
+  readonly stems: readonly string[];
+}
+
 /** A part of what a user has typed. */
 export interface SearchTerm {
   /** Folded; a phrase has several. */
@@ -161,6 +187,8 @@ export interface SearchTerm {
   readonly use: 'word' | 'phrase' | 'excluded';
   /** Whether it may be the beginning of a word. */
   readonly isPrefix: boolean;
+  /** What it may be the beginning of where its ending was taken off. */
+  readonly begun?: Begun | undefined;
 }
 
 /** A phrase in quotes, or what has no spaces; each may be excluded. */
@@ -172,15 +200,18 @@ const TERM = /(-?)(?:"([^"]*)"|(\S+))/g;
  */
 export function parseSearch(text: string, words: TextWords, prefix: boolean): SearchTerm[] {
   const terms: SearchTerm[] = [];
+  let ending = '';
   for (const [, minus, phrase, typed = ''] of text.matchAll(TERM)) {
     const found = words.of(phrase ?? typed);
     if (found.length === 0) continue;
+    ending = typed;
     if (minus) terms.push({ words: found, use: 'excluded', isPrefix: false });
     else if (phrase !== undefined) terms.push({ words: found, use: 'phrase', isPrefix: false });
     else for (const word of found) terms.push({ words: [word], use: 'word', isPrefix: false });
   }
   const last = terms.at(-1);
   const isOpen = last?.use === 'word' && !/"\s*$/.test(text);
-  if (prefix && isOpen) terms[terms.length - 1] = { ...last, isPrefix: true };
+  if (prefix && isOpen)
+    terms[terms.length - 1] = { ...last, isPrefix: true, begun: words.begunBy(ending) };
   return terms;
 }
