@@ -23,12 +23,14 @@ class Office {
   /** Runs before a request arrives, and with its answer. */
   before: (url: string) => void | Promise<void> = () => undefined;
   answered: (url: string, response: Response) => Response = (_, response) => response;
+  mayAsk: (request: Request) => boolean = () => true;
   readonly documents = memory();
   readonly remote;
 
   constructor(store: FileStore = memoryFiles(), options: object = {}) {
     const handler = createHandler({
-      ...{ store: this.documents, authorize: () => true, hold: 20 },
+      ...{ store: this.documents, hold: 20 },
+      authorize: (request) => this.mayAsk(request),
       files: documentFiles({ store, ...options }),
     });
     this.remote = http({
@@ -241,6 +243,18 @@ test('a file that is too large is refused with its document; others go on', asyn
   expect(await office.documents.read('orders', ['small'])).toHaveLength(1);
   // Its content is still here.
   expect((await a.sync.file('large', 'photo'))?.size).toBe(1001);
+});
+
+test('a server may refuse the uploads of a user, with their documents alone', async () => {
+  const office = new Office();
+  const a = office.device();
+  office.mayAsk = ({ method, url }) =>
+    method !== 'PUT' || Number(new URL(url).searchParams.get('size')) < 1000;
+  await a.orders.insert({ _id: 'large', photo: new Blob([randomBytes(1000)]) });
+  await a.orders.insert({ _id: 'small', photo: new Blob([randomBytes(999)]) });
+  await a.settled();
+  expect((await a.sync.rejected()).map(({ id }) => id)).toEqual(['large']);
+  expect(await office.documents.read('orders', ['small', 'large'])).toHaveLength(1);
 });
 
 test('a server that has lost a file gets it again', async () => {
