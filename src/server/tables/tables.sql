@@ -32,6 +32,13 @@ declare
   first text;
   count int;
 begin
+  -- Text that json holds and no other type does, such as \u0000: left out, as one row must not stop all.
+  if value::text ~* '\\u(0000|d[89a-f])' then
+    begin
+      perform value::jsonb;
+    exception when others then return null;
+    end;
+  end if;
   if kind not in ('object', 'array') or value::text !~ '"(\$|__proto__")' then return value; end if;
   if kind = 'array' then
     return coalesce(
