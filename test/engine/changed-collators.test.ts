@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Collation } from '../../src/api/options/collation.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { fc, runs } from '../setup/properties.ts';
 
 const things = { name: 'things', type: 'DOCUMENT_BASED' } as const;
 const sorted = { sort: { name: 1 }, collation: 'sv' } as const;
@@ -139,5 +141,52 @@ describe.each([0, undefined])('a backup of another order, checkpoints after %s',
     expect(found).toEqual(mode === 'merge' ? ['e', 'c', 'b', 'a'] : ['c', 'b', 'a']);
     expect((await again.explain({ name: 'b' }, { collation: 'sv' })).plan.kind).toBe('index');
     await client.close();
+  });
+});
+
+describe('any texts are in the order of Array.prototype.sort, after another order too', () => {
+  const texts = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' })), {
+    minLength: 1,
+    maxLength: 30,
+  });
+
+  test.each<[locale: string, collation: Collation, fields: string[]]>([
+    ['sv', 'sv', []],
+    ['sv', 'sv', ['name']],
+    ['en', { locale: 'en', strength: 2 }, ['name', 'n']],
+    ['de', { locale: 'de', strength: 1, numeric: true }, ['name']],
+  ])('%s, %j, with an index of %j', async (locale, collation, fields) => {
+    const indexes = fields.length > 0 ? [{ fields, collation }] : [];
+    const { strength = 3, numeric = false } = typeof collation === 'string' ? {} : collation;
+    const sensitivity = (['base', 'accent', 'variant'] as const)[strength - 1];
+    await fc.assert(
+      fc.asyncProperty(texts, async (names) => {
+        const driver = memoryDriver();
+        const check = async (compare: (a: string, b: string) => number, given: string[]) => {
+          const client = await open(driver, 0);
+          const all = new client.Collection<{ name: string; n: number }>({ ...things, indexes });
+          if (given.length > 0) await all.insertMany(given.map((name, n) => ({ name, n })));
+          await all.ready;
+          const found = async (criteria: object) =>
+            (await all.filter(criteria, { sort: { name: 1 }, collation })).map(({ name }) => name);
+          const sorted = [...names].sort(compare);
+          expect(await found({})).toEqual(sorted);
+          const [middle] = sorted.slice(sorted.length / 2) as [string];
+          const isEqual = (name: string) => compare(name, middle) === 0;
+          expect(await found({ name: middle })).toEqual(sorted.filter(isEqual));
+          expect(await found({ name: { $in: [middle] } })).toEqual(sorted.filter(isEqual));
+          const behind = sorted.filter((name) => compare(name, middle) > 0);
+          expect(await found({ name: { $gt: middle } })).toEqual(behind);
+          await client.close();
+        };
+        const { compare } = new Intl.Collator(locale, { sensitivity, numeric });
+        await check(compare, names);
+        await check(compare, []);
+        order((a, b) => compare(b, a));
+        await check((a, b) => compare(b, a), []);
+        vi.unstubAllGlobals();
+      }),
+      runs(10),
+    );
   });
 });
