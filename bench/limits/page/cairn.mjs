@@ -49,7 +49,7 @@ export function checkClient(client, database) {
 
 /**
  * @param {DatabaseClient} database
- * @param {{ name?: string, caching?: boolean, indexes?: string[] }} [options]
+ * @param {{ name?: string, caching?: boolean, indexes?: (string | { fields: string, collation: string })[] }} [options]
  * @returns {People}
  */
 export function openPeople(database, { name = 'people', caching = false, indexes = [] } = {}) {
@@ -71,7 +71,7 @@ export async function fill(people, size) {
  *
  * @param {ClientName} client
  * @param {string} name
- * @param {{ size: number, indexes?: string[] }} options
+ * @param {{ size: number, indexes?: (string | { fields: string, collation: string })[] }} options
  */
 export async function openFilled(client, name, { size, indexes = [] }) {
   const database = await openClient(client, name);
