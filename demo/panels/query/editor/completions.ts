@@ -2,7 +2,13 @@ import type { Completion, CompletionContext, CompletionSource } from '@codemirro
 import type { SyntaxNode } from '@lezer/common';
 import { wholeTree } from './language.ts';
 import { keyName } from './locate.ts';
-import { ACCUMULATORS, FIELD_OPERATORS, LOGIC_OPERATORS, STAGES } from './operators.ts';
+import {
+  ACCUMULATORS,
+  EXPRESSIONS,
+  FIELD_OPERATORS,
+  LOGIC_OPERATORS,
+  STAGES,
+} from './operators.ts';
 
 const KEY = /['"]?[\w$.]*$/;
 
@@ -16,6 +22,9 @@ const fieldOperators = operators(FIELD_OPERATORS);
 const logicOperators = operators(LOGIC_OPERATORS);
 const stages = operators(STAGES);
 const accumulators = operators(ACCUMULATORS);
+const expressions = operators(EXPRESSIONS);
+/** Below these, objects are expressions. */
+const COMPUTING: ReadonlySet<string> = new Set(['$expr', '$project', '$set', '$addFields']);
 
 /** Completes keys of criteria and pipelines: fields of the data, and the operators allowed here. */
 export function criteriaCompletions(paths: () => readonly string[]): CompletionSource {
@@ -35,9 +44,12 @@ function optionsAt(
 ): readonly Completion[] {
   const stage = stageAround(object);
   if (stage?.from === object.from) return stages;
-  const isInner = isOperand(object, text);
+  const outer = keysAround(object, text);
+  const isInner = isOperand(outer);
   const isOfGroup = stage && /^\{\s*\$group\b/.test(text.slice(stage.from, stage.to));
   if (isOfGroup) return isInner ? accumulators : [{ label: '_id', detail: 'of the group' }];
+  const computing = outer.findIndex((key) => COMPUTING.has(key));
+  if (computing > 0 || outer[computing] === '$expr') return expressions;
   return isInner ? fieldOperators : [...paths().map(fieldCompletion), ...logicOperators];
 }
 
@@ -58,14 +70,19 @@ function objectAround({ state, pos }: CompletionContext): SyntaxNode | undefined
   return node ?? undefined;
 }
 
-/** Whether the object holds operators of a field rather than criteria. */
-function isOperand(object: SyntaxNode, text: string): boolean {
-  let { parent } = object;
-  if (parent?.name === 'AssignmentExpression') parent = parent.parent;
-  const key = parent?.name === 'Property' ? parent.firstChild : null;
-  if (!key) return false;
-  const name = keyName(key, text);
-  return name === '$not' || !name.startsWith('$');
+/** The keys that an object is below, the nearest first. */
+function keysAround(object: SyntaxNode, text: string): string[] {
+  const keys: string[] = [];
+  for (let node = object.parent; node; node = node.parent) {
+    const key = /Property$/.test(node.name) ? node.firstChild : null;
+    if (key) keys.push(keyName(key, text));
+  }
+  return keys;
+}
+
+/** Whether an object below these holds operators of a field rather than criteria. */
+function isOperand([key]: readonly string[]): boolean {
+  return key !== undefined && (key === '$not' || !key.startsWith('$'));
 }
 
 const fieldCompletion = (path: string): Completion => ({
