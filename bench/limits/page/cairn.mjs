@@ -1,6 +1,8 @@
 import { makeParts, randomNumbers } from '../../page/documents.mjs';
 import { deletePlain } from './plain-indexeddb.mjs';
 
+/** @typedef {string | { fields: string, collation: string }} Index */
+
 /**
  * @typedef {import('../../page/documents.mjs').Person} Person
  * @typedef {import('../../../src/index.ts').DatabaseClient} DatabaseClient
@@ -49,7 +51,7 @@ export function checkClient(client, database) {
 
 /**
  * @param {DatabaseClient} database
- * @param {{ name?: string, caching?: boolean, indexes?: (string | { fields: string, collation: string })[] }} [options]
+ * @param {{ name?: string, caching?: boolean, indexes?: Index[] }} [options]
  * @returns {People}
  */
 export function openPeople(database, { name = 'people', caching = false, indexes = [] } = {}) {
@@ -71,7 +73,7 @@ export async function fill(people, size) {
  *
  * @param {ClientName} client
  * @param {string} name
- * @param {{ size: number, indexes?: (string | { fields: string, collation: string })[] }} options
+ * @param {{ size: number, indexes?: Index[] }} options
  */
 export async function openFilled(client, name, { size, indexes = [] }) {
   const database = await openClient(client, name);
