@@ -3,7 +3,7 @@ export { folder } from './adapters/folder.ts';
 export { type S3Options, s3 } from './adapters/s3.ts';
 export { type WebDavOptions, webdav } from './adapters/webdav.ts';
 export type { BackupTarget, BackupToOptions, NamedTarget } from './backup-target.ts';
-export { TargetError, type TargetErrorCode } from './calls/target-error.ts';
+export { TargetError, type TargetErrorCode } from './calls/target-calls.ts';
 export type { TargetBackup } from './content/backup-list.ts';
 export {
   type Restored,
@@ -18,6 +18,5 @@ export type {
   TargetVerification,
 } from './remote-backups.ts';
 export { backupTo } from './remote-backups.ts';
-export type { BackupRun } from './runs/back-up.ts';
-export type { UploadProgress } from './runs/upload.ts';
-export { rememberedTargets } from './schedule/last-check.ts';
+export type { BackupRun, UploadProgress } from './runs/upload.ts';
+export { rememberedTargets } from './schedule/backup-schedule.ts';

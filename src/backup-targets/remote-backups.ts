@@ -14,19 +14,16 @@ import {
   parseBackupToOptions,
   targetIdOf,
 } from './backup-target.ts';
-import { TargetCalls } from './calls/target-calls.ts';
-import { TargetError } from './calls/target-error.ts';
+import { TargetCalls, TargetError } from './calls/target-calls.ts';
 import { damageOf } from './content/backup-content.ts';
 import { BackupList, isFileOfBackup, type TargetBackup } from './content/backup-list.ts';
 import { PartStore } from './content/part-store.ts';
 import type { TargetManifest } from './content/target-manifest.ts';
 import { type TargetNote, TargetNotes } from './content/target-notes.ts';
 import { databaseKey } from './content/target-paths.ts';
-import { type BackupRun, backUp, type OwnBackups } from './runs/back-up.ts';
 import { expireBackups, removeDevice } from './runs/expire-backups.ts';
-import type { UploadProgress } from './runs/upload.ts';
-import { BackupSchedule, isClient, showStatus } from './schedule/backup-schedule.ts';
-import { LastCheck } from './schedule/last-check.ts';
+import { type BackupRun, backUp, type OwnBackups, type UploadProgress } from './runs/upload.ts';
+import { BackupSchedule, isClient, LastCheck, showStatus } from './schedule/backup-schedule.ts';
 import {
   type BackupEnvironment,
   deviceName,

@@ -3,7 +3,7 @@ import { intactBodies } from '../storage/integrity/body-checks.ts';
 import { readListed } from '../storage/segments/read-segments.ts';
 import { bytesOf, type Segment, type SegmentBodies } from '../storage/segments/segment.ts';
 import { readSegment, segmentProblem } from '../storage/segments/stored-segment.ts';
-import { LiveRecords } from './live-records.ts';
+import { LiveRecords } from './snapshot-reader.ts';
 
 /** A defect of the stored data, found by `verify()`. */
 export interface Defect {

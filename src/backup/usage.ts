@@ -5,8 +5,8 @@ import type { Manifest } from '../storage/log/manifest.ts';
 import { readListed } from '../storage/segments/read-segments.ts';
 import { bytesOf } from '../storage/segments/segment.ts';
 import { readSegment } from '../storage/segments/stored-segment.ts';
-import { LiveRecords } from './live-records.ts';
 import type { Snapshot } from './snapshot.ts';
+import { LiveRecords } from './snapshot-reader.ts';
 
 /**
  * Storage that a collection uses, in rough bytes before the browser compresses them, Blobs

@@ -6,8 +6,7 @@ import { backupsView } from './views/backups-view.ts';
 import { button, fill, h, type MakeView, type View } from './views/dom.ts';
 import { engineView } from './views/engine-view.ts';
 import { count } from './views/format-text.ts';
-import { liveView } from './views/live-view.ts';
-import { queriesView } from './views/queries-view.ts';
+import { liveView, queriesView } from './views/queries-view.ts';
 import { storageView } from './views/storage-view.ts';
 
 const VIEWS: Readonly<Record<string, MakeView>> = {

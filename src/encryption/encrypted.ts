@@ -8,8 +8,7 @@ import type {
 import { deletableIndexedDb } from '../storage/drivers/deletable-indexeddb.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
-import type { EncryptionModule } from '../storage/encryption/encryption-module.ts';
-import { keyProof } from '../storage/encryption/key-proof.ts';
+import { type EncryptionModule, keyProof } from '../storage/encryption/encryption-module.ts';
 import { readKeyRecord } from '../storage/encryption/key-record.ts';
 import type { Bytes } from '../storage/encryption/sealing.ts';
 import type { KeyOrigin } from '../storage/encryption/wrapping-key.ts';

@@ -11,13 +11,13 @@ import { readKept } from '../platform/page-store.ts';
 import { changedHandles } from '../protocol/operations.ts';
 import type { RecoveryKey, RecoveryRecord } from '../protocol/recovery-records.ts';
 import type { AcknowledgedChange, OpenedHandles } from '../protocol/requests.ts';
-import { packBytes } from '../storage/encryption/packed-text.ts';
 import {
   frameBytes,
   frameLine,
   framePlace,
   openPageRecord,
   type PageFrame,
+  packBytes,
   type SealedPageRecord,
 } from '../storage/encryption/page-records.ts';
 import {

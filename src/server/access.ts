@@ -1,9 +1,8 @@
 import { copy } from '../codec/capture.ts';
 import { Malformed } from '../codec/exact-json/json-checks.ts';
 import { decodeDocument } from '../replication/protocol/wire-documents.ts';
-import { RequestFailure } from './failures.ts';
+import { RequestFailure, ServerError } from './failures.ts';
 import { sqlFailureOf } from './postgres/sql-state.ts';
-import { ServerError } from './server-error.ts';
 
 /**
  * Decides about one document. Anything but `true` refuses, an error too: `onError` gets it, and all

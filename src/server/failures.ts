@@ -1,6 +1,6 @@
 import { Malformed } from '../codec/exact-json/json-checks.ts';
+import { CairnError, type CairnErrorDetails } from '../errors/errors.ts';
 import type { ErrorAnswer } from '../replication/protocol/http-answers.ts';
-import { ServerError, type ServerErrorCode } from './server-error.ts';
 
 /** What a server answers, beside the codes of {@link ServerError}. */
 export type AnswerCode =
@@ -83,5 +83,36 @@ export function toFailure(error: unknown): RequestFailure {
       return new RequestFailure(503, code, 'The server is unavailable. Try again later.', headers);
     default:
       return new RequestFailure(503, 'store_failed', 'The server failed. Try again later.');
+  }
+}
+
+/** Codes of {@link ServerError}. */
+export type ServerErrorCode =
+  | 'checkpoint_invalid'
+  | 'store_busy'
+  | 'store_unavailable'
+  | 'authorize_invalid'
+  /** A scope returned neither criteria nor `false`. */
+  | 'scope_invalid'
+  /** A filter of `authorize` threw for a document, which is hidden or refused. */
+  | 'filter_failed';
+
+/** Details of a {@link ServerError}. */
+export interface ServerErrorDetails extends CairnErrorDetails {
+  /** Seconds until a retry makes sense; clients get them as `Retry-After`. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** A store of `cairndb/server`, or what surrounds it, could not answer. */
+export class ServerError extends CairnError<ServerErrorCode> {
+  static {
+    this.prototype.name = 'ServerError';
+  }
+
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ServerErrorCode, message: string, details: ServerErrorDetails = {}) {
+    super(code, message, details);
+    this.retryAfter = details.retryAfter;
   }
 }

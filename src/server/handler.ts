@@ -1,7 +1,6 @@
 import { OptionError } from '../errors/errors.ts';
 import { readStreamRequest } from '../replication/protocol/http-requests.ts';
 import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
-import { type CorsOptions, checkCors, corsHeaders, preflight } from './cors.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
 import { fileOf, type HandlerFiles } from './handler-files.ts';
 import { ABILITIES, collectionOf, knownName, namedCollection, routeOf, routes } from './routes.ts';
@@ -263,4 +262,55 @@ function unreadable(): RequestFailure {
 async function streamOf(request: Request): Promise<Request['body']> {
   const { body } = request as { readonly body?: Request['body'] };
   return body === undefined ? (await request.blob()).stream() : body;
+}
+
+/** Which pages of other origins may use a handler. */
+export interface CorsOptions {
+  /** Such as `['https://app.example.com']`; `'*'`: all of them. */
+  readonly origins: readonly string[] | '*';
+  /** Request headers besides `content-type` and `authorization`. */
+  readonly headers?: readonly string[];
+  /** Whether cookies are sent; then `origins` is a list. */
+  readonly credentials?: boolean;
+}
+
+/** @throws {OptionError} */
+function checkCors({ origins, credentials }: CorsOptions): void {
+  if (origins !== '*' && !Array.isArray(origins)) {
+    throw new OptionError('option_invalid', "cors.origins must be a list of origins or '*'.", {
+      place: 'cors.origins',
+    });
+  }
+  if (origins === '*' && credentials) {
+    throw new OptionError(
+      'option_conflict',
+      "cors.credentials needs a list of origins: with '*' every page could act as your users.",
+      { place: 'cors.credentials' },
+    );
+  }
+}
+
+function corsHeaders(request: Request, cors: CorsOptions): Record<string, string> {
+  const origin = request.headers.get('origin');
+  const { origins, credentials } = cors;
+  const vary = origins === '*' ? {} : { vary: 'Origin' };
+  if (origin === null || (origins !== '*' && !origins.includes(origin))) return vary;
+  return {
+    ...vary,
+    'access-control-allow-origin': origins === '*' ? '*' : origin,
+    'access-control-expose-headers': 'Retry-After',
+    ...(credentials && { 'access-control-allow-credentials': 'true' }),
+  };
+}
+
+/** The answer to a preflight, besides {@link corsHeaders}. */
+function preflight({ headers = [] }: CorsOptions, takesFiles: boolean): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': `GET, POST${takesFiles ? ', PUT' : ''}`,
+      'access-control-allow-headers': ['content-type', 'authorization', ...headers].join(', '),
+      'access-control-max-age': '600',
+    },
+  });
 }

@@ -7,7 +7,12 @@ export {
 export type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 export type { WireDocument } from '../replication/protocol/wire-documents.ts';
 export type { AccessFilters, Authorization, Authorize, Filter } from './access.ts';
-export type { CorsOptions } from './cors.ts';
+export {
+  ServerError,
+  type ServerErrorCode,
+  type ServerErrorDetails,
+} from './failures.ts';
+export type { CorsOptions } from './handler.ts';
 export { createHandler, type Handler, type HandlerOptions } from './handler.ts';
 export { type MemoryStore, memory } from './memory-store.ts';
 export { type NodeRequest, type NodeResponse, nodeListener } from './node-listener.ts';
@@ -19,9 +24,4 @@ export {
 export type { Listen } from './postgres/postgres-watch.ts';
 export type { Query } from './postgres/sql-state.ts';
 export type { ScopeCriteria } from './scopes.ts';
-export {
-  ServerError,
-  type ServerErrorCode,
-  type ServerErrorDetails,
-} from './server-error.ts';
 export type { Store, StoredRow, StoreResult, StoreRow } from './store.ts';

@@ -1,21 +1,24 @@
 import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 import type { WireDocument } from '../replication/protocol/wire-documents.ts';
-import { formatCheckpoint, parseCheckpoint, randomHex, START } from './checkpoint.ts';
 import {
   ABSENT,
   ANSWER_FULL,
   DEVICES,
   DOCUMENT_BYTES,
+  formatCheckpoint,
   KEYS,
   PAGE_BYTES,
+  parseCheckpoint,
+  randomHex,
   replicaOf,
+  START,
   type Store,
   type StoredRow,
   type StoreResult,
   type StoreRow,
   TOO_LARGE,
+  Waiters,
 } from './store.ts';
-import { Waiters } from './waiters.ts';
 
 /** A {@link Store} in memory, see {@link memory}. */
 export interface MemoryStore extends Store {

@@ -5,8 +5,7 @@ import { compileCriteria } from '../query/criteria/compile-criteria.ts';
 import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 import { encodeDocument } from '../replication/protocol/wire-documents.ts';
 import { type Access, type OnFilterFailure, overWire } from './access.ts';
-import { RequestFailure } from './failures.ts';
-import { ServerError } from './server-error.ts';
+import { RequestFailure, ServerError } from './failures.ts';
 import type { Store } from './store.ts';
 
 /**

@@ -1,5 +1,7 @@
+import { toHex } from '../codec/exact-json/base64.ts';
 import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 import type { WireDocument } from '../replication/protocol/wire-documents.ts';
+import { ServerError } from './failures.ts';
 
 /** A row to push, with a checked document. */
 export interface StoreRow {
@@ -132,3 +134,83 @@ export const ANSWER_FULL: StoreResult = {
 
 /** Why a document is in no answer. */
 export const TOO_LARGE = 'The document of the server is too large.';
+
+interface Waiter {
+  /** The last change that the client has. */
+  readonly seq: number;
+  readonly settle: (changed: boolean) => void;
+}
+
+/** Requests that wait for a change of a collection. */
+export class Waiters {
+  readonly #byCollection = new Map<string, Set<Waiter>>();
+
+  /** The collections that requests wait for. */
+  collections(): string[] {
+    return [...this.#byCollection.keys()];
+  }
+
+  /**
+   * `true` at the next change with a higher number, `false` once the signal aborts: then nothing is
+   * left of it.
+   */
+  wait(collection: string, seq: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const waiters = this.#byCollection.get(collection) ?? new Set();
+      this.#byCollection.set(collection, waiters);
+      const settle = (changed: boolean): void => {
+        signal.removeEventListener('abort', onAbort);
+        waiters.delete(waiter);
+        if (waiters.size === 0) this.#byCollection.delete(collection);
+        resolve(changed);
+      };
+      const waiter = { seq, settle };
+      const onAbort = (): void => settle(false);
+      signal.addEventListener('abort', onAbort);
+      waiters.add(waiter);
+    });
+  }
+
+  /** Settles the requests that have none of the changes up to `seq`. */
+  ring(collection: string, seq: number): void {
+    for (const waiter of [...(this.#byCollection.get(collection) ?? [])]) {
+      if (waiter.seq < seq) waiter.settle(true);
+    }
+  }
+
+  /** Settles all: they may have missed a change. */
+  ringAll(): void {
+    for (const collection of this.collections()) this.ring(collection, Infinity);
+  }
+}
+
+/**
+ * A place in the history of a collection. docs/decisions/023-replication-server.md says what makes
+ * an epoch.
+ */
+interface ServerCheckpoint {
+  /** Names the history: a restored copy has another. */
+  readonly epoch: string;
+  /** The number of the last change that the client has. */
+  readonly seq: number;
+}
+
+/** The checkpoint of a collection that does not exist yet: its history begins later. */
+export const START = '0.0';
+
+const FORMAT = /^([0-9a-f]{1,32})\.(\d{1,15})$/;
+
+export const formatCheckpoint = ({ epoch, seq }: ServerCheckpoint): string => `${epoch}.${seq}`;
+
+/** @throws {ServerError} for a checkpoint of another format. */
+export function parseCheckpoint(text: string): ServerCheckpoint {
+  const [, epoch, seq] = FORMAT.exec(text) ?? [];
+  if (epoch !== undefined && seq !== undefined) return { epoch, seq: Number(seq) };
+  throw new ServerError('checkpoint_invalid', 'The checkpoint is not one of this server.');
+}
+
+/** Hexadecimal digits that no other call returns. */
+export function randomHex(bytes: number): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+}

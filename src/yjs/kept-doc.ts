@@ -1,4 +1,9 @@
-import type { Awareness } from 'y-protocols/awareness';
+import {
+  type Awareness,
+  applyAwarenessUpdate,
+  encodeAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import type { LiveSnapshot } from '../api/live-options.ts';
 import { Emitter } from '../async/emitter.ts';
@@ -6,8 +11,6 @@ import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { DatabaseClient } from '../page/client/database-client.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
 import { REPLICATION, type ReplicationAccess } from '../page/collections/replication-access.ts';
-import { isUpdate, missingUpdate, rowsThatFit, rowsWorthMerging } from './doc-updates.ts';
-import { shareAwareness } from './shared-awareness.ts';
 
 /** A document of the collection: changes of a Y.Doc, written once and never changed. */
 export interface DocUpdate {
@@ -270,4 +273,124 @@ export class KeptDoc {
     await this.#collection.save();
     await this.#collection.deleteMany({ _id: { $in: rows.map(({ _id }) => _id) } });
   }
+}
+
+/** Whether these bytes are an update of version 1. */
+export function isUpdate(update: unknown): update is Uint8Array {
+  if (!(update instanceof Uint8Array)) return false;
+  try {
+    const { structs, ds } = Y.decodeUpdate(update);
+    // One of version 2 begins with zeros, which read as nothing.
+    return structs.length > 0 || ds.clients.size > 0 || update.length === 2;
+  } catch {
+    return false;
+  }
+}
+
+/** What a Y.Doc has that these rows have not; `undefined`: nothing. */
+export function missingUpdate(
+  doc: Y.Doc,
+  rows: readonly { readonly update: Uint8Array }[],
+): Uint8Array | undefined {
+  const stored = new Y.Doc({ gc: false });
+  for (const { update } of rows) Y.applyUpdate(stored, update);
+  let missing: Uint8Array | undefined;
+  // Yjs tells of it only if something is new.
+  stored.on('update', (update: Uint8Array) => {
+    missing = update;
+  });
+  Y.applyUpdate(stored, Y.encodeStateAsUpdate(doc));
+  stored.destroy();
+  return missing;
+}
+
+/** So many rows are worth a merge. */
+const MANY = 64;
+/** In bytes. A row has to pass the limits of servers, and is written anew as a whole. */
+const LARGEST = 1_000_000;
+const SMALL = 4096;
+
+type HasUpdate = { readonly update: Uint8Array };
+
+/** The smallest rows, as many as one row may hold. */
+function rowsThatFit<R extends HasUpdate>(all: readonly R[], growth = Infinity): R[] {
+  const rows: R[] = [];
+  let bytes = 0;
+  for (const row of [...all].sort((a, b) => a.update.length - b.update.length)) {
+    const { length } = row.update;
+    if (length > growth * (bytes + SMALL) || bytes + length > LARGEST) break;
+    rows.push(row);
+    bytes += length;
+  }
+  return rows;
+}
+
+/**
+ * The rows to merge after an edit; none, until there are many. A row that is much larger than all
+ * smaller ones together stays: so each byte is written anew a few times only, in a long text too.
+ */
+function rowsWorthMerging<R extends HasUpdate>(all: readonly R[]): readonly R[] {
+  const rows = rowsThatFit(all, 2);
+  return rows.length < MANY ? [] : rows;
+}
+
+interface AwarenessChange {
+  readonly added: number[];
+  readonly updated: number[];
+  readonly removed: number[];
+}
+
+/** What a new tab says: the others send what they know. */
+const ASK = 'who';
+
+/**
+ * Shares the states of people between the tabs, by a channel: they are not stored. Nothing where
+ * there are no channels.
+ *
+ * @returns ends it: the own state leaves the other tabs.
+ */
+function shareAwareness(awareness: Awareness, name: string, origin: object): () => void {
+  if (typeof BroadcastChannel === 'undefined') return () => undefined;
+  const channel = new BroadcastChannel(name);
+  // It must not keep a process of Node alive.
+  (channel as { unref?(): void }).unref?.();
+  const own = [awareness.clientID];
+  const send = (clients: number[]) => {
+    if (clients.length > 0) channel.postMessage(encodeAwarenessUpdate(awareness, clients));
+  };
+  const tell = ({ added, updated, removed }: AwarenessChange, from: unknown) => {
+    if (from !== origin) send([...added, ...updated, ...removed]);
+  };
+  channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (data === ASK) return send([...awareness.getStates().keys()]);
+    try {
+      applyAwarenessUpdate(awareness, data as Uint8Array, origin);
+    } catch {
+      // Any script of this origin may post anything here.
+    }
+  };
+  // A page in the back/forward cache takes its state along.
+  let left: ReturnType<Awareness['getLocalState']> = null;
+  const leave = () => {
+    left = awareness.getLocalState();
+    removeAwarenessStates(awareness, own, 'left');
+  };
+  const enter = () => {
+    if (left) awareness.setLocalState(left);
+    left = null;
+    channel.postMessage(ASK);
+  };
+  const page = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>;
+  awareness.on('update', tell);
+  page.addEventListener?.('pagehide', leave);
+  page.addEventListener?.('pageshow', enter);
+  send(own.filter((client) => awareness.getStates().has(client)));
+  channel.postMessage(ASK);
+  return () => {
+    page.removeEventListener?.('pagehide', leave);
+    page.removeEventListener?.('pageshow', enter);
+    removeAwarenessStates(awareness, own, 'closed');
+    awareness.off('update', tell);
+    channel.close();
+  };
 }

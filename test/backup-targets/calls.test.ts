@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inParallel } from '../../src/backup-targets/calls/task-pool.ts';
+import { inParallel } from '../../src/backup-targets/calls/target-calls.ts';
 import { webdav } from '../../src/backup-targets/index.ts';
 import { backUpIn, newDatabase, newEnvironment, rowsFrom } from './device.ts';
 import { MemoryTarget } from './memory-target.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveRecords } from '../../src/backup/live-records.ts';
-import { SnapshotReader } from '../../src/backup/snapshot-reader.ts';
+import { LiveRecords, SnapshotReader } from '../../src/backup/snapshot-reader.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { hashKeys } from '../../src/storage/segments/key-hashes.ts';
 import { buildSegment, type Segment, segmentSizes } from '../../src/storage/segments/segment.ts';

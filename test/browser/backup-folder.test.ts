@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { backupTo, folder, restoreFrom } from '../../src/backup-targets/index.ts';
-import { LastCheck } from '../../src/backup-targets/schedule/last-check.ts';
+import { LastCheck } from '../../src/backup-targets/schedule/backup-schedule.ts';
 import { deviceName, pageEnvironment } from '../../src/backup-targets/schedule/page-environment.ts';
 import { Database } from '../../src/index.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CHALLENGE, PROOF } from '../../src/storage/drivers/encryption-key.ts';
 import { deriveKeys } from '../../src/storage/encryption/data-keys.ts';
-import { admission, keyProof } from '../../src/storage/encryption/key-proof.ts';
+import { admission, keyProof } from '../../src/storage/encryption/encryption-module.ts';
 import type { Bytes } from '../../src/storage/encryption/sealing.ts';
 
 type Message = { readonly [CHALLENGE]?: Bytes; readonly [PROOF]?: unknown } | undefined;

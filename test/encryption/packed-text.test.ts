@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packBytes, unpackBytes } from '../../src/storage/encryption/packed-text.ts';
+import { packBytes, unpackBytes } from '../../src/storage/encryption/page-records.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 test('bytes come back from text, which has characters that every storage keeps', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashText } from '../../src/codec/hash-text.ts';
-import { dropLog } from '../../src/storage/log/drop-log.ts';
 import type { Manifest } from '../../src/storage/log/manifest.ts';
+import { dropLog } from '../../src/storage/log/replace-log.ts';
 import type { Segment } from '../../src/storage/segments/segment.ts';
 import { SEGMENT_SIZE } from '../../src/storage/segments/segment.ts';
 import { fc, runs } from '../setup/properties.ts';

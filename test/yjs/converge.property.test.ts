@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import * as Y from 'yjs';
 import { replicate } from '../../src/replication/index.ts';
 import type { Remote } from '../../src/replication/protocol/remote.ts';
-import { isUpdate, missingUpdate } from '../../src/yjs/doc-updates.ts';
+import { isUpdate, missingUpdate } from '../../src/yjs/kept-doc.ts';
 import { MemoryRemote } from '../replication/memory-remote.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { closeAll, openDoc, openTexts, read } from './people.ts';

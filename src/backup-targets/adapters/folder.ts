@@ -1,6 +1,6 @@
 import { OptionError } from '../../errors/errors.ts';
 import type { NamedTarget } from '../backup-target.ts';
-import { TargetError } from '../calls/target-error.ts';
+import { TargetError } from '../calls/target-calls.ts';
 
 /** Lists a directory, which TypeScript's library lacks in some versions. */
 interface Entries {

@@ -1,6 +1,6 @@
 import { type Check, number } from '../../api/options/option-checks.ts';
 import { OptionError } from '../../errors/errors.ts';
-import { TargetError, type TargetErrorCode } from '../calls/target-error.ts';
+import { TargetError, type TargetErrorCode } from '../calls/target-calls.ts';
 
 /** The part of `fetch` that targets use. */
 type TargetFetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,7 +1,57 @@
 import type { Clock } from '../../async/clock.ts';
 import { CairnError } from '../../errors/errors.ts';
 import type { BackupTarget } from '../backup-target.ts';
-import { asTargetError, TargetError } from './target-error.ts';
+
+/** Codes of {@link TargetError}. */
+export type TargetErrorCode =
+  /** No answer in time, no connection, or the server fails for now. */
+  | 'target_unreachable'
+  /** The credentials are wrong, or the permission for the folder is missing. */
+  | 'target_denied'
+  /** There is no room left. */
+  | 'target_full'
+  /** The target does not accept the request, or answers with something else. */
+  | 'target_refused'
+  /** A backup, or a part of one, is missing or changed. */
+  | 'target_damaged'
+  /** What is stored under the name of a backup is none. */
+  | 'target_foreign'
+  /** A later version of cairndb wrote the backup. */
+  | 'target_newer'
+  /** The backups to the target were stopped. */
+  | 'target_stopped';
+
+/**
+ * Backups elsewhere cannot be written or read, for now or as asked; `place` is a path, a URL or a
+ * backup.
+ */
+export class TargetError extends CairnError<TargetErrorCode> {
+  static {
+    this.prototype.name = 'TargetError';
+  }
+}
+
+/** The errors of file systems and of `fetch`, by their names in the web platform. */
+const CODES: Readonly<Record<string, TargetErrorCode>> = {
+  QuotaExceededError: 'target_full',
+  NotAllowedError: 'target_denied',
+  SecurityError: 'target_denied',
+  NoModificationAllowedError: 'target_denied',
+};
+
+const SAYS: Readonly<Partial<Record<TargetErrorCode, string>>> = {
+  target_full: 'The target has no room left: make room, or let backups expire earlier',
+  target_denied: 'The target may not be used: ask for permission again, in a click',
+  target_unreachable: 'The target cannot be reached',
+};
+
+/** The typed error of a failed call; errors of other families stay as they are. */
+function asTargetError(cause: unknown, place: string): CairnError {
+  if (cause instanceof CairnError) return cause;
+  const { name = '', message = String(cause) } = (cause ?? {}) as Partial<Error>;
+  const code = CODES[name] ?? 'target_unreachable';
+  return new TargetError(code, `${SAYS[code]} (${message}).`, { place, cause });
+}
 
 /** How often a call is tried. */
 const ATTEMPTS = 4;
@@ -117,4 +167,61 @@ function damagedObject(error: unknown, path: string): TargetError | undefined {
 function strange(method: string, allowed: string, place: string): TargetError {
   const message = `${method}() of the target must return ${allowed}. Correct the target.`;
   return new TargetError('target_refused', message, { place });
+}
+
+/**
+ * Calls of a target under way at once: enough to hide the delay of a network, few enough for any
+ * server.
+ */
+export const AT_ONCE = 4;
+
+/** Runs tasks a few at a time, for a producer that waits for room. The first failure ends it. */
+export class TaskPool {
+  readonly #running = new Set<Promise<void>>();
+  #failure: { readonly cause: unknown } | undefined;
+
+  /** Resolves once the task has begun. */
+  async add(task: () => Promise<void>): Promise<void> {
+    while (this.#running.size >= AT_ONCE) await Promise.race(this.#running);
+    this.#check();
+    const running: Promise<void> = task()
+      .catch((cause: unknown) => {
+        this.#failure ??= { cause };
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Resolves once all tasks have. */
+  async end(): Promise<void> {
+    await Promise.all(this.#running);
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#failure) throw this.#failure.cause;
+  }
+}
+
+/**
+ * Runs an async function over all items, a few at a time. After a failure no more begin; it settles
+ * once none runs.
+ *
+ * @returns the results in order.
+ */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  run: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const pool = new TaskPool();
+  try {
+    for (const [at, item] of items.entries())
+      await pool.add(async () => {
+        results[at] = await run(item);
+      });
+  } finally {
+    await pool.end();
+  }
+  return results;
 }

@@ -1,6 +1,5 @@
 import { gzip } from '../../backup/file/gzip.ts';
-import type { TargetError } from '../calls/target-error.ts';
-import { AT_ONCE, inParallel } from '../calls/task-pool.ts';
+import { AT_ONCE, inParallel, type TargetError } from '../calls/target-calls.ts';
 import { isFileOfBackup } from './backup-list.ts';
 import type { PartStore } from './part-store.ts';
 import { partsOf, type TargetManifest } from './target-manifest.ts';

@@ -1,7 +1,5 @@
 import { BackupError } from '../../errors/errors.ts';
-import type { TargetCalls } from '../calls/target-calls.ts';
-import { TargetError } from '../calls/target-error.ts';
-import { inParallel } from '../calls/task-pool.ts';
+import { inParallel, type TargetCalls, TargetError } from '../calls/target-calls.ts';
 import { bytesOfBackup, readTargetManifest, type TargetManifest } from './target-manifest.ts';
 import { backupsPrefix, manifestPath, parseManifestPath, timeOf } from './target-paths.ts';
 

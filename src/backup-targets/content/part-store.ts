@@ -1,6 +1,5 @@
 import { gunzip, gzip, joinBytes } from '../../backup/file/gzip.ts';
-import type { TargetCalls } from '../calls/target-calls.ts';
-import { TargetError } from '../calls/target-error.ts';
+import { type TargetCalls, TargetError } from '../calls/target-calls.ts';
 import { sha256 } from './sha256.ts';
 import { partPath, partsPrefix } from './target-paths.ts';
 

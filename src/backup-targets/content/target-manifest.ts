@@ -6,7 +6,7 @@ import {
   asString,
   Malformed,
 } from '../../codec/exact-json/json-checks.ts';
-import { TargetError } from '../calls/target-error.ts';
+import { TargetError } from '../calls/target-calls.ts';
 import type { PartRef } from './part-store.ts';
 import { sha256 } from './sha256.ts';
 

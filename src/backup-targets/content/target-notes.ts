@@ -1,6 +1,5 @@
 import { asArray, asInteger, asString, Malformed } from '../../codec/exact-json/json-checks.ts';
-import type { TargetCalls } from '../calls/target-calls.ts';
-import { inParallel } from '../calls/task-pool.ts';
+import { inParallel, type TargetCalls } from '../calls/target-calls.ts';
 import { isFileOfBackup } from './backup-list.ts';
 import { readHashed, writeHashed } from './target-manifest.ts';
 import { newBackupName, notesPrefix } from './target-paths.ts';

@@ -1,9 +1,9 @@
-import { inParallel } from '../calls/task-pool.ts';
+import { inParallel } from '../calls/target-calls.ts';
 import { type BackupPath, isFileOfBackup } from '../content/backup-list.ts';
 import { partsOf, type TargetManifest } from '../content/target-manifest.ts';
 import type { StoredNote } from '../content/target-notes.ts';
 import { manifestPath } from '../content/target-paths.ts';
-import type { OwnBackups } from './back-up.ts';
+import type { OwnBackups } from './upload.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

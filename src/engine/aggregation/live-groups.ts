@@ -3,7 +3,8 @@ import { Pace } from '../../async/pace.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
-import type { ListPart } from '../../protocol/live-protocol.ts';
+import type { AggregateAsk, ListPart } from '../../protocol/live-protocol.ts';
+import type { Request } from '../../protocol/requests.ts';
 import type { CompiledAccumulator } from '../../query/expressions/accumulators/compile-accumulator.ts';
 import { BATCH, PipelineRun } from '../../query/pipeline/run.ts';
 import { Collected, languageOf, openStages, type Sink } from '../../query/pipeline/stage.ts';
@@ -13,9 +14,13 @@ import type { CollectionContext } from '../collection-context.ts';
 import { documentReaders } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
 import { ListUpdates, type Match, OrderedMatches } from '../live/list-result.ts';
+import type { LiveQueries } from '../live/live-queries.ts';
+import type { LiveReader } from '../live/live-reader.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
-import { type LivePlan, through } from './live-plan.ts';
-import { type PipelineStart, readsWhole } from './source.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import { type LivePlan, livePlanOf, through } from './live-plan.ts';
+import { compiledFor, type PipelineAsk, resultOf } from './result.ts';
+import { type PipelineStart, readsWhole, startOf } from './source.ts';
 
 type Kept = ReturnType<NonNullable<CompiledAccumulator['makeInvertible']>>;
 
@@ -48,7 +53,7 @@ interface Placed {
 }
 
 /** Groups that are kept up to date by differences: a change costs what it touches. */
-export class LiveGroups implements MaintainedResult {
+class LiveGroups implements MaintainedResult {
   readonly #context: CollectionContext;
   readonly #plan: LivePlan;
   readonly #query: () => DocumentQuery;
@@ -259,7 +264,7 @@ function matchOf(document: object, key: string, rank: number, sort?: SortKey): M
 }
 
 /** A list of documents in which those of an earlier list are the same matches, unless moved. */
-export function matchesOf(documents: readonly object[], before: readonly Match[]): Match[] {
+function matchesOf(documents: readonly object[], before: readonly Match[]): Match[] {
   const known = new Map(before.map((match, at) => [match.record.key, { match, at }]));
   const times = new Map<string, number>();
   const keyOf = languageOf().keysIn(undefined);
@@ -275,4 +280,71 @@ export function matchesOf(documents: readonly object[], before: readonly Match[]
     last = same.at;
     return same.match;
   });
+}
+
+/** Milliseconds between two runs of a pipeline that has to run again. */
+const AGAIN_MS = 100;
+
+/** The result of a live pipeline. @throws {CriteriaError} naming the place */
+export function liveAggregate(
+  context: CollectionContext,
+  { spec, related }: Request<'live'>,
+  reader: LiveReader,
+): MaintainedResult {
+  const ask = { ...(spec as AggregateAsk), related };
+  // Changes of others are of one instant with what they are looked up for.
+  if (related) return new RunAgain(context, ask, reader);
+  const start = startOf(compiledFor(context, ask).compiled, ask);
+  const plan = livePlanOf(start);
+  return plan ? new LiveGroups(context, start, plan) : new RunAgain(context, ask, reader);
+}
+
+/** A pipeline that runs again with each change, of its collection or of one that it looks into. */
+class RunAgain implements MaintainedResult {
+  readonly throttle = AGAIN_MS;
+  readonly sources: readonly RecordStore[];
+  readonly #context: CollectionContext;
+  readonly #ask: PipelineAsk;
+  readonly #updates = new ListUpdates(({ delivered }) => delivered as Body);
+  readonly #unwatch: (() => void)[];
+  #result: Match[] = [];
+  #isCurrent = false;
+
+  constructor(context: CollectionContext, ask: PipelineAsk, reader: LiveReader) {
+    this.#context = context;
+    this.#ask = ask;
+    const named = (ask.related?.contexts ?? new Map()) as ReadonlyMap<string, CollectionContext>;
+    const used = new Set([context, ...named.values()]);
+    this.sources = Array.from(used, ({ records }) => records);
+    used.delete(context);
+    const note = () => this.reload();
+    this.#unwatch = Array.from(used, ({ lives }) =>
+      (lives() as LiveQueries).watch({ note, reader }),
+    );
+  }
+
+  update(): boolean {
+    this.#isCurrent = false;
+    return true;
+  }
+
+  reload(): void {
+    this.#isCurrent = false;
+  }
+
+  end(): void {
+    for (const unwatch of this.#unwatch) unwatch();
+  }
+
+  *next(): Coroutine<ListPart | undefined> {
+    if (!this.#updates.isDelivering) {
+      if (this.#isCurrent) return undefined;
+      this.#isCurrent = true;
+      const { clock, aborts } = this.#context;
+      const { documents } = yield* resultOf(this.#context, this.#ask, new Pace(clock, aborts));
+      this.#result = matchesOf(documents, this.#result);
+      if (!this.#updates.begin(this.#result)) return undefined;
+    }
+    return yield* this.#updates.part();
+  }
 }

@@ -1,7 +1,7 @@
 import { provideReads } from '../find/late-reads.ts';
 import { madeRead } from '../find/made-reads.ts';
 import { lateResults } from '../live/live-queries.ts';
-import { liveAggregate } from './live-aggregate.ts';
+import { liveAggregate } from './live-groups.ts';
 import { explained, resultOf } from './result.ts';
 
 provideReads({

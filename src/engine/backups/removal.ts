@@ -8,10 +8,10 @@ import { dropped, nameTaken } from '../../protocol/collection-errors.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
-import { dropLog } from '../../storage/log/drop-log.ts';
 import { listManifests } from '../../storage/log/list-logs.ts';
 import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
+import { dropLog } from '../../storage/log/replace-log.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
 import {
   lastSegmentKey,

@@ -7,7 +7,7 @@ import { whenGone } from '../../platform/presence.ts';
 import { READY } from '../../protocol/ready.ts';
 import type { TabApi, TabEvent } from '../../protocol/wire-protocol.ts';
 import { EVENT, type WireEvent } from '../../protocol/wire-protocol.ts';
-import type { Admit } from '../../storage/encryption/key-proof.ts';
+import type { Admit } from '../../storage/encryption/encryption-module.ts';
 import type { Engine } from '../engine.ts';
 import { remoteSession } from './session-api.ts';
 

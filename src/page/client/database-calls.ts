@@ -3,7 +3,6 @@ import { checkOptions, name, signalIn } from '../../api/options/option-checks.ts
 import { parseTransactionOptions, type TransactionOptions } from '../../api/transaction-options.ts';
 import type { CollectionInfo, CollectionUsage } from '../../backup/usage.ts';
 import { loadFailed, OptionError, ValueError } from '../../errors/errors.ts';
-import { askStorage } from '../../platform/storage-manager.ts';
 import { DATABASE } from '../../protocol/requests.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
 import { exportedBytes, loadFileCalls } from '../calls/load-file-calls.ts';
@@ -14,6 +13,7 @@ import { HandleChannel } from '../sending/handle-channel.ts';
 import { runTransaction } from '../transactions/run-transaction.ts';
 import { scopeOf } from '../transactions/transaction-scope.ts';
 import type { Transaction } from '../transactions/transaction-types.ts';
+import { askStorage } from './quota-watch.ts';
 
 /** Calls about the whole database; their code loads with the first of them. */
 export class DatabaseCalls {

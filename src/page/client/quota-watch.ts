@@ -1,7 +1,7 @@
 import type { EventMap } from '../../api/events.ts';
 import type { Emitter } from '../../async/emitter.ts';
 import type { CairnError } from '../../errors/errors.ts';
-import { askStorage } from '../../platform/storage-manager.ts';
+import { navigatorObject } from '../../platform/platform-object.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
 
 /** Use of the quota from which on the event is emitted. */
@@ -30,4 +30,22 @@ export function watchQuota(client: CollectionOwner, listeners: Emitter<EventMap>
   client.on('error', ({ error }) => {
     if ((error as Partial<CairnError>).code === 'storage_full') void check(true);
   });
+}
+
+type Question = 'persist' | 'persisted' | 'estimate';
+
+/**
+ * What the browser answers about its storage; `undefined` where it does not: insecure pages and
+ * Node lack `navigator.storage`, browsers, pages and workers differ in its methods, and a frame
+ * without an origin gets a TypeError.
+ */
+export async function askStorage<Name extends Question>(
+  question: Name,
+): Promise<Awaited<ReturnType<StorageManager[Name]>> | undefined> {
+  try {
+    const storage: Partial<StorageManager> | undefined = navigatorObject('storage');
+    return (await storage?.[question]?.()) as Awaited<ReturnType<StorageManager[Name]>> | undefined;
+  } catch {
+    return undefined;
+  }
 }

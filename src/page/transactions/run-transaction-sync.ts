@@ -3,11 +3,10 @@ import type { CommitReply } from '../../protocol/requests.ts';
 import type { Runtime } from '../calls/runtime.ts';
 import type { CollectionHandle } from '../collections/collection-handle.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
-import { syncMethods } from '../collections/sync-methods.ts';
+import { type SyncChannel, syncMethods } from '../collections/sync-methods.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
-import type { SyncChannel } from '../sending/sync-sender.ts';
+import { TransactionRequests } from './active-transaction.ts';
 import { asTransactionSync, conflictInside, over } from './transaction-errors.ts';
-import { TransactionRequests } from './transaction-requests.ts';
 import { opening } from './transaction-scope.ts';
 import type { SyncTransaction } from './transaction-types.ts';
 

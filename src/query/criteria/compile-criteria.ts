@@ -12,9 +12,8 @@ import {
   singleTest,
   type ValueTest,
 } from './condition.ts';
-import { isForValues, itemTest } from './operators/array.ts';
 import { equality } from './operators/comparison.ts';
-import { fieldOperators } from './operators/field-operators.ts';
+import { fieldOperators, isForValues, itemTest } from './operators/field-operators.ts';
 import { holdsOperators } from './operators/operator.ts';
 import { pattern } from './operators/pattern.ts';
 

@@ -15,13 +15,11 @@ import {
   withVariables,
 } from './operator.ts';
 import { arithmetic } from './operators/arithmetic.ts';
-import { arrays } from './operators/arrays.ts';
-import { comparisons } from './operators/comparisons.ts';
+import { arrays, sets } from './operators/arrays.ts';
+import { comparisons, types } from './operators/comparisons.ts';
 import { dates } from './operators/dates.ts';
 import { objects } from './operators/objects.ts';
-import { sets } from './operators/sets.ts';
 import { strings } from './operators/strings.ts';
-import { types } from './operators/types.ts';
 
 export interface CompiledExpression {
   readonly evaluate: Evaluate;

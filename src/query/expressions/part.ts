@@ -1,12 +1,15 @@
-import { compileChoices } from '../choices.ts';
 import { compileItemCriteria } from '../criteria/compile-criteria.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
+import { checkPath } from '../path/own-property.ts';
+import { addRule, GONE, projecting, type Reshape, type Rule, type Rules } from '../projection.ts';
+import { selectInvalid, unexpectedValue } from '../query-errors.ts';
+import { isFields } from '../value/value-type.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { keysIn } from './collated-keys.ts';
 import { compileExpression } from './compile-expression.ts';
 import { IdPart } from './id-part.ts';
 import { isTrue } from './operator.ts';
-import { bitOperators } from './operators/bits.ts';
+import { bitOperators } from './operators/arithmetic.ts';
 import { dateShift } from './operators/dates.ts';
 
 /** Compiles the expression of `$expr` to a test of documents. */
@@ -34,3 +37,79 @@ provideOperators({
   fields: bitOperators,
   language,
 });
+
+type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
+
+/**
+ * Compiles an object of choices to a projection, with MongoDB's semantics: it keeps fields, leaves
+ * them out, or takes items of arrays (`$slice`, `$elemMatch`).
+ *
+ * @param isManaged Whether a path may be kept where others are left out, or the reverse.
+ * @throws {CriteriaError} `select_invalid`, naming the place, such as `select.address.city`.
+ *
+ * @example
+ * ```ts
+ * const choose = compileChoices({ age: 0 }, compileItemCriteria, isManaged);
+ * choose({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
+ * ```
+ */
+export function compileChoices(
+  select: unknown,
+  compileItems: CompileItems,
+  isManaged: (path: string) => boolean,
+): (document: object) => object {
+  if (!isFields(select))
+    throw unexpectedValue('select_invalid', 'select', 'a list of paths, or an object', select);
+  const rules: Rules = new Map();
+  /** Whether it keeps fields, or leaves them out; managed ones decide where no other does. */
+  let [own, managed]: (boolean | undefined)[] = [];
+  for (const [path, value] of Object.entries(select)) {
+    const place = `select.${path}`;
+    const rule = ruleOf(value, place, compileItems);
+    if (!addRule(rules, checkPath(path, 'select_invalid', place), rule))
+      throw selectInvalid(place, 'is inside of another path, or around one');
+    const keeps = typeof rule === 'boolean' ? rule : '$elemMatch' in (value as object) || undefined;
+    if (keeps === undefined) continue;
+    if (isManaged(path)) {
+      if (path !== '_id' || keeps) managed ??= keeps;
+      continue;
+    }
+    own ??= keeps;
+    if (own !== keeps)
+      throw selectInvalid(place, 'keeps a field where others are left out, or the reverse');
+  }
+  const keeps = own ?? managed ?? false;
+  if (keeps && !rules.has('_id')) rules.set('_id', true);
+  return projecting({ rules, keeps });
+}
+
+function ruleOf(value: unknown, place: string, compileItems: CompileItems): Rule {
+  if (value === 1 || value === 0 || typeof value === 'boolean') return Boolean(value);
+  const [name, ...others] = isFields(value) ? Object.keys(value) : [];
+  const operand = isFields(value) ? value[name as string] : undefined;
+  if (name === '$slice' && others.length === 0) return slice(operand, `${place}.$slice`);
+  if (name === '$elemMatch' && others.length === 0) {
+    if (!isFields(operand))
+      throw unexpectedValue('select_invalid', `${place}.$elemMatch`, 'criteria', operand);
+    const matches = compileItems(operand);
+    return (items) => {
+      const index = Array.isArray(items) ? items.findIndex(matches) : -1;
+      return index < 0 ? GONE : [(items as unknown[])[index]];
+    };
+  }
+  throw unexpectedValue('select_invalid', place, '1, 0, { $slice } or { $elemMatch }', value);
+}
+
+function slice(operand: unknown, place: string): Reshape {
+  const isRange = Array.isArray(operand);
+  const [first, count, ...more] = (isRange ? operand : [operand]) as [number, number?];
+  const isCount = isRange ? (count as number) > 0 && Number.isSafeInteger(count) : true;
+  if (!Number.isSafeInteger(first) || !isCount || more.length > 0)
+    throw unexpectedValue('select_invalid', place, 'a whole number, or [skip, limit]', operand);
+  return (items) => {
+    if (!Array.isArray(items)) return items;
+    if (count === undefined) return first < 0 ? items.slice(first) : items.slice(0, first);
+    const from = first < 0 ? Math.max(0, items.length + first) : first;
+    return items.slice(from, from + count);
+  };
+}

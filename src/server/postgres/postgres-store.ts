@@ -1,7 +1,12 @@
 import { OptionError } from '../../errors/errors.ts';
 import type { PullAnswer } from '../../replication/protocol/http-answers.ts';
-import { parseCheckpoint } from '../checkpoint.ts';
-import type { Store, StoredRow, StoreResult, StoreRow } from '../store.ts';
+import {
+  parseCheckpoint,
+  type Store,
+  type StoredRow,
+  type StoreResult,
+  type StoreRow,
+} from '../store.ts';
 import setupSql from './postgres.sql';
 import { type Listen, PostgresWatch } from './postgres-watch.ts';
 import { answerTo, isRefusal, type Query, refusalOf, sqlFailureOf } from './sql-state.ts';

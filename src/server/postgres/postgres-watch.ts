@@ -1,4 +1,4 @@
-import { Waiters } from '../waiters.ts';
+import { Waiters } from '../store.ts';
 
 /**
  * Listens to a channel of Postgres on a connection of its own, and returns a function that ends

@@ -1,4 +1,4 @@
-import { ServerError } from '../server-error.ts';
+import { ServerError } from '../failures.ts';
 import type { StoreResult } from '../store.ts';
 
 /**

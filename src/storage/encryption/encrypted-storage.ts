@@ -14,9 +14,14 @@ import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { compareKeys, isKeyBelow } from '../drivers/key-order.ts';
 import type { DataKeys } from './data-keys.ts';
 import { sealDamaged } from './encryption-errors.ts';
-import { NameCodes } from './name-codes.ts';
 import { openPageRecord, type SealedPageRecord } from './page-records.ts';
-import { isGuardKey, type MarkedManifest, RollbackGuard, rollbackOf } from './rollback-guard.ts';
+import {
+  isGuardKey,
+  type MarkedManifest,
+  NameCodes,
+  RollbackGuard,
+  rollbackOf,
+} from './rollback-guard.ts';
 import { type PendingSeal, pendingSeal, SealedOperations } from './sealed-operations.ts';
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
 

@@ -11,8 +11,12 @@ import type { StoredEpoch } from '../drivers/epoch.ts';
 import type { DataKeys } from './data-keys.ts';
 import { EncryptedStorage } from './encrypted-storage.ts';
 import { keyWrong, webCrypto } from './encryption-errors.ts';
-import type { DerivedKey, EncryptedOptions, KeyedStorage } from './encryption-module.ts';
-import { admission } from './key-proof.ts';
+import {
+  admission,
+  type DerivedKey,
+  type EncryptedOptions,
+  type KeyedStorage,
+} from './encryption-module.ts';
 import {
   type KeyRecord,
   newKeyRecord,

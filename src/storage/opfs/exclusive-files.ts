@@ -1,7 +1,6 @@
 import { StorageError } from '../../errors/errors.ts';
-import { FOLDER, folderOf } from './delete-files.ts';
+import { FOLDER, fileErrorOf, filesUnavailable, folderOf } from './delete-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
-import { fileErrorOf, filesUnavailable } from './opfs-failure.ts';
 
 /** An earlier engine releases its files when it is asked to, or with its worker. */
 const WAIT_MS = 10_000;

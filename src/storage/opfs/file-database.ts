@@ -10,13 +10,13 @@ import type {
 } from '../drivers/driver.ts';
 import { EPOCH_KEY, epochOf, resolveFence } from '../drivers/epoch.ts';
 import { SharedDatabase } from '../drivers/shared-database.ts';
+import { fileErrorOf, opfsFileDamaged } from './delete-files.ts';
 import { ExtentNotes, type FileExtent, missingIn } from './extent-notes.ts';
 import type { FileEntry } from './frames/file-index.ts';
 import type { FrameLog } from './frames/frame-log.ts';
 import type { FrameWrite } from './frames/frame-write.ts';
 import { LogFiles } from './frames/log-files.ts';
 import type { SyncFile } from './frames/sync-file.ts';
-import { fileErrorOf, opfsFileDamaged } from './opfs-failure.ts';
 import { withBlobs } from './values/exact-parts.ts';
 
 const HOME_KEY: StorageKey = ['home'];

@@ -22,10 +22,10 @@ import {
 import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import { databaseTaken, EPOCH_KEY, epochOf } from '../drivers/epoch.ts';
 import { openedStorage, SharedOpenings } from '../drivers/shared-database.ts';
+import { fileErrorOf, filesUnavailable, opfsFileDamaged } from './delete-files.ts';
 import { openExclusively, whyNoFiles } from './exclusive-files.ts';
 import { EXTENT_KEY, forgetExtent, noteExtent } from './extent-notes.ts';
 import { FileDatabase } from './file-database.ts';
-import { fileErrorOf, filesUnavailable, opfsFileDamaged } from './opfs-failure.ts';
 
 /** How to open a database in files. */
 export interface OpfsOptions {

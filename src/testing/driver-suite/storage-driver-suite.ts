@@ -1,10 +1,8 @@
 import { OptionError } from '../../errors/errors.ts';
 import type { StorageDriver } from '../../storage/drivers/driver.ts';
-import { deleteCases } from './delete-cases.ts';
+import { deleteCases, epochCases } from './database-cases.ts';
 import { DriverBench, type DriverCase } from './driver-bench.ts';
-import { epochCases } from './epoch-cases.ts';
-import { readCases } from './read-cases.ts';
-import { writeCases } from './write-cases.ts';
+import { readCases, writeCases } from './value-cases.ts';
 
 /** A test that a storage driver must pass. */
 export interface StorageDriverCase {

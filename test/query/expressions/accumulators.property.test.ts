@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { compileAccumulator } from '../../../src/query/expressions/accumulators/compile-accumulator.ts';
 import { ExactSum } from '../../../src/query/expressions/accumulators/exact-sum.ts';
+import { valueKey } from '../../../src/query/expressions/collated-keys.ts';
 import { equalValues } from '../../../src/query/value/compare-values.ts';
-import { valueKey } from '../../../src/query/value/value-key.ts';
 import { fc, runs } from '../../setup/properties.ts';
 
 const number = fc.oneof(

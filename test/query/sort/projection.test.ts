@@ -1,8 +1,8 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
-import { compileChoices } from '../../../src/query/choices.ts';
 import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import { compileChoices } from '../../../src/query/expressions/part.ts';
 import { compileSelect } from '../../../src/query/projection.ts';
 import { isManaged } from '../../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../../setup/properties.ts';

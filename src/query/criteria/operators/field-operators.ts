@@ -1,10 +1,19 @@
+import { nearestName } from '../../../errors/nearest-name.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { isAmong } from '../../value/compare-values.ts';
-import { isFields, isRegExp } from '../../value/value-type.ts';
-import { all, type Condition, EXPENSIVE, each, not, type ValueTest } from '../condition.ts';
-import { $elemMatch, $size } from './array.ts';
+import { type Bracket, bracket, bracketOf, isFields, isRegExp } from '../../value/value-type.ts';
+import {
+  all,
+  type Condition,
+  EXPENSIVE,
+  each,
+  eachPresent,
+  not,
+  singleTest,
+  type ValueTest,
+  whole,
+} from '../condition.ts';
 import { $eq, $gt, $gte, $lt, $lte, $mod, $ne, equality, equalTo } from './comparison.ts';
-import { $exists, $type } from './element.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
 import { $options, $regex, matchesPattern, pattern } from './pattern.ts';
 
@@ -37,29 +46,6 @@ const $all: Operator = (operand, context) => {
     ),
   );
 };
-
-/** Every operator allowed in the criteria of a field. */
-export const fieldOperators: Map<string, Operator> = new Map(
-  Object.entries({
-    $eq,
-    $ne,
-    $gt,
-    $gte,
-    $lt,
-    $lte,
-    $in,
-    $nin,
-    $not,
-    $exists,
-    $type,
-    $regex,
-    $options,
-    $size,
-    $all,
-    $elemMatch,
-    $mod,
-  }),
-);
 
 function elementOfAll(item: unknown, index: number, context: OperatorContext): Condition {
   const place = placeBelow(context.place, index);
@@ -123,3 +109,159 @@ function refuseOperators(items: readonly unknown[], place: string): void {
     }
   });
 }
+
+/**
+ * Truthy as in the server: everything but `false`, 0, null and `undefined`; an empty string is
+ * truthy.
+ */
+const $exists: Operator = (operand) => {
+  const exists = eachPresent((_value, present) => present);
+  const wanted = operand !== false && operand !== null && operand !== undefined && !isZero(operand);
+  return wanted ? exists : not(exists);
+};
+
+const $type: Operator = (operand, { place }) => {
+  if (!Array.isArray(operand)) return eachPresent(typeTest(operand, place));
+  if (operand.length === 0)
+    throw operandInvalid(place, 'a type or a list of at least one', operand);
+  const tests = operand.map((type, index) => typeTest(type, placeBelow(place, index)));
+  return eachPresent((value, present) => tests.some((test) => test(value, present)));
+};
+
+/** The numbers of BSON's types, as `$type` takes them. */
+const typeCodes: ReadonlyMap<number, string> = new Map([
+  [1, 'double'],
+  [2, 'string'],
+  [3, 'object'],
+  [4, 'array'],
+  [5, 'binData'],
+  [6, 'undefined'],
+  [7, 'objectId'],
+  [8, 'bool'],
+  [9, 'date'],
+  [10, 'null'],
+  [11, 'regex'],
+  [12, 'dbPointer'],
+  [13, 'javascript'],
+  [14, 'symbol'],
+  [15, 'javascriptWithScope'],
+  [16, 'int'],
+  [17, 'timestamp'],
+  [18, 'long'],
+  [19, 'decimal'],
+  [-1, 'minKey'],
+  [127, 'maxKey'],
+]);
+
+/**
+ * BSON's types of JavaScript's values. A number is a double, and also an int or a long if it is
+ * whole and in range, because a driver would have stored it so; a bigint is a long. Types without a
+ * JavaScript value are valid and match nothing.
+ */
+const typeTests: ReadonlyMap<string, ValueTest> = new Map<string, ValueTest>([
+  ...[...typeCodes.values()].map((alias): [string, ValueTest] => [alias, () => false]),
+  ['double', (value) => typeof value === 'number'],
+  ['int', (value) => Number.isInteger(value) && isInt(value as number)],
+  ['long', isLong],
+  ['number', (value) => typeof value === 'number' || typeof value === 'bigint'],
+  ['string', (value) => typeof value === 'string'],
+  ['bool', (value) => typeof value === 'boolean'],
+  ['null', (value) => value === null],
+  ['undefined', (value, present) => present && value === undefined],
+  ['array', (value) => Array.isArray(value)],
+  ['object', inBrackets(bracket.object, bracket.map, bracket.set)],
+  ['binData', inBrackets(bracket.binary, bracket.blob)],
+  ['date', inBrackets(bracket.date)],
+  ['regex', inBrackets(bracket.regexp)],
+]);
+
+function typeTest(type: unknown, place: string) {
+  const alias =
+    typeof type === 'number' || typeof type === 'bigint' ? typeCodes.get(Number(type)) : type;
+  const test = typeof alias === 'string' ? typeTests.get(alias) : undefined;
+  if (test) return test;
+  const aliases = [...typeTests.keys()];
+  const near = typeof type === 'string' && nearestName(type, aliases);
+  const hint = near ? ` such as '${near}'` : '';
+  throw operandInvalid(place, `a BSON type${hint}: ${aliases.join(', ')}, or its number`, type);
+}
+
+function isZero(operand: unknown): boolean {
+  return operand === 0 || operand === 0n;
+}
+
+const INT_LIMIT = 2 ** 31;
+const LONG_LIMIT = 2 ** 63;
+
+function inBrackets(...brackets: readonly Bracket[]): ValueTest {
+  return (value) => brackets.includes(bracketOf(value));
+}
+
+function isInt(value: number): boolean {
+  return value >= -INT_LIMIT && value < INT_LIMIT;
+}
+
+function isLong(value: unknown): boolean {
+  if (typeof value === 'bigint') return true;
+  if (!Number.isInteger(value) || isInt(value as number)) return false;
+  return (value as number) >= -LONG_LIMIT && (value as number) < LONG_LIMIT;
+}
+
+const $size: Operator = (operand, { place }) => {
+  const size = typeof operand === 'bigint' ? Number(operand) : operand;
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
+    throw operandInvalid(place, 'a whole number, 0 or more', operand);
+  }
+  return whole((value) => Array.isArray(value) && value.length === size);
+};
+
+/** One item must match all criteria: operators test the item itself, field criteria its fields. */
+const $elemMatch: Operator = (operand, { place, collated, compileOperators, compileFields }) => {
+  if (!isFields(operand))
+    throw operandInvalid(place, 'an object of operators or field criteria', operand);
+  const test = isForValues(operand)
+    ? singleTest(compileOperators(operand, place, collated))
+    : itemTest(compileFields(operand, place, collated));
+  return whole(
+    (value) => Array.isArray(value) && value.some((item) => test(item, true)),
+    EXPENSIVE,
+  );
+};
+
+/**
+ * Whether criteria for an item are operators on the item itself; `$and`, `$or`, `$nor` hold field
+ * criteria.
+ */
+export function isForValues(criteria: Readonly<Record<string, unknown>>): boolean {
+  return holdsOperators(criteria) && !Object.keys(criteria).some((key) => logical.has(key));
+}
+
+const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
+
+/** Field criteria apply to objects and, with array indexes as names, to arrays; as in MongoDB. */
+export function itemTest(test: (item: object) => boolean): (item: unknown) => boolean {
+  return (item) => (isFields(item) || Array.isArray(item)) && test(item);
+}
+
+/** Every operator allowed in the criteria of a field. */
+export const fieldOperators: Map<string, Operator> = new Map(
+  Object.entries({
+    $eq,
+    $ne,
+    $gt,
+    $gte,
+    $lt,
+    $lte,
+    $in,
+    $nin,
+    $not,
+    $exists,
+    $type,
+    $regex,
+    $options,
+    $size,
+    $all,
+    $elemMatch,
+    $mod,
+  }),
+);

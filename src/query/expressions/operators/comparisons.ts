@@ -1,4 +1,6 @@
 import { operandInvalid } from '../../query-errors.ts';
+import { bracket, bracketOf, isDate } from '../../value/value-type.ts';
+import { parseIso } from '../dates/date-format.ts';
 import {
   argumentsOf,
   compileNamed,
@@ -9,6 +11,8 @@ import {
   isTrue,
   namedOperands,
   ofArguments,
+  ofGiven,
+  ofSettings,
   wrongKind,
 } from '../operator.ts';
 
@@ -83,3 +87,107 @@ export const comparisons = {
     };
   },
 } satisfies Record<string, ExpressionOperator>;
+
+/** The names of kinds in their order; those of Cairn's own kinds have no number in BSON. */
+const NAMES =
+  'missing null number string object map set array binData blob bool date regex object'.split(' ');
+
+type Convert = (value: unknown, place: string) => unknown;
+
+const toText: Convert = (value, place) => {
+  if (typeof value === 'string') return value;
+  if (isDate(value)) return value.toISOString();
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
+  throw wrongKind(place, 'a value that has a text', value);
+};
+
+const toDouble: Convert = (value, place) => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+  if (isDate(value)) return value.getTime();
+  const number = DECIMAL.test(String(value)) ? Number(value) : Number.NaN;
+  if (typeof value !== 'string' || Number.isNaN(number))
+    throw wrongKind(place, 'a number, or the text of one', value);
+  return number;
+};
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$|^-?Infinity$/i;
+
+/** Whole numbers of so many bits; a date has 64. */
+const toWhole =
+  (bits: 32 | 64): Convert =>
+  (value, place) => {
+    const isText = typeof value === 'string';
+    if (isText ? !/^[+-]?\d+$/.test(value) : bits === 32 && isDate(value))
+      throw wrongKind(place, 'a number, or the text of a whole one', value);
+    const whole = isText ? BigInt(value.replace(/^\+/, '')) : value;
+    const number = Math.trunc(toDouble(whole, place) as number);
+    const limit = 2 ** (bits - 1);
+    if (!(number >= -limit && number < limit))
+      throw wrongKind(place, `a number that ${bits} bits can hold`, value);
+    // One that a number cannot hold stays exact.
+    const isExact = typeof whole !== 'bigint' || Number.isSafeInteger(number);
+    return isExact && !(bits === 64 && typeof value === 'bigint') ? number || 0 : whole;
+  };
+
+const toDate: Convert = (value, place) => {
+  if (isDate(value)) return value;
+  const isTime = typeof value === 'number' || typeof value === 'bigint';
+  const date =
+    typeof value === 'string'
+      ? parseIso(value, undefined)
+      : new Date(isTime ? Number(value) : Number.NaN);
+  if (!date || Number.isNaN(date.getTime()))
+    throw wrongKind(place, 'a date, a time, or the text of one', value);
+  return date;
+};
+
+const conversions: Readonly<Record<string, Convert>> = {
+  string: toText,
+  double: toDouble,
+  int: toWhole(32),
+  long: toWhole(64),
+  bool: isTrue,
+  date: toDate,
+};
+
+/** The numbers that BSON gives them. */
+const CODES: Readonly<Record<string, string>> = {
+  ...{ 1: 'double', 2: 'string', 8: 'bool', 9: 'date', 16: 'int', 18: 'long' },
+};
+
+const converted = (to: string): ExpressionOperator =>
+  ofGiven(1, 1, (place, value) => (conversions[to] as Convert)(value, place));
+
+export const types = {
+  $type: ofArguments(1, 1, (_, value) => typeName(value)),
+  $isNumber: ofArguments(1, 1, (_, value) => bracketOf(value) === bracket.number),
+  $toString: converted('string'),
+  $toDouble: converted('double'),
+  $toInt: converted('int'),
+  $toLong: converted('long'),
+  $toBool: converted('bool'),
+  $toDate: converted('date'),
+  $convert: ofSettings(
+    ['input'],
+    ['to'],
+    [],
+    ({ to }, place) => {
+      const name = CODES[String(to)] ?? String(to);
+      if (!Object.hasOwn(conversions, name)) {
+        const wanted = `one of ${Object.keys(conversions).join(', ')}`;
+        throw operandInvalid(`${place}.to`, wanted, to);
+      }
+      return (value) => (conversions[name] as Convert)(value, place);
+    },
+    ['onError', 'onNull'],
+  ),
+} satisfies Record<string, ExpressionOperator>;
+
+/** Whole numbers within 32 bits are `int`, as a driver of the server stores them. */
+function typeName(value: unknown): string {
+  if (typeof value === 'bigint') return 'long';
+  if (typeof value !== 'number') return NAMES[bracketOf(value)] as string;
+  if (!Number.isInteger(value)) return 'double';
+  return Math.abs(value) < 2 ** 31 ? 'int' : 'long';
+}
