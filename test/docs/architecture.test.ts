@@ -18,6 +18,8 @@ function walk(title: string): (readonly [number: number, file: string, name: str
 describe.each([
   ['The walk of one insert', 15],
   ['The walk of one filter', 10],
+  ['The walk of one live query', 12],
+  ['The walk of one replication', 13],
 ] as const)('%s', (title, most) => {
   const steps = walk(title);
 
