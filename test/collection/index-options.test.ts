@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { parseCollectionOptions } from '../../src/api/options/collection-options.ts';
 import { parseIndexes } from '../../src/api/options/index-options.ts';
 import { OptionError } from '../../src/errors/errors.ts';
 
 function refusalOf(option: unknown): OptionError {
   try {
-    parseIndexes(option);
+    parseCollectionOptions({ name: 'people', type: 'DOCUMENT_BASED', indexes: option });
   } catch (error) {
     if (error instanceof OptionError) return error;
     throw error;

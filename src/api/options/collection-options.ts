@@ -319,7 +319,7 @@ export function parseCollectionOptions(options: unknown): HandleSettings {
   return {
     ...(settings as unknown as HandleSettings),
     name: (settings.name as string).toWellFormed(),
-    indexes: parseIndexes(settings.indexes),
+    indexes: parseIndexes(settings.indexes as readonly IndexOption[] | undefined),
     expire_after: parseExpiry(settings.expire_after, { created, updated }),
     save_early: given.save_timeout === undefined,
     created,

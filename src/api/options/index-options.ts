@@ -88,22 +88,19 @@ function isConstant(value: unknown): boolean {
 }
 
 /**
- * Checks the option `indexes` and fills in defaults. A unique index over the same fields replaces a
- * plain one.
+ * Checks the indexes of a list and fills in defaults. A unique index over the same fields replaces
+ * a plain one.
  *
  * @throws {OptionError} with the place, such as `indexes[1].fields`.
  */
-export function parseIndexes(option: unknown): IndexDefinition[] {
-  checkOptions({ indexes: option }, { indexes: indexList }, '');
+export function parseIndexes(list: readonly unknown[] = []): IndexDefinition[] {
   const parsed = new Map<string, IndexDefinition>();
-  for (const [number, given] of ((option ?? []) as unknown[]).entries()) {
+  for (const [number, given] of list.entries()) {
     const place = `indexes[${number}]`;
     const index = parseIndex(given, place);
     const other = parsed.get(index.name);
     if (other && (other.unique === index.unique || other.multi !== index.multi)) {
-      throw new OptionError('option_conflict', `"${place}" is declared twice.`, {
-        place,
-      });
+      throw new OptionError('option_conflict', `"${place}" is declared twice.`, { place });
     }
     parsed.set(index.name, { ...index, unique: index.unique || other !== undefined });
   }
