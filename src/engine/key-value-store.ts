@@ -1,7 +1,7 @@
 import { type Coroutine, outcome, type Result } from '../async/coroutine.ts';
 import { Pace } from '../async/pace.ts';
 import { type Body, decode, encode, peek } from '../codec/body.ts';
-import { KeyError, nameCollection } from '../errors/errors.ts';
+import { nameCollection } from '../errors/errors.ts';
 import type { Key, KeyValueChange, ValueReply } from '../protocol/key-value-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
 import { compileItemCriteria } from '../query/criteria/compile-criteria.ts';
@@ -71,10 +71,7 @@ export class KeyValueStore {
         this.#context.reads?.addQuery(ALL_KEYS);
         return this.#context.records.size;
       default:
-        throw new KeyError(
-          'key_invalid',
-          `"${request.op}" is no operation of a key-value collection.`,
-        );
+        throw new TypeError(`"${request.op}" is no operation of a key-value collection.`);
     }
   }
 

@@ -1,7 +1,7 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, type DecodedBody, encode, peek } from '../../codec/body.ts';
-import { CriteriaError, nameCollection, ValueError, WorkerError } from '../../errors/errors.ts';
+import { CriteriaError, nameCollection, WorkerError } from '../../errors/errors.ts';
 import type { After, Explained, Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import { compilePath } from '../../query/criteria/compile-path.ts';
 import { eachPresent } from '../../query/criteria/condition.ts';
@@ -60,10 +60,7 @@ export class DocumentScans {
       case 'scanEnd':
         return this.#end(request.cursor);
       default:
-        throw new ValueError(
-          'document_invalid',
-          `"${request.op}" is no operation of a document collection.`,
-        );
+        throw new TypeError(`"${request.op}" is no operation of a document collection.`);
     }
   }
 

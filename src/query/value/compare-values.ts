@@ -161,11 +161,9 @@ function compareBlobs(a: Blob, b: Blob): number {
 }
 
 function ordinalOf(value: object): number {
-  const known = ordinals.get(value);
-  if (known !== undefined) return known;
-  lastOrdinal += 1;
-  ordinals.set(value, lastOrdinal);
-  return lastOrdinal;
+  const ordinal = ordinals.get(value) ?? ++lastOrdinal;
+  ordinals.set(value, ordinal);
+  return ordinal;
 }
 
 /**
@@ -188,15 +186,14 @@ export function compareScalars(a: unknown, b: unknown): number {
 
 /** Compares binary values as BSON does: by length, then by type, then byte by byte. */
 function compareBinary(a: ArrayBuffer | ArrayBufferView, b: ArrayBuffer | ArrayBufferView): number {
-  return a.byteLength - b.byteLength || compareKinds(a, b) || compareBytes(bytesOf(a), bytesOf(b));
+  return (
+    a.byteLength - b.byteLength ||
+    compareStrings(kindOf(a), kindOf(b)) ||
+    compareBytes(bytesOf(a), bytesOf(b))
+  );
 }
 
-function compareKinds(a: object, b: object): number {
-  const kindA = Object.prototype.toString.call(a);
-  const kindB = Object.prototype.toString.call(b);
-  if (kindA === kindB) return 0;
-  return kindA < kindB ? -1 : 1;
-}
+const kindOf = (value: object): string => Object.prototype.toString.call(value);
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let index = 0; index < a.length; index++) {
