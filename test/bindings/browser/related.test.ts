@@ -112,6 +112,7 @@ test.each([
     const whole = (number: number) => Array(length).fill(`${number} ${number}`).join();
     const allowed = ['', ...Array.from({ length: CHANGES + 1 }, (_, number) => whole(number))];
     expect([...shown].filter((text) => !allowed.includes(text))).toEqual([]);
-    expect(shown.size).toBeGreaterThan(CHANGES / 4);
+    // Those it waited for.
+    expect(shown.size).toBeGreaterThanOrEqual(CHANGES / 4);
   },
 );
