@@ -1,7 +1,9 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OPERATORS } from '../../src/devtools/data/complete-words.ts';
 import { type CairnDevtools, liveQueriesOf, mountDevtools } from '../../src/devtools/index.ts';
 import { Database, type DocumentCollection } from '../../src/index.ts';
+import { fieldOperators } from '../../src/query/criteria/operators/field-operators.ts';
 
 interface Person {
   readonly name: string;
@@ -58,6 +60,27 @@ async function mounted(documents = 120): Promise<void> {
   unmount = mountDevtools(db, { open: true });
   await until(() => expect(find('.summary').textContent).toContain(`1–50 of ${documents}`));
 }
+
+test('criteria are completed by paths of the documents and by each operator', async () => {
+  await people.insert({ name: 'Ada', age: 36, home: { city: 'Turku' } } as Person);
+  await mounted(121);
+  const criteria = find<HTMLInputElement>('[placeholder^="{ region"]');
+  const offered = (text: string) => {
+    criteria.value = text;
+    criteria.dispatchEvent(new Event('input'));
+    return [...(criteria.list?.options ?? [])].map(({ value }) => value);
+  };
+  await until(() => expect(offered('{ ag')).toEqual(['{ age']));
+  expect(offered("{ age: 3, 'n")).toEqual(["{ age: 3, 'name"]);
+  expect(offered('{ age: { $gt')).toEqual(['{ age: { $gte']);
+  expect(offered('{ age: { $bits')).toHaveLength(4);
+  expect(offered('{ age: 3 ')).toEqual([]);
+  const known = [...fieldOperators.keys()].filter((name) => !OPERATORS.includes(name));
+  expect(known).toEqual([]);
+  criteria.value = "{ name: 'Ada' }";
+  criteria.form?.requestSubmit();
+  await until(() => expect(offered('{ home.')).toEqual(["{ 'home.city'"]));
+});
 
 test('documents are shown page by page, and follow changes', async () => {
   await mounted();

@@ -8,6 +8,7 @@ import { parseObject } from '../values/parse-value.ts';
 import { printShort, printValue } from '../values/print-value.ts';
 import { button, facts, field, fill, h, table, type View } from '../views/dom.ts';
 import { counted, messageOf, millisecondsText, pageText, planText } from '../views/format-text.ts';
+import { completeWords, OPERATORS, pathsOf } from './complete-words.ts';
 import { onChanges, PAGE_ROWS, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
@@ -26,7 +27,7 @@ const ARCHIVED: Readonly<Record<string, Query['archived']>> = {
 /** The documents of a collection that match criteria, page by page, up to date. */
 export function documentsPane(inspected: InspectedDatabase, collection: DocumentCollection): View {
   const input = (placeholder: string) =>
-    h('input', { type: 'text', placeholder, spellcheck: 'false', autocomplete: 'off' });
+    h('input', { type: 'text', placeholder, spellcheck: 'false' });
   const criteria = input("{ region: 'north', age: { $gte: 18 } }");
   const sort = input('{ age: -1 }');
   const archived = h('select', {}, ...Object.keys(ARCHIVED).map((name) => h('option', {}, name)));
@@ -38,6 +39,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   let query: Query = { params: {}, sort: undefined, archived: false };
   let loads = 0;
   let isEditing = false;
+  let paths: readonly string[] = [];
 
   const run = (event?: Event): void => {
     event?.preventDefault();
@@ -104,6 +106,7 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   };
 
   const drawRows = (documents: readonly object[]): void => {
+    paths = [...new Set([...paths, ...pathsOf(documents)])];
     const columns = columnsOf(documents);
     const rows = documents.map((document) => {
       const values = document as Record<string, unknown>;
@@ -147,6 +150,8 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   const form = h(
     'form',
     { class: 'query', onsubmit: run, 'aria-label': `Query ${collection.name}` },
+    completeWords(criteria, 'criteria-words', () => [...paths, ...OPERATORS]),
+    completeWords(sort, 'sort-words', () => paths),
     field('Criteria', criteria, true),
     field('Sort', sort),
     field('Show', archived),
