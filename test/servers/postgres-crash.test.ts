@@ -161,10 +161,12 @@ test('scopes on a postmaster that is killed, and on an older copy of the files',
     expect(await office.document(id)).toMatchObject({ note: 'mine' });
 
   // What the copy does not know goes, its own history comes.
+  office.isCut = true;
   await jobs.patch('lost', { note: 'not pushed' });
   store = await storeAt(copy);
   await office.write('lost', { state: 'done' });
   await office.write('kept', { owner: 'ben' });
+  office.isCut = false;
   await settled();
   expect(await idsOf(device)).toEqual(['leaves', 'lost']);
   expect(await office.document('lost')).toMatchObject({ note: 'not pushed', state: 'done' });
