@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
+import { retryDelay } from '../../async/retries.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
@@ -18,6 +19,8 @@ const FIRST_MS = 10_000;
 const SILENCE_MS = 40_000;
 /** What this page has pulled itself comes by the stream as well, within so many milliseconds. */
 const CATCH_UP_MS = 5000;
+/** A server whose database is gone ends a stream sooner, as soon as it begins. */
+const SHORTEST_MS = 5000;
 /** A collection that nobody waits for is left out after so long. */
 const UNUSED_MS = 60_000;
 /** Where others change documents outside a scope, its page keeps the new place so often. */
@@ -149,11 +152,19 @@ export class EventStream {
   /** Never rejects. */
   async #run(): Promise<void> {
     this.#isRunning = true;
+    let failures = 0;
     try {
       while (this.#collections.size > 0 && this.isUsable) {
-        await new Promise<void>((resolve) => this.#clock.after(GATHER_MS, resolve, true));
+        const pause = failures > 1 ? retryDelay(failures - 1, Math.random) : 0;
+        await new Promise<void>((resolve) => this.#clock.after(GATHER_MS + pause, resolve, true));
         this.#request = new AbortController();
+        const began = this.#clock.elapsed();
         await this.#connect([...this.#collections.values()], this.#request);
+        const isShort = this.#clock.elapsed() - began < SHORTEST_MS;
+        failures = isShort && !this.#request.signal.aborted ? failures + 1 : 0;
+        // A pull finds out whether the server fails, and what came meanwhile.
+        if (failures > 1 && this.isUsable)
+          for (const { waiting } of this.#collections.values()) waiting?.settle(true);
       }
       for (const { waiting } of this.#collections.values()) waiting?.settle(false);
     } catch (error) {

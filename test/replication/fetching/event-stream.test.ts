@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import '../../../src/replication/fetching/event-stream.ts'; // else it loads in real time
 import { HttpRemote } from '../../../src/replication/http.ts';
 import type { RemoteFetch } from '../../../src/replication/index.ts';
@@ -7,7 +7,10 @@ import { createHandler, type Handler, memory } from '../../../src/server/index.t
 import { TestClock, turn } from './test-clock.ts';
 
 const ended = new AbortController();
-afterEach(() => ended.abort());
+afterEach(() => {
+  ended.abort();
+  vi.restoreAllMocks();
+});
 
 interface Answers {
   /** Answers a stream in place of the server. */
@@ -235,4 +238,21 @@ test.each([
   const places = scopes?.map((one) => ({ ...one, after: checkpoint }));
   await hear(orders, checkpoint, clock, ASK.signal, places);
   expect([count('stream'), count('watch')]).toEqual([0, 1]);
+});
+
+test('a stream that ends as soon as it begins is requested less and less, and its page pulls', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const stream = () => new Response(':\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  const { clock, remoteOf, count } = site({ stream });
+  const remote = remoteOf('orders');
+  const { checkpoint } = await remote.pull(undefined, ASK);
+  const began = clock.elapsed();
+  let heard = 0;
+  for (let round = 0; round < 40 && clock.elapsed() - began < 60_000; round++) {
+    const { next, pass, isOver } = await hear(remote, checkpoint, clock);
+    await pass(100, 600);
+    if (isOver()) heard += (await next).done ? 0 : 1;
+  }
+  expect(heard).toBeGreaterThan(3);
+  expect(count('stream')).toBeLessThan(10);
 });
