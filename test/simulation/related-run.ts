@@ -143,16 +143,8 @@ class RelatedSimulation {
     else this.#do(client, () => this.#read(client, random.pick(VIEWS)));
   }
 
-  /** A frozen tab does nothing by itself. */
   #do(client: Client, act: () => Promise<unknown>): void {
-    this.world.after(0, client.tab, () => {
-      client.open++;
-      act()
-        .catch((error: unknown) => this.#note(client, error))
-        .finally(() => {
-          client.open--;
-        });
-    });
+    this.world.act(client, act, (error) => this.#note(client, error));
   }
 
   #note({ tab }: Client, error: unknown): void {

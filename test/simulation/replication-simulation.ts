@@ -311,16 +311,8 @@ export class ReplicationSimulation {
     else tab.rest(random.between(100, 5000));
   }
 
-  /** A frozen tab does nothing by itself. */
   #do(client: ReplicationClient, act: () => Promise<unknown>): void {
-    this.world.after(0, client.tab, () => {
-      client.open++;
-      act()
-        .catch((error: unknown) => client.note(error))
-        .finally(() => {
-          client.open--;
-        });
-    });
+    this.world.act(client, act, (error) => client.note(error));
   }
 
   /** Everything works from now on. */

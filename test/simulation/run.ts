@@ -159,16 +159,8 @@ class Simulation {
     else for (let writes = 1 + random.below(4); writes > 0; writes--) this.#write(client);
   }
 
-  /** A frozen tab does nothing by itself. */
   #do(client: Client, act: () => Promise<unknown>): void {
-    this.world.after(0, client.tab, () => {
-      client.open++;
-      act()
-        .catch((error: unknown) => this.#note(client, error))
-        .finally(() => {
-          client.open--;
-        });
-    });
+    this.world.act(client, act, (error) => this.#note(client, error));
   }
 
   #note({ tab }: Client, error: unknown): void {

@@ -46,6 +46,22 @@ export class World {
     };
   }
 
+  /** Lets a tab do something, as far as it is not frozen; `open` counts what has not ended. */
+  act(
+    client: { readonly tab: Owner; open: number },
+    call: () => Promise<unknown>,
+    failed: (error: unknown) => void,
+  ): void {
+    this.after(0, client.tab, () => {
+      client.open++;
+      call()
+        .catch(failed)
+        .finally(() => {
+          client.open--;
+        });
+    });
+  }
+
   /**
    * What a promise brings, for which so many milliseconds go by.
    *
