@@ -98,6 +98,7 @@ export class Replacement {
   readonly #fold: Loading['fold'] = (segment, ...others) => {
     this.#loading.fold(segment, ...others);
     const { wantedColumns } = this.#loading.indexes;
+    // By the name that document-index.ts gives a column.
     const isUnchecked = (column: string) =>
       /^\[\w+,true/.test(column) && !wantedColumns.includes(column);
     if (Object.keys(segment.indexed ?? {}).some(isUnchecked)) this.#unchecked.push(segment);
