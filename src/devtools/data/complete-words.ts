@@ -1,4 +1,3 @@
-import { isPlainObject } from '../../codec/kinds.ts';
 import { h } from '../views/dom.ts';
 
 /** Operators of criteria, in the order of the reference. */
@@ -41,16 +40,3 @@ export function completeWords(
 /** A path is quoted, unless a quote has been typed. */
 const asKey = (word: string, before: string): string =>
   /^[$\w]+$/.test(word) || /["']$/.test(before) ? word : `'${word}'`;
-
-/** The paths of documents, nested ones too, without those of items in arrays. */
-export function pathsOf(documents: readonly object[]): string[] {
-  const paths = new Set<string>();
-  const add = (value: object, prefix: string) => {
-    for (const [name, inner] of Object.entries(value)) {
-      paths.add(prefix + name);
-      if (isPlainObject(inner)) add(inner, `${prefix}${name}.`);
-    }
-  };
-  for (const document of documents) add(document, '');
-  return [...paths];
-}

@@ -3,12 +3,12 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import { adviseIndexes } from '../advise-indexes.ts';
 import type { InspectedDatabase } from '../inspect/inspected-database.ts';
-import { arrayPathsIn } from '../inspect/query-log.ts';
+import { arrayPathsIn, pathsIn } from '../inspect/query-log.ts';
 import { parseObject } from '../values/parse-value.ts';
 import { printShort, printValue } from '../values/print-value.ts';
 import { button, facts, field, fill, h, table, type View } from '../views/dom.ts';
 import { counted, messageOf, millisecondsText, pageText, planText } from '../views/format-text.ts';
-import { completeWords, OPERATORS, pathsOf } from './complete-words.ts';
+import { completeWords, OPERATORS } from './complete-words.ts';
 import { onChanges, PAGE_ROWS, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
@@ -106,7 +106,8 @@ export function documentsPane(inspected: InspectedDatabase, collection: Document
   };
 
   const drawRows = (documents: readonly object[]): void => {
-    paths = [...new Set([...paths, ...pathsOf(documents)])];
+    const fresh = pathsIn(documents, (_, isInside) => !isInside);
+    paths = [...new Set([...paths, ...fresh])];
     const columns = columnsOf(documents);
     const rows = documents.map((document) => {
       const values = document as Record<string, unknown>;

@@ -185,10 +185,18 @@ function shapeOf(value: unknown): string {
 
 /** The dotted paths that hold an array in one of the documents, and the paths below them. */
 export function arrayPathsIn(documents: readonly object[]): ReadonlySet<string> {
+  return pathsIn(documents, (isArray, isInside) => isArray || isInside);
+}
+
+/** Paths of documents, by whether an array is there, and whether they lead through one. */
+export function pathsIn(
+  documents: readonly object[],
+  isWanted: (isArray: boolean, isInside: boolean) => boolean,
+): ReadonlySet<string> {
   const paths = new Set<string>();
   const visit = (value: unknown, path: string, isInside: boolean): void => {
     const isArray = Array.isArray(value);
-    if (isArray || isInside) paths.add(path);
+    if (isWanted(isArray, isInside)) paths.add(path);
     if (isArray) for (const item of value) visitFields(item, path, true);
     else visitFields(value, path, isInside);
   };
