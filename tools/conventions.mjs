@@ -132,7 +132,7 @@ const OTHER_PIECE = /https?:|^\s*\||^\s*<|^#/;
 function pageWidths() {
   const pages = filesIn('docs', 'skills', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md');
   return pages
-    .filter((file) => file.endsWith('.md') && !/^docs\/(?:api|benchmarks)\//.test(file))
+    .filter((file) => file.endsWith('.md') && !/^docs\/(?:api\/|benchmarks\/\d)/.test(file))
     .flatMap((file) => {
       const text = readFileSync(`${ROOT}${file}`, 'utf8');
       const lines = text.replace(BLOCKS, (block) => block.replace(/[^\n]/g, '')).split('\n');
