@@ -51,15 +51,15 @@ describe('what cannot be compared with the next render is an error of the query'
     ['a cycle in `key`', {}, { where: () => true, key: circle }],
   ];
   test.each(cases)('%s', async (_, params, options) => {
-    for (const make of [querySource.bind(null, 'useLiveQuery'), pagesSource, countSource]) {
-      const source = (make as typeof countSource)(users, params as never, options as never);
+    for (const make of [querySource, pagesSource, countSource]) {
+      const open = () =>
+        (make as typeof countSource)('useLive', users, params as never, options as never);
+      const source = open();
       const stop = source.subscribe(() => undefined);
       const { error } = await until(source, ({ status }) => status === 'error');
       expect(error).toMatchObject({ code: 'option_invalid' });
       // The same query in the next render: another one would render again, and so on.
-      expect((make as typeof countSource)(users, params as never, options as never).key).toBe(
-        source.key,
-      );
+      expect(open().key).toBe(source.key);
       stop();
     }
   });
@@ -81,7 +81,7 @@ test.each([0, false, '', Number.NaN])('%j instead of a collection throws', (give
 test('null in place of options is none', async () => {
   for (const source of [
     querySource('useLiveQuery', users, {}, null as never),
-    pagesSource(users, {}, null as never),
+    pagesSource('useLivePages', users, {}, null as never),
   ]) {
     const stop = source.subscribe(() => undefined);
     expect(await until(source, ({ status }) => status === 'ready')).toMatchObject({
@@ -92,7 +92,7 @@ test('null in place of options is none', async () => {
 });
 
 test.each([0, -1, 1.5, Number.NaN, '5', null])('page_size %j throws', (page_size) => {
-  expect(() => pagesSource(users, {}, { page_size: page_size as never })).toThrow(
+  expect(() => pagesSource('useLivePages', users, {}, { page_size: page_size as never })).toThrow(
     expect.objectContaining({ code: 'option_invalid', place: 'page_size' }),
   );
 });
@@ -129,7 +129,7 @@ describe('a draft', () => {
   afterAll(() => void process.off('unhandledRejection', unhandled));
 
   test('shows why a save failed, also if nobody awaits it', async () => {
-    const source = draftSource(users, 'ada');
+    const source = draftSource('useDraft', users, 'ada');
     const stop = source.subscribe(() => undefined);
     await until(source, ({ draft }) => draft !== undefined);
     source.view().set({ name: (() => 'Ada') as never });
@@ -144,7 +144,7 @@ describe('a draft', () => {
   });
 
   test('with a cycle is dirty, and refuses to be saved', async () => {
-    const source = draftSource(users, 'ada');
+    const source = draftSource('useDraft', users, 'ada');
     const stop = source.subscribe(() => undefined);
     await until(source, ({ draft }) => draft !== undefined);
     source.view().set({ friend: circle });

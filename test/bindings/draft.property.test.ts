@@ -183,7 +183,7 @@ test.each(['title', 'a.b', '$inc', '$cost', ''])('a draft stores the field "%s"'
     ...{ name: 'forms', type: 'DOCUMENT_BASED' },
   });
   await forms.insert({ _id: '1', [field]: 1, other: 1 });
-  const source = draftSource(forms, '1');
+  const source = draftSource('useDraft', forms, '1');
   const leave = source.subscribe(() => undefined);
   await expect.poll(() => source.view().status).toBe('ready');
   source.view().set({ [field]: { other: 2 } });

@@ -78,7 +78,8 @@ describe('of a query', () => {
 });
 
 test.each([0, -1, 2.5, Number.NaN, '10' as never])('a page of %s documents throws', (page_size) => {
-  const pages = () => pagesSource({ type: 'DOCUMENT_BASED' } as never, {}, { page_size });
+  const pages = () =>
+    pagesSource('useLivePages', { type: 'DOCUMENT_BASED' } as never, {}, { page_size });
   expect(pages).toThrowError(
     expect.objectContaining({ code: 'option_invalid', place: 'page_size' }),
   );

@@ -49,7 +49,11 @@ test('a query is pending until its code is there, and then runs', async () => {
 
 test('the status of a database is whole before its code is there', async () => {
   const { statusSource } = await sources();
-  expect(statusSource(db).view()).toMatchObject({ state: 'idle', parts: [], unsaved: 0 });
+  expect(statusSource('useDatabaseStatus', db).view()).toMatchObject({
+    state: 'idle',
+    parts: [],
+    unsaved: 0,
+  });
 });
 
 test('a component that has left before the code is there starts nothing', async () => {
@@ -69,9 +73,9 @@ test('what is typed in a draft before its code is there is kept, in order', asyn
   const { draftSource } = await sources();
   const users = openUsers();
   await users.insert({ _id: 'ada', name: 'Ada' });
-  const source = draftSource(users, 'ada');
+  const source = draftSource('useDraft', users, 'ada');
   // Until then a component that renders again keeps its first source.
-  expect(draftSource(users, 'ada').key).toBe(source.key);
+  expect(draftSource('useDraft', users, 'ada').key).toBe(source.key);
   const { set, reset, save } = source.view();
   set({ age: 1 });
   reset();
@@ -104,7 +108,7 @@ test('code that does not load is an error of all hooks until a later component s
   const again = querySource('useLiveQuery', users, {});
   const stopAgain = again.subscribe(() => undefined);
   expect(again.view()).toBe(list.view());
-  const draft = draftSource(users, 'ada');
+  const draft = draftSource('useDraft', users, 'ada');
   await expect(draft.view().save()).rejects.toMatchObject({ code: 'load_failed' });
   draft.view().set({ name: 'lost' });
   expect(querySource('useLiveQuery', undefined, {}).view().status).toBe('off');
@@ -112,7 +116,7 @@ test('code that does not load is an error of all hooks until a later component s
   vi.doUnmock(CODE);
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
-  const pages = pagesSource(users, {});
+  const pages = pagesSource('useLivePages', users, {});
   const stopPages = pages.subscribe(() => undefined);
   const ready = { status: 'ready', data: [] };
   await expect.poll(() => pages.view()).toMatchObject({ ...ready, has_more: false });
@@ -124,11 +128,11 @@ test('a wrong argument is in `error` of the component that waits, and thrown by 
   const { pagesSource, querySource, statusSource, valueSource } = await sources();
   const users = openUsers();
   const wrong = [
-    [() => valueSource(users as never, 'a'), /KEY_VALUE_BASED/],
+    [() => valueSource('useLiveValue', users as never, 'a'), /KEY_VALUE_BASED/],
     [() => querySource('useLiveQuery', users.live({}) as never, {}), /a live query/],
     [() => querySource('useLiveQuery', false as never, {}), /got boolean/],
-    [() => pagesSource(users, {}, { page_size: 0 }), /page_size/],
-    [() => statusSource(undefined as never), /a Database or a connection/],
+    [() => pagesSource('useLivePages', users, {}, { page_size: 0 }), /page_size/],
+    [() => statusSource('useDatabaseStatus', undefined as never), /a Database or a connection/],
   ] as const;
   const waiting = wrong.map(([make]) => make());
   for (const one of waiting) one.subscribe(() => undefined);
@@ -145,12 +149,12 @@ test('results do not differ from render to render before the code is there, nor 
   const { loadSubscribedCode } = await import('../../src/bindings/core/subscribed-code.ts');
   const users = openUsers();
   const list = () => querySource('useLiveQuery', users, {});
-  const pages = () => pagesSource(users, {});
+  const pages = () => pagesSource('useLivePages', users, {});
   const off = () => querySource('useLiveQuery', undefined, {});
   for (const make of [list, pages, off]) expect(make().view()).toBe(make().view());
   await loadSubscribedCode();
   expect(off().key).toBe(off().key);
-  const { set, save, reset } = draftSource(users, undefined).view();
+  const { set, save, reset } = draftSource('useDraft', users, undefined).view();
   set({ name: 'nobody' });
   expect(await save()).toBe(undefined);
   reset();
@@ -160,12 +164,12 @@ test('a listener that leaves as it is told is not told again', async () => {
   const { pagesSource } = await sources();
   const users = openUsers();
   let calls = 0;
-  const stop = pagesSource(users, {}).subscribe(() => {
+  const stop = pagesSource('useLivePages', users, {}).subscribe(() => {
     calls++;
     stop();
   });
   await expect.poll(() => calls).toBe(1);
-  const other = pagesSource(users, {});
+  const other = pagesSource('useLivePages', users, {});
   const stopOther = other.subscribe(() => undefined);
   await users.insert({ name: 'Ada' });
   // Both would be told at once.

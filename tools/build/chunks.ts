@@ -89,7 +89,7 @@ export const chunks: Group[] = [
   chunk('sealed-remote', 42, 'replication/sealed-remote'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
-  chunk('hooks', 40, 'bindings/core/(?:sources|hook-result)'),
+  chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|live-hooks)'),
 ];
 
 const RUNTIME = 'rolldown-runtime.js';

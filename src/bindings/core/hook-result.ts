@@ -73,6 +73,16 @@ export interface Shown {
   readonly data: unknown;
 }
 
+/** Fills the results of one component: what it has shown stays until there is something new. */
+export function staying<R extends object>(): (result: R, source: Source<R>) => R {
+  let shown: Shown | undefined;
+  return (result, source) => {
+    const filled = withData(result, source, shown);
+    shown = noteShown(source, result, shown);
+    return filled;
+  };
+}
+
 /** Notes what a component shows. */
 export const noteShown = (source: Source<unknown>, result: object, before?: Shown) => {
   const { data } = result as LiveResult<unknown>;

@@ -45,10 +45,10 @@ export function querySource<
 }
 
 export function countSource<T extends object, S extends Stamp>(
+  hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S> = {} as Params<T, S>,
   options?: CountOptions<T, S>,
-  hook = 'useLiveCount',
 ): QuerySource<number> {
   return listSource(hook, collection, 'liveCount', params, options);
 }
@@ -65,19 +65,19 @@ export function aggregateSource<
   S extends Stamp,
   P extends readonly PipelineStage[],
 >(
+  hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   pipeline: P,
   options?: AggregateQueryOptions<Totals<T, S, P>>,
-  hook = 'useLiveAggregate',
 ): QuerySource<readonly Totals<T, S, P>[]> {
   return listSource(hook, collection, 'liveAggregate', pipeline, options);
 }
 
 export function searchSource<T extends object, S extends Stamp, L extends SelectOption<T, S>>(
+  hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   text: Maybe<string>,
   options?: SearchQueryOptions<T, S, L>,
-  hook = 'useLiveSearch',
 ): QuerySource<readonly SearchHit<Found<T, S, L>>[]> {
   const given = isNone(text) ? undefined : collection;
   return listSource(hook, given, 'liveSearch', text, options);
@@ -98,9 +98,9 @@ export function documentSource<
 }
 
 export function valueSource<T>(
+  hook: string,
   collection: Maybe<KeyValueCollection<T>>,
   key: Maybe<Key>,
-  hook = 'useLiveValue',
 ): QuerySource<T | undefined> {
   const given = isNone(key) ? undefined : collection;
   return sourceOf(hook, given, 'live', [key], {}, undefined, 'KEY_VALUE_BASED');
@@ -112,10 +112,10 @@ export function pagesSource<
   L extends SelectOption<T, S>,
   N extends IncludeOption<S>,
 >(
+  hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   params: Params<T, S>,
   given?: PagesOptions<T, S, L, N>,
-  hook = 'useLivePages',
 ): Source<LivePages<Found<T, S, L, N>>> {
   const { page_size = 50, ...options } = given ?? {};
   const open = (limit: number) =>
@@ -133,9 +133,9 @@ export function pagesSource<
 }
 
 export function draftSource<T extends object, S extends Stamp>(
+  hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<IdOf<T>>,
-  hook = 'useDraft',
 ): Source<DraftResult<T, S>> {
   // Typed as for copies: what it hands out is frozen in any case.
   const live = documentSource(hook, collection, id) as QuerySource<Stored<T, S> | undefined>;
@@ -184,7 +184,7 @@ function copyOf(changes: unknown): unknown {
 
 const idle = { ...UNKNOWN_STATUS, state: 'idle' } as ClientStatus;
 
-export function statusSource(db: DatabaseClient, hook = 'useDatabaseStatus'): Source<ClientStatus> {
+export function statusSource(hook: string, db: DatabaseClient): Source<ClientStatus> {
   return lazySource(
     { collection: db ?? {}, start: idle },
     ({ statusOf }) => statusOf(db, hook),

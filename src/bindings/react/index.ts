@@ -156,7 +156,7 @@ export function useLiveCount<T extends object, S extends Stamp>(
   params?: Params<T, S>,
   options?: CountOptions<T, S>,
 ): LiveResult<number> {
-  return useSource(countSource(collection, params, options));
+  return useSource(countSource('useLiveCount', collection, params, options));
 }
 
 /**
@@ -178,7 +178,7 @@ export function useLiveAggregate<
   pipeline: P,
   options?: AggregateQueryOptions<Totals<T, S, P>>,
 ): LiveResult<readonly Totals<T, S, P>[]> {
-  return useSource(aggregateSource(collection, pipeline, options));
+  return useSource(aggregateSource('useLiveAggregate', collection, pipeline, options));
 }
 
 /**
@@ -198,7 +198,7 @@ export function useLiveSearch<
   text: Maybe<string>,
   options?: SearchQueryOptions<T, S, L>,
 ): LiveResult<readonly SearchHit<Found<T, S, L>>[]> {
-  return useSource(searchSource(collection, text, options));
+  return useSource(searchSource('useLiveSearch', collection, text, options));
 }
 
 /**
@@ -213,7 +213,7 @@ export function useLiveValue<V>(
   collection: Maybe<KeyValueCollection<V>>,
   key: Maybe<Key>,
 ): LiveResult<V | undefined> {
-  return useSource(valueSource<V>(collection, key));
+  return useSource(valueSource<V>('useLiveValue', collection, key));
 }
 
 /**
@@ -236,7 +236,7 @@ export function useLivePages<
   params: Params<T, S>,
   options?: PagesOptions<T, S, L, N>,
 ): LivePages<Found<T, S, L, N>> {
-  return useSource(pagesSource(collection, params, options));
+  return useSource(pagesSource('useLivePages', collection, params, options));
 }
 
 /**
@@ -252,12 +252,12 @@ export function useDraft<T extends object, S extends Stamp>(
   collection: Maybe<ShownCollection<T, S>>,
   id: Maybe<IdOf<T>>,
 ): DraftResult<T, S> {
-  return useSource(draftSource(collection, id));
+  return useSource(draftSource('useDraft', collection, id));
 }
 
 /** The status of a database: where its engine runs, what is unsaved, the last error. */
 export function useDatabaseStatus(db: DatabaseClient): ClientStatus {
-  return useSource(statusSource(db));
+  return useSource(statusSource('useDatabaseStatus', db));
 }
 
 /**
