@@ -14,11 +14,11 @@ const folder = new URL('../../docs/', import.meta.url);
 const words = new TextWords({ stop_words: [], stem: undefined });
 const tokenize = (text: string) => words.of(text);
 
-/** The sections of the manual. */
+/** The sections of the manual, without what is generated. */
 function readSections(): (Section & { _id: string })[] {
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const texts = pages
-    .filter((page) => page.endsWith('.md'))
+    .filter((page) => page.endsWith('.md') && !page.startsWith('api'))
     .flatMap((page) => readFileSync(new URL(page, folder), 'utf8').split(/\n(?=#+ )/));
   return texts.map((text, at) => {
     const [title = '', ...rest] = text.split('\n');
@@ -59,7 +59,9 @@ describe('the first ten hits are those of MiniSearch, in its order', () => {
     let same = 0;
     for (let asked = 0; asked < 200; asked++) {
       const from = pick(sections.map(({ text }) => text).filter((text) => text.length > 200));
-      const [first, second] = [pick(tokenize(from)), pick(tokenize(from))];
+      const first = pick(tokenize(from));
+      // MiniSearch counts a word that comes twice once.
+      const second = pick(tokenize(from).filter((word) => !word.startsWith(first)));
       const last = options.prefix ? second.slice(0, Math.max(3, second.length - 2)) : second;
       const query = `${first} ${last}`;
       const hits = await stored.search(query, { ...options, limit: 10 });
