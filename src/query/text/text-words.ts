@@ -77,11 +77,12 @@ export class TextWords {
           yield { word, from: index + at, to: index + at + piece.length };
   }
 
-  #kept(words: readonly string[]): string[] {
+  #kept(words: string[]): string[] {
     const stop = this.#stop;
+    if (stop.size === 0 && !words.some(({ length }) => length > LONGEST)) return words;
     const kept: string[] = [];
     for (const word of words) {
-      if (stop.size > 0 && stop.has(word)) continue;
+      if (stop.has(word)) continue;
       kept.push(word.length > LONGEST ? word.slice(0, LONGEST).replace(HALF, '') : word);
     }
     return kept;
@@ -151,11 +152,12 @@ export function textKeyReader(
     const found = paths.map((path) => {
       const texts: TextAt[] = [];
       textsAt(document, path, texts);
-      return texts.flatMap(([text]) => {
+      const lists = texts.map(([text]) => {
         const some = left > 0 ? words.of(text, left) : [];
         left -= some.length;
         return some;
       });
+      return lists.length === 1 ? (lists[0] as string[]) : lists.flat();
     });
     return keys.of(found);
   };
