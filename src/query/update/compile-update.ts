@@ -131,7 +131,7 @@ function currentDate(path: UpdatedPath, operand: boolean | { readonly $type: str
 }
 
 function rename(source: UpdatedPath, operand: string): UpdateStep {
-  const target = { path: operand, segments: operand.split('.') };
+  const target = fieldPath(operand);
   return (fields) => {
     refuseArrays(fields, source);
     checkSettable(fields, source.segments, source.path);
@@ -186,17 +186,12 @@ type ItemTest = (item: unknown) => boolean;
  */
 class Positions {
   readonly #filters: ReadonlyMap<string, ItemTest>;
-  readonly #criteria: object;
-  readonly #collation: string | undefined;
+  readonly #source: UpdateSource;
 
   /** @throws {CriteriaError} of a filter, naming the place. */
-  constructor(
-    { filters = [], criteria = {}, collation }: UpdateSource,
-    paths: readonly UpdatedPath[],
-  ) {
-    this.#filters = compileFilters(filters, paths, collation);
-    this.#criteria = criteria;
-    this.#collation = collation;
+  constructor(source: UpdateSource, paths: readonly UpdatedPath[]) {
+    this.#filters = compileFilters(source, paths);
+    this.#source = source;
   }
 
   /**
@@ -225,7 +220,7 @@ class Positions {
   ): number[] {
     if (operator === '$') return [this.#matched(fields, path, items)];
     const test = this.#filters.get(operator.slice(2, -1)) ?? (() => true);
-    return [...items.keys()].filter((index) => test(items[index]));
+    return items.flatMap((item, index) => (test(item) ? index : []));
   }
 
   /**
@@ -234,14 +229,15 @@ class Positions {
    */
   #matched(fields: object, path: readonly string[], items: readonly unknown[]): number {
     const array = path.join('.');
-    for (const one of criteriaAbout(this.#criteria, array)) {
-      const { test } = compileCriteria(one, this.#collation, ofWholeDocuments);
+    const { criteria, collation } = this.#source;
+    for (const one of criteriaAbout(criteria, array)) {
+      const { test } = compileCriteria(one, collation, ofWholeDocuments);
       const index = items.findIndex((item) => test(withItem(fields, path, item)));
       if (index >= 0) return index;
     }
     throw updateInvalid(
       `${array}.$`,
-      `is the first item that the criteria match, and they say nothing of "${array}": add criteria for its items, or use $[name] with array_filters`,
+      `is the first item that the criteria match: add some for items of "${array}", no negations, or use $[name] with array_filters`,
     );
   }
 }
@@ -249,23 +245,26 @@ class Positions {
 /** `$expr` says nothing of one item, and held for the document. */
 const ofWholeDocuments = () => ({ test: () => true, roots: new Set<string>() });
 
-/** What criteria say of an array: all of them, those about it alone, then each by itself. */
-function criteriaAbout(criteria: object, array: string): object[] {
-  const isAbout = (path: string) => path === array || path.startsWith(`${array}.`);
-  const each = (one: object): object[] =>
-    Object.entries(one).flatMap(([key, value]) => {
-      if (key === '$and') return (value as object[]).flatMap(each);
-      const isNamed = isAbout(key) || (key.startsWith('$') && pathsIn(value).some(isAbout));
-      return isNamed ? [{ [key]: value }] : [];
+/** Negations: where an array matches, they hold for all of its items. */
+const NEGATED = /^(\$n(e|in|ot),?)+$/;
+
+/** What criteria say of an array: all that is about it, then each by itself. */
+function criteriaAbout(criteria: object | undefined, array: string): object[] {
+  const isAbout = ([key, value]: [string, unknown]): boolean =>
+    `${key}.`.startsWith(`${array}.`)
+      ? !NEGATED.test(Object.keys(Object(value)).join())
+      : key.startsWith('$') && key !== '$nor' && entriesIn(value).some(isAbout);
+  const each = (given: unknown): object[] =>
+    entriesIn(given).flatMap(([key, value]): object | object[] => {
+      if (key === '$and') return each(value);
+      return isAbout([key, value]) ? { [key]: value } : [];
     });
   const parts = each(criteria);
-  return parts.length > 0 ? [criteria, { $and: parts }, ...parts] : [];
+  return parts.length > 1 ? [{ $and: parts }, ...parts] : parts;
 }
 
-function pathsIn(criteria: unknown): string[] {
-  if (Array.isArray(criteria)) return criteria.flatMap(pathsIn);
-  if (!isFields(criteria)) return [];
-  return Object.entries(criteria).flatMap(([key, value]) => [key, ...pathsIn(value)]);
+function entriesIn(criteria: unknown): [string, unknown][] {
+  return [criteria].flat().flatMap((one) => (isFields(one) ? Object.entries(one) : []));
 }
 
 /** The document as if an item were the only one of its array. */
@@ -277,9 +276,8 @@ function withItem(value: unknown, [step, ...rest]: readonly string[], item: unkn
 
 /** Compiles the filters that `$[name]` in paths refers to. */
 function compileFilters(
-  filters: readonly object[],
+  { filters = [], collation }: UpdateSource,
   paths: readonly UpdatedPath[],
-  collation: string | undefined,
 ): ReadonlyMap<string, ItemTest> {
   const places = new Map(paths.flatMap(({ path, segments }) => segments.map((one) => [one, path])));
   const tests = new Map<string, ItemTest>();
@@ -289,40 +287,28 @@ function compileFilters(
     if (others.length > 0 || !/^[a-z][A-Za-z0-9]*$/.test(name))
       throw updateInvalid(
         place,
-        "must test one name, a small letter and then letters or digits, such as { 'item.done': false }",
+        "must test one name, a small letter, then letters or digits, such as { 'item.done': false }",
       );
-    if (tests.has(name))
-      throw updateInvalid(place, `is a second filter "${name}"; put both into one`);
+    if (tests.has(name)) throw updateInvalid(place, `is a second filter of "${name}"; use one`);
     if (!places.has(`$[${name}]`))
-      throw updateInvalid(place, `is for $[${name}], which no path of the changes has`);
-    tests.set(name, compileFilter(filter, name, place, collation));
+      throw updateInvalid(place, `is for $[${name}], which no path has`);
+    try {
+      const { test } = compileCriteria(filter, collation);
+      tests.set(name, (item) => test({ [name]: item }));
+    } catch (error) {
+      throw error instanceof CriteriaError ? placedAt(error, `${place}.${error.place}`) : error;
+    }
   }
   for (const [segment, path] of places) {
     const name = isPositional(segment) ? segment.slice(2, -1) : '';
     if (name && !tests.has(name))
-      throw updateInvalid(path, `needs a filter in array_filters, such as { '${name}.field': … }`);
+      throw updateInvalid(path, `needs { '${name}.field': … } in array_filters`);
   }
   return tests;
 }
 
-function compileFilter(
-  filter: object,
-  name: string,
-  place: string,
-  collation: string | undefined,
-): ItemTest {
-  try {
-    const { test } = compileCriteria(filter, collation);
-    return (item) => test({ [name]: item });
-  } catch (error) {
-    throw error instanceof CriteriaError ? placedAt(error, `${place}.${error.place}`) : error;
-  }
-}
-
 function namesIn(filter: unknown): string[] {
-  if (Array.isArray(filter)) return filter.flatMap(namesIn);
-  if (!isFields(filter)) return [];
-  return Object.entries(filter).flatMap(([key, value]) =>
+  return entriesIn(filter).flatMap(([key, value]) =>
     key.startsWith('$') ? namesIn(value) : (key.split('.', 1) as string[]),
   );
 }

@@ -230,6 +230,20 @@ const rows: readonly Row[] = [
     { a: [1, 0] },
   ],
   [
+    'beside negations',
+    { a: [1, 5, 7] },
+    { $set: { 'a.$': 0 } },
+    { criteria: { a: { $ne: 2, $gt: 4 }, $nor: [{ a: 3 }] } },
+    { a: [1, 0, 7] },
+  ],
+  [
+    'a negation of a field, within $elemMatch',
+    { a: [{ n: 1 }, { n: 2 }] },
+    { $set: { 'a.$.n': 0 } },
+    { criteria: { a: { $elemMatch: { n: { $ne: 1 } } } } },
+    { a: [{ n: 1 }, { n: 0 }] },
+  ],
+  [
     'an array below a field',
     { o: { a: [1, 2] } },
     { $inc: { 'o.a.$': 1 } },
@@ -347,7 +361,17 @@ const unfit: readonly (readonly [before: object, ...Refused])[] = [
     { criteria: { b: 2 } },
     'update_invalid',
     'a.$',
-    'say nothing',
+    'add some for items of "a"',
+  ],
+  [
+    { a: [1, 2] },
+    { $set: { 'a.$': 1 } },
+    {
+      criteria: { a: { $ne: 7, $nin: [8] }, $nor: [{ a: 9 }], $or: [{ a: { $not: { $gt: 9 } } }] },
+    },
+    'update_invalid',
+    'a.$',
+    'no negations',
   ],
 ];
 
@@ -399,28 +423,41 @@ const filters = fc.record({
   // mingo takes no logic in a filter.
   o: onItem.map((k) => ({ 'o.k': k })),
 });
-const operator = fc.constantFrom('$inc', '$set', '$max', '$mul');
+const lists = ['rows.$[].list', 'rows.$[o].list', 'rows.0.list'];
+const rowsOf = ['rows.$[].n', 'rows.$[o].n'];
+const change = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.tuple(
+      fc.constantFrom('$inc', '$set', '$max', '$min', '$mul'),
+      fc.constantFrom(...paths),
+      n,
+    ),
+  },
+  fc.tuple(fc.constantFrom('$push', '$pull'), fc.constantFrom(...lists), n),
+  fc.tuple(
+    fc.constant('$push'),
+    fc.constantFrom(...lists),
+    fc.array(n, { maxLength: 2 }).map(($each) => ({ $each })),
+  ),
+  fc.tuple(fc.constant('$pullAll'), fc.constantFrom(...lists), fc.array(n, { maxLength: 2 })),
+  fc.tuple(fc.constant('$pop'), fc.constantFrom(...lists), fc.constantFrom(1, -1)),
+  fc.tuple(fc.constant('$unset'), fc.constantFrom(...rowsOf, ...lists), fc.constant('')),
+);
 
 test('updates agree with mingo', () => {
   fc.assert(
-    fc.property(
-      document,
-      filters,
-      operator,
-      fc.constantFrom(...paths),
-      n,
-      (before, by, name, path, operand) => {
-        const changes = { [name]: { [path]: operand } };
-        const array_filters = Object.entries(by).flatMap(([key, filter]) =>
-          path.includes(`$[${key}]`) ? [filter] : [],
-        );
-        if (path === 'rows.0.n' && before.rows.length === 0) return;
-        const theirs = structuredClone(before);
-        update(theirs, changes, array_filters, {}, { cloneMode: 'deep' });
-        const ours = compile(changes, { array_filters }).apply(structuredClone(before), NOW);
-        expect(ours, shown([before, changes, array_filters])).toEqual(theirs);
-      },
-    ),
+    fc.property(document, filters, change, (before, by, [name, path, operand]) => {
+      const changes = { [name]: { [path]: operand } };
+      const array_filters = Object.entries(by).flatMap(([key, filter]) =>
+        path.includes(`$[${key}]`) ? [filter] : [],
+      );
+      if (path.startsWith('rows.0') && before.rows.length === 0) return;
+      const theirs = structuredClone(before);
+      update(theirs, changes, array_filters, {}, { cloneMode: 'deep' });
+      const ours = compile(changes, { array_filters }).apply(structuredClone(before), NOW);
+      expect(ours, shown([before, changes, array_filters])).toEqual(theirs);
+    }),
     runs(3000),
   );
 });
