@@ -74,8 +74,13 @@ async function visit(chromium, url, slower, stay = 0) {
       const session = await page.context().newCDPSession(page);
       await session.send('Emulation.setCPUThrottlingRate', { rate: slower });
     }
+    // Waiting by a function of the page would run scripts in the middle of the visit.
+    const isOver = page.waitForEvent('console', {
+      predicate: (message) => message.text() === 'visited',
+      timeout: 120_000,
+    });
     await page.goto(url);
-    await page.waitForFunction(() => 'visited' in globalThis, undefined, { timeout: 120_000 });
+    await isOver;
     const visited = await page.evaluate(() => {
       const { visited } = /** @type {any} */ (globalThis);
       const files = performance.getEntriesByType('resource').length;
