@@ -7,7 +7,6 @@ import { notInMemory } from '../errors/errors.ts';
  */
 export type Coroutine<T> = Generator<Promise<unknown>, T, unknown>;
 
-/** A result, or the coroutine that computes it. */
 export type Result<T> = T | Coroutine<T>;
 
 export function isCoroutine<T>(result: Result<T>): result is Coroutine<T> {

@@ -40,7 +40,6 @@ export class NamedSnapshots {
     );
   }
 
-  /** Reserves a sequence number for a new snapshot. */
   async takeSequence(): Promise<number> {
     const { whole, lost } = await this.#snapshots.stored();
     const stored = [...whole.map(({ sequence }) => sequence), ...lost.map(sequenceOf)];

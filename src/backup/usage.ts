@@ -26,7 +26,6 @@ export interface CollectionUsage {
   readonly cached_until: Date | 'never' | undefined;
 }
 
-/** The sizes of live segments, by their number. */
 type LiveSizes = ReadonlyMap<number, { readonly bytes: number }>;
 
 /** Segments read in one request. */

@@ -21,7 +21,6 @@ export class PageKeys {
   readonly #key: AppKey;
   /** By salt. */
   readonly #derived = new Map<string, Promise<CryptoKey>>();
-  /** The origin that an engine was given a key for. */
   #given: KeyOrigin | undefined;
 
   /** The keys that were derived last, and what for. */

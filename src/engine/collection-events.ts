@@ -11,7 +11,6 @@ export interface ChangeWatcher {
   touch(key: string): void;
 }
 
-/** The events of one collection. */
 export class CollectionEvents {
   readonly #engine: EngineEventHub;
   readonly #name: string;

@@ -25,12 +25,10 @@ export class OpenCollections {
     this.#environment = environment;
   }
 
-  /** Collections that are open or being opened. */
   get usable(): HostedCollection[] {
     return [...this.#byName.values()].filter(({ availability }) => !availability.failed);
   }
 
-  /** The one of a name. */
   named(name: string): HostedCollection | undefined {
     return this.#byName.get(name);
   }

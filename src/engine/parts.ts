@@ -21,7 +21,6 @@ const CODE = {
   vectors: () => import('./vectors/part.ts'),
 } satisfies Record<PartName, () => Promise<unknown>>;
 
-/** What a part exports. */
 export type PartCode = { [Name in PartName]: Awaited<ReturnType<(typeof CODE)[Name]>> };
 
 /** A request for a file that is neither answered nor refused in this time counts as lost. */

@@ -35,7 +35,6 @@ interface RecoveryContext {
   readonly events: EngineEventHub;
   /** Begins a session for a client that has ended. */
   readonly standIn: (client: string) => RecoverySession;
-  /** The id of the database. */
   readonly databaseId: () => Promise<string>;
 }
 

@@ -65,7 +65,6 @@ export interface CallFailure {
 
 export type StoredCall = PendingCall & { readonly _id: string };
 
-/** Events about one call. */
 export interface CallEvents {
   sent: { readonly id: string; readonly action: string };
   refused: CallEvent & { readonly error: OutboxError };

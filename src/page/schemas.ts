@@ -57,7 +57,6 @@ export class DocumentSchema extends CollectionSchema {
     return ownFields(output);
   }
 
-  /** Passes imported documents through the schema. */
   protected override importedBody(body: Body): Body {
     return encode(this.fields(decode(body) as object, 'document'), 'document');
   }

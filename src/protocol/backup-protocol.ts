@@ -76,7 +76,6 @@ export interface ChangedPart {
   readonly changes: readonly ChangedRecord[];
 }
 
-/** The operations on backups. */
 export interface BackupOperations {
   createBackup: {
     /** `asked` is an idempotency key: a retried request has the same. */

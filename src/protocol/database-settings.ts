@@ -110,7 +110,6 @@ export interface RemoteBackupStatus {
   readonly last_error: Error | undefined;
 }
 
-/** A term of leadership. */
 export interface LeadershipTerm {
   /** Unique name of this term. */
   readonly leader: string;

@@ -20,7 +20,6 @@ export type KeyValueChange =
   | { readonly op: 'kvAdd'; readonly key: Key; readonly amount: number }
   | { readonly op: 'kvRemove'; readonly key: Key; readonly criteria: Body };
 
-/** The operations of key-value collections. */
 export interface KeyValueOperations {
   kvSet: { ask: { key: Key; body: Body }; reply: undefined };
   /** With `array`, a value of another kind is an error. */

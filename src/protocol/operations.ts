@@ -76,7 +76,6 @@ export function isOnBackups(
   return has(request, ON_BACKUPS) || isOfBackup(request);
 }
 
-/** A request that reads a backup, and not the collection. */
 export type ReadOfBackup = Request & { readonly at: BackupRead };
 
 export function isOfBackup(request: Request): request is ReadOfBackup {
@@ -109,12 +108,10 @@ export function looksInto(request: Request): boolean {
   return isRead(request) || isLong(request) || isChange(request) || request.op === 'live';
 }
 
-/** Whether it belongs to the call with this number. */
 export function isOfCall(request: Request, call: number): boolean {
   return 'call' in request && request.call === call;
 }
 
-/** The handles through which a numbered request changes something. */
 export function changedHandles(request: Request): readonly number[] {
   if (request.op !== 'commit') return [request.handle];
   return request.numbers.map(([handle]) => handle);

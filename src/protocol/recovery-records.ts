@@ -118,7 +118,6 @@ export interface UnloadJournals {
   write(database: string, record: RecoveryRecord, isGapless?: boolean): number;
   read(database: string): readonly RecoveryRecord[];
   forget(database: string, left: readonly RecoveryKey[]): void;
-  /** Removes all journals of a database. */
   clear(database: string): void;
   /**
    * Called when another page has written a journal. Returns a function that removes the listener.

@@ -32,7 +32,6 @@ export interface ReplicaState {
   readonly scopes?: readonly ScopeState[] | undefined;
 }
 
-/** The state of an open collection. */
 export interface OpenReplica extends ReplicaState {
   /** Names the opening: another engine has another one. */
   readonly opening: string;

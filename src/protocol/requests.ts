@@ -468,7 +468,6 @@ export interface SentVersions {
   readonly places: readonly number[];
   readonly columns: ManagedColumns;
   readonly bodies: readonly Body[];
-  /** The number of the reply. */
   readonly reply: number;
 }
 

@@ -134,7 +134,6 @@ interface WireReplayed {
   readonly error: WireError | undefined;
 }
 
-/** Failures by index or number. */
 export type WireFailures = readonly (readonly [index: number, error: WireError])[];
 
 export function statusToWire(status: EngineStatus): WireStatus {

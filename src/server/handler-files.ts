@@ -21,7 +21,6 @@ export interface AskedFile extends FileAsk {
   readonly report: (error: unknown) => void;
 }
 
-/** A row as it was sent. */
 export interface SentRow extends StoreRow {
   /** The secret that its device sends files with: stores do not get it. */
   readonly device?: string | undefined;

@@ -89,7 +89,6 @@ function checkFormat(mark: string, place: string): void {
   );
 }
 
-/** The statements that delete a database. */
 export function deleteStatements(database: string): Statement[] {
   const params = [nameOf(database)];
   return [

@@ -20,10 +20,8 @@ interface UndoState {
 /** A state; `undefined` where there is no such record. */
 export type MaybeState = UndoState | undefined;
 
-/** The methods of a collection of either type in a transaction. */
 export type AnyMethods = TransactionDocuments<AnyDocument> & TransactionKeyValues;
 
-/** A collection of either type. */
 export type AnyCollection = Pick<DocumentCollection, 'name' | 'type'>;
 
 /** @returns its methods in a transaction, whichever its type. */

@@ -9,14 +9,12 @@ import {
   readStates,
 } from './record-states.ts';
 
-/** A record that a step has changed. */
 export interface RecordedChange {
   readonly id: string;
   readonly before: MaybeState;
   readonly after: MaybeState;
 }
 
-/** The changes of a step, by collection. */
 export type RecordedChanges = ReadonlyMap<AnyCollection, readonly RecordedChange[]>;
 
 /** Ids of the records that a call may change or delete, asked before it runs. */

@@ -40,7 +40,6 @@ interface KeptDocEvents {
   error: Error;
 }
 
-/** Each Y.Doc that is kept now. */
 export const keptDocs = new WeakMap<Y.Doc, KeptDoc>();
 
 /**

@@ -103,7 +103,6 @@ const REMEDIES: Readonly<Partial<Record<TargetErrorCode, string>>> = {
   target_refused: 'Check the URL.',
 };
 
-/** The error of an answer that is no success. */
 export function refusal({ status, text }: Answer, url: string): TargetError {
   const said = text.slice(0, MOST_TEXT);
   const code = codeOf(status, said);

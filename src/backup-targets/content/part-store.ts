@@ -21,7 +21,6 @@ export class PartStore {
     this.#device = device;
   }
 
-  /** The paths of all parts that are listed. */
   async list(): Promise<Set<string>> {
     return new Set(await this.#calls.list(partsPrefix(this.#database, this.#device)));
   }

@@ -2,7 +2,6 @@ import { version } from '../../../package.json';
 import type { Body } from '../../codec/body.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
 
-/** A record of a file. */
 export interface FileRecord {
   readonly key: string;
   /** Insertion rank, 1 or more. */

@@ -2,5 +2,4 @@ import type { FileCodec } from './file-contents.ts';
 import { readFile } from './read-file.ts';
 import { writeFile } from './section-writer.ts';
 
-/** Writes and reads files in the calling thread. */
 export const threadCodec: FileCodec = { write: writeFile, read: readFile };

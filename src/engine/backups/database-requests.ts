@@ -131,7 +131,6 @@ export class DatabaseRequests {
     }
   }
 
-  /** Pins a collection that is not open. */
   async #pin(manifest: Manifest): Promise<PinnedCollection> {
     const { storage, leases, clock } = this.#environment;
     const { name: collection } = manifest;

@@ -22,7 +22,6 @@ export interface ReplacedBy {
   readonly backup?: string | undefined;
   /** Whether they are those of the collection, migrated. */
   readonly isMigration?: boolean;
-  /** What the event of a migration says. */
   readonly migrated?: Omit<EngineEvents['migration'], 'collection' | 'backup'>;
 }
 

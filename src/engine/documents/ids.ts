@@ -3,7 +3,6 @@ import { ValueError } from '../../errors/errors.ts';
 /** Generates an id of `length` characters. */
 export type IdGenerator = (length: number) => string;
 
-/** Fills an array with random bytes. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
 
 /** The characters of ids, as documented: letters, digits and `_`. */

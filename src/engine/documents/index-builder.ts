@@ -76,7 +76,6 @@ export async function writeColumns(store: RecordStore, indexes: DocumentIndexes)
   }
 }
 
-/** Numbers of the live segments that lack a column of an index. */
 export function lackingColumns(store: RecordStore, indexes: DocumentIndexes): number[] {
   const columns = indexes.columns.filter((column) => column !== undefined);
   return [...store.log.segments.values()]

@@ -22,7 +22,6 @@ export interface DocumentUpdates {
   };
 }
 
-/** A document to insert. */
 export type InsertedDocument = Pick<Request<'upsert'>, 'id' | 'body' | 'now' | 'kept'>;
 
 /** Where documents are changed. */

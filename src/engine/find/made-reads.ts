@@ -9,7 +9,6 @@ import type { OperationContext } from '../collection-context.ts';
 import type { Visited } from '../records/scan.ts';
 import type { Delivery, LateRead } from './late-reads.ts';
 
-/** The record of what no record holds. */
 const NO_RECORD = new StoredRecord('', 0, 0, undefined, undefined);
 
 const unwrap = (_: unknown, body: Body) => (body as { readonly exact: object }).exact;

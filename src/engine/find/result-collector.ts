@@ -46,7 +46,6 @@ export class FirstMatches implements ResultCollector {
   }
 }
 
-/** Counts matches. */
 export class CountedMatches implements ResultCollector {
   readonly worst = Number.POSITIVE_INFINITY;
   readonly #most: number;

@@ -10,7 +10,6 @@ export class RecentReads {
   /** Called when there are more. */
   noted: () => void = () => undefined;
 
-  /** Their keys, in the order of the reads. */
   get keys(): Iterable<string> {
     return this.#keys;
   }

@@ -156,7 +156,6 @@ export class AppliedChanges {
     return [...this.#unsaved, ...this.#saving].some(isOther);
   }
 
-  /** The watermarks of all applied changes. */
   get watermarks(): readonly Watermark[] {
     return [...this.#applied];
   }

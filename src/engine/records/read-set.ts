@@ -4,7 +4,6 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordBodies } from './record-bodies.ts';
 import type { Visited } from './scan.ts';
 
-/** A query that a transaction has read. */
 export interface ReadQuery {
   /** Whether {@link isChangedBy} needs the bodies of the versions. */
   readonly needsBodies: boolean;

@@ -105,7 +105,6 @@ export class SessionTransactions {
     return transaction;
   }
 
-  /** The transaction that a request ends. */
   take({ transaction: number = 0 }: Request): EngineTransaction | undefined {
     const transaction = this.#open.get(number);
     this.#open.delete(number);

@@ -10,7 +10,6 @@ import { checkConflicts, splitUpdatePath, updateInvalid } from '../../query/path
 import { isManaged } from '../../storage/segments/stored-record.ts';
 import { type CriteriaTraits, checkCriteria, type FindQuery } from '../find/find-query.ts';
 
-/** The changes of a patch in a request. */
 export interface EncodedChanges extends RequestedChanges {
   readonly mayHang: true | undefined;
   readonly needs: readonly PartName[] | undefined;

@@ -29,7 +29,6 @@ export class CommonCalls {
   migration: HandleMigration | undefined;
   /** Which all handles of the client to this collection share. */
   protected readonly order: CallOrder;
-  /** The views of backups that were closed. */
   readonly #closed = new WeakSet<BackupRead>();
 
   constructor({ type }: Pick<CollectionSettings, 'type'>, order: CallOrder) {

@@ -437,7 +437,6 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     return yield* request(sender, { op: 'explain', ...selection, ...(isPipeline && { pipeline }) });
   }
 
-  /** A stream of the documents that match. */
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {
     const query = parseFindQuery(params, options);
     // The reader may stop at any document.

@@ -247,7 +247,6 @@ export class RelationTree {
     };
   }
 
-  /** Notes what criteria have in them. */
   #noted(criteria: unknown, place: string): unknown {
     const { mayHang, needs } = checkCriteria(criteria, place);
     this.mayHang ??= mayHang;

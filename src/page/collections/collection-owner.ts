@@ -22,7 +22,6 @@ export interface CollectionOwner {
   whenLoaded(collection: object): void;
   /** Loads the runtime. @throws {CairnError} `load_failed`; the next call tries again. */
   loadRuntime(): Promise<Runtime>;
-  /** The order of the calls to a collection. */
   orderOf(name: string): CallOrder;
   /** Listens to an event of the client. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;

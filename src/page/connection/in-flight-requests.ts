@@ -34,7 +34,6 @@ export type NoteReply = (
   reply: BatchReply,
 ) => Promise<void> | undefined;
 
-/** What a client's requests need of it. */
 interface RequestingClient {
   readonly name: string;
   /** The error of a new request; `undefined` while they are accepted. */
@@ -104,7 +103,6 @@ export class InFlightRequests {
     return this.#queue.some(isNoOpening);
   }
 
-  /** The changes in flight, with their sequence numbers. */
   *changes(): Generator<readonly [request: Request, index: number, number: number]> {
     for (const { batch, first } of this.#all) yield* numberedChanges(batch, first);
   }
@@ -202,7 +200,6 @@ export class InFlightRequests {
     }
   }
 
-  /** Executes a request at once, in an engine in this thread. */
   executeSync(request: Request, engine: EngineInThread): unknown {
     if (isRead(request)) return engine.execute(request).values[0];
     const batch = [request];

@@ -51,7 +51,6 @@ interface FoundLeader {
   readonly isOwn: boolean;
   /** Its name, in another tab. */
   readonly name?: string;
-  /** Opens a route to its engine. */
   open(events: RouteEvents): Promise<Route>;
 }
 
@@ -480,7 +479,6 @@ function storageGone(why: string | undefined): StorageError {
   );
 }
 
-/** Events of a link. */
 interface LinkEvents {
   /** A route is open: requests may be sent. */
   readonly up: () => void;

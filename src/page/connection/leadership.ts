@@ -11,7 +11,6 @@ import type {
 import type { RecoveryRecord } from '../../protocol/recovery-records.ts';
 import type { Route, RouteEvents } from './route.ts';
 
-/** The leader's engine, which this page runs. */
 export interface LeaderEngine {
   /** Whether other tabs can use it: not where it keeps data in memory. */
   readonly shared: boolean;
@@ -20,11 +19,9 @@ export interface LeaderEngine {
   readonly isEncrypted?: boolean;
   /** What is stored of its key, where it is encrypted. */
   readonly keyRecord?: (() => Promise<unknown>) | undefined;
-  /** A route to it for a client of the page. */
   join(client: string, events: RouteEvents): Promise<Route>;
   /** Ends it once it has saved. @param deleting Whether the database is being deleted. */
   stop(deleting: boolean): Promise<void>;
-  /** Replays the unload journals, and the recovery records in storage. */
   replayJournals(journals: readonly RecoveryRecord[]): void;
   /** Refuses followers, and reports no further save to them: another page may lead. */
   resign(): void;
@@ -32,17 +29,14 @@ export interface LeaderEngine {
   abandon(): void;
 }
 
-/** Events of a leader's engine. */
 export interface LeaderEngineEvents extends TermEvents {
   /** The engine crashed or hangs, and ends; another may take its place. */
   readonly lost: (error: CairnError) => void;
   /** Storage does not open for now; it is tried again. */
   readonly delayed: (error: CairnError) => void;
-  /** Whether the engine is still wanted. */
   readonly isWanted: () => boolean;
 }
 
-/** Starts an engine. */
 export type StartEngine = (term: PendingTerm, events: LeaderEngineEvents) => Promise<LeaderEngine>;
 
 /** A client of this page that uses its engine while the page is the leader. */
@@ -94,7 +88,6 @@ export class Leadership {
   readonly #startEngine: StartEngine;
   readonly #shared: boolean;
   readonly #members = new Set<LeadershipMember>();
-  /** The lock, requested or held. */
   #lock: { isHeld: boolean; readonly end: () => void } | undefined;
   /** The engine, running or starting; `undefined` while another page leads. */
   #engine: Promise<LeaderEngine> | undefined;

@@ -50,7 +50,6 @@ export interface EngineInThread {
   execute(request: Request, first?: FirstSequenceNumbers): BatchReply;
 }
 
-/** Events of a route. */
 export interface RouteEvents {
   readonly event: (event: EngineEvent) => void;
   /** Whether the client keeps changes that it may have to replay. */

@@ -211,7 +211,6 @@ const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
 const EXPRESSIONS: readonly PartName[] = ['expressions'];
 
-/** What criteria have in them. */
 export interface CriteriaTraits {
   /** A pattern that may hang. A literal prefix such as `/^abc/` cannot. */
   mayHang?: true;

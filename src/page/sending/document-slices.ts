@@ -130,7 +130,6 @@ function encodeListed(list: readonly unknown[], index: number, encode: Encode): 
   }
 }
 
-/** Reads the index keys of encoded documents, from bodies and fields by column. */
 export type ReadKeys = (bodies: readonly Body[], fields: readonly object[]) => KeyColumns;
 
 /**

@@ -21,7 +21,6 @@ export interface LiveDocuments {
   ofWhole?(part: ListPart, index: number): object;
 }
 
-/** A caller's document, encoded for a request. */
 export interface EncodedDocument {
   /** The caller's `_id`. */
   readonly id: string | undefined;

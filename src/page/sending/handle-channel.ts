@@ -12,7 +12,6 @@ import type { LiveRegistry } from './observed-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 import type { SharedDocuments } from './shared-documents.ts';
 
-/** Starts a call over a sender. */
 export type StartCall<T> = (sender: Sender) => Result<T>;
 
 /** How a call runs. */

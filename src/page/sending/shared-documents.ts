@@ -55,7 +55,6 @@ export class SharedDocuments {
     };
   }
 
-  /** The document of a record of this thread. */
   of(record: StoredRecord, body: Body): object {
     return record.shared ?? this.#make(record, body);
   }

@@ -178,7 +178,6 @@ export class TransactionRequests {
   /** Whether a pattern may have to be compared again by the commit. */
   #mayHang: true | undefined;
 
-  /** The requests that have changed something. */
   get changes(): Request[] {
     return this.#changes.filter((change) => change !== undefined);
   }

@@ -284,7 +284,6 @@ export function itemsIn(value: unknown, place: string): readonly unknown[] {
   return listIn(value, place);
 }
 
-/** Counts the items of an array, if it is one. */
 export function countItems(value: unknown, place: string): void {
   if (Array.isArray(value)) countSteps(value.length, place);
 }

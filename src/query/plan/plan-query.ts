@@ -18,7 +18,6 @@ import {
 } from './interval.ts';
 import type { IndexPlan, Plan, PlanByKeys, UnfitIndex } from './plan.ts';
 
-/** What planning asks of an index. */
 export interface PlannedIndex
   extends Pick<SecondaryIndex<Ranked>, 'definition' | 'size' | 'estimate'> {
   readonly unkeyed: { readonly size: number };

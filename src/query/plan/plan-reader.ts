@@ -15,7 +15,6 @@ type Indexes<E extends Ranked> = ReadonlyMap<string, SecondaryIndex<E>>;
 export interface PlanSource<E extends Ranked> {
   readonly indexes: Indexes<E>;
   readonly byId: (id: string) => E | undefined;
-  /** The order the plan was made for. */
   readonly order?: SortOrder | undefined;
   /** Where to continue; only for an ordered index plan. */
   readonly from?: PageEnd | undefined;

@@ -134,7 +134,6 @@ export interface Comparison {
 class Shape {
   readonly comparisons: readonly Comparison[];
   readonly sort: Readonly<Record<string, 1 | -1>> | undefined;
-  /** What was prepared for queries of this shape. */
   prepared: unknown;
   /** The path whose operators come next. */
   readonly #path: string;

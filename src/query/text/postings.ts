@@ -261,7 +261,6 @@ export class PostingsBuilder {
     this.#pathCount = pathCount;
   }
 
-  /** The number of a new word. */
   begin(word: string): number {
     this.#chains.begin();
     for (let path = 0; path < this.#pathCount; path++) this.#documents.push(0);

@@ -416,7 +416,6 @@ export class BestFirst<E extends Ranked> {
     return this.#length;
   }
 
-  /** Takes the best one. */
   take(): Scored<E> | undefined {
     if (this.#length === 0) return undefined;
     const heap = this.#heap;

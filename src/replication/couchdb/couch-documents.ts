@@ -14,7 +14,6 @@ import {
 } from './exact-values.ts';
 import { generationOf, nextGeneration, versionOf } from './revisions.ts';
 
-/** A document of CouchDB as JSON. */
 export type CouchDocument = JsonObject & { readonly _id: string; readonly _rev: string };
 
 export type CouchEdit = JsonObject & { readonly _id: string };

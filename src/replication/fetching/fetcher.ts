@@ -6,7 +6,6 @@ import { freeBytes } from '../protocol/files.ts';
 import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-errors.ts';
 import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';
 
-/** Most bytes of an answer. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Most bytes that are read of an answer that only explains a failure. */

@@ -84,7 +84,6 @@ export class LocalFiles {
     return ref;
   }
 
-  /** Keeps the part of a file that begins at a byte, and frees the bytes. */
   async keepPart(sha256: string, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.#parts.upsert({ _id: partName(sha256, at), bytes });
     freeBytes(bytes);

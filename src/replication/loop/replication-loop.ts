@@ -15,7 +15,6 @@ const POLL_MS = 15_000;
 const WAKE_MS = 1000;
 
 interface LoopTasks {
-  /** Pulls, then pushes. */
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the server may have something new; `undefined` where it cannot tell. */
   watch(signal: AbortSignal): Promise<void> | undefined;

@@ -36,7 +36,6 @@ export interface StreamRequest {
   readonly scope?: unknown;
 }
 
-/** A row that a server received. */
 export interface ReceivedRow {
   readonly id: string;
   readonly base: string | undefined;

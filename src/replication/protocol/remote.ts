@@ -58,7 +58,6 @@ export interface LocalChange {
 /** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
 export type ReplicationScope = Readonly<Record<string, string | number | boolean>>;
 
-/** Where the pull of a scope has come to. */
 export interface PulledScope {
   readonly scope: ReplicationScope;
   /** A checkpoint of the remote. */

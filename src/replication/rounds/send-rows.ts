@@ -19,7 +19,6 @@ export function changeOf(context: RoundContext, row: LocalRow, push: Push): Loca
   };
 }
 
-/** What a push of a document has sent. */
 export function sentBy([, sent]: Push, { state }: LocalRow): RecordState | undefined {
   return sent === undefined ? state : (sent ?? undefined);
 }

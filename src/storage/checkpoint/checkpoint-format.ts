@@ -91,7 +91,6 @@ export function noCheckpoint(collection: string): StorageOperation {
   return { type: 'deletePrefix', store: 'bodies', prefix: [collection, PLACE] };
 }
 
-/** Removes the pages of one generation. */
 export function noPages(collection: string, generation: number): StorageOperation {
   return { type: 'deletePrefix', store: 'bodies', prefix: [collection, PLACE, generation] };
 }

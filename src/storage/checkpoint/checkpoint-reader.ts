@@ -112,7 +112,6 @@ export class CheckpointReader {
   }
 }
 
-/** The page of a hash. */
 export function pageOfHash(value: number, bits: number): number {
   // A shift by 32 would be none.
   return bits === 0 ? 0 : value >>> (32 - bits);

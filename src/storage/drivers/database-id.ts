@@ -23,7 +23,6 @@ export function freshId(): string {
  */
 export const DESTROYED_KEY: StorageKey = ['destroyed'];
 
-/** The ids of a stored value. */
 export function destroyedIds(value: unknown): readonly string[] {
   return (value as { ids?: readonly string[] } | undefined)?.ids ?? [];
 }

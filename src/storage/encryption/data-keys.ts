@@ -1,7 +1,6 @@
 import { webCrypto } from './encryption-errors.ts';
 import { type Bytes, decryptGcm, encryptGcm, NONCE_LENGTH } from './sealing.ts';
 
-/** The keys of a database, derived from its data key. */
 export interface DataKeys {
   /** Seals values. */
   readonly values: CryptoKey;
@@ -18,7 +17,6 @@ export interface DataKeys {
 const encoder = new TextEncoder();
 const LENGTH = 32;
 
-/** A new random data key. */
 export function newDataKey(): Bytes {
   return crypto.getRandomValues(new Uint8Array(LENGTH));
 }

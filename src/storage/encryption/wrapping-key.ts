@@ -27,7 +27,6 @@ export const MAX_ROUNDS = 20_000_000;
 
 const USE = 'cairn wrapping key 1';
 
-/** A new origin for a key, with a salt of its own. */
 export function newOrigin(kind: KeyOrigin['kind']): KeyOrigin {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   return { kind, salt, rounds: kind === 'password' ? ROUNDS : 0 };

@@ -24,7 +24,6 @@ import { FORMAT, type Manifest } from './manifest.ts';
  */
 const FIRST = 2 * SEGMENT_SIZE;
 
-/** The stored log of a collection. */
 export interface StoredLog {
   /** `undefined` where there is none; a tombstone where the collection was dropped. */
   readonly manifest: Manifest | undefined;

@@ -252,7 +252,6 @@ interface SegmentLogOptions {
   readonly durability: Durability;
   /** Whether the collection caches its encoded documents, so that the pool need not. */
   readonly caching: boolean;
-  /** The columns of the current indexes. */
   readonly columns: () => IndexColumns;
   /**
    * The epoch of this leader. Segments that an older leader appends after this one has opened do

@@ -32,7 +32,6 @@ export function encodeKey(store: StoreName, key: StorageKey): Bytes {
   return new Uint8Array(bytes);
 }
 
-/** The range of the keys with a prefix. */
 export function rangeOf(store: StoreName, prefix: StorageKey): { gte: Bytes; lt: Bytes } {
   const gte = encodeKey(store, prefix);
   const lt = new Uint8Array(gte.length + 1);

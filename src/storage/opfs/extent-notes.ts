@@ -5,7 +5,6 @@ const LOOK_MS = 250;
 /** Looks until a file that is written to again and again is flushed. */
 const LOOKS = 8;
 
-/** The file that is noted. */
 interface NotedFile {
   /** Changes with each write. */
   readonly size: number;

@@ -21,9 +21,7 @@ import { withBlobs } from './values/exact-parts.ts';
 
 const HOME_KEY: StorageKey = ['home'];
 
-/** A database in two files. */
 export class FileDatabase extends SharedDatabase {
-  /** What IndexedDB notes of the files. */
   readonly notes = new ExtentNotes(this);
   readonly #files: LogFiles;
   readonly #damaged: (error: StorageError) => void;

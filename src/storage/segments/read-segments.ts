@@ -9,7 +9,6 @@ export const READ_AHEAD_SHARED = 10;
 /** The same with their bodies: about 2.5 MB. */
 const READ_AHEAD_WITH_BODIES = 25;
 
-/** Takes a segment with the hashes of its keys, and its bodies if they were requested. */
 export type TakeSegment = (segment: Segment, hashes: Uint32Array, bodies?: unknown) => void;
 
 /** A segment in storage, live or not. */

@@ -114,7 +114,6 @@ export class RecordPart {
     return first !== undefined && this.#made[record.rank - first] === record;
   }
 
-  /** Whether a record of these rows was made. */
   hasMade({ from, to }: Rows = { from: 0, to: this.length }): boolean {
     if (this.#unmade === this.length) return false;
     for (let row = from; row < to; row++) if (this.#made[row]) return true;

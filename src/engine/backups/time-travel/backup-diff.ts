@@ -15,7 +15,6 @@ import { backupDamage, checkSnapshot } from '../restore.ts';
 /** Segments whose bodies are in memory at once: about 6 MB. */
 const SEGMENTS_AT_ONCE = 64;
 
-/** Records compared at once. */
 const RECORDS_AT_ONCE = 1024;
 
 /** Characters of bodies in a part, so that taking it in never blocks the page for long. */

@@ -59,7 +59,6 @@ export class BackupViews {
       if (readers.delete(reader) && readers.size === 0) this.#close(name);
   }
 
-  /** Ends a scan, whichever backup it reads. */
   async endScan(request: Request<'scanEnd'>): Promise<undefined> {
     for (const { opening } of this.#open.values())
       (await opening.catch(() => undefined))?.endScan(request);

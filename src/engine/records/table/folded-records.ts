@@ -46,7 +46,6 @@ export class FoldedRecords {
     return this.rows.records();
   }
 
-  /** Whether a record is in one of these segments. */
   hasSome(segments: ReadonlySet<number>): boolean {
     return this.rows.parts.some((part) =>
       part.keys.some((_, row) => segments.has(part.placeOf(row).segment)),
@@ -147,7 +146,6 @@ function sorted(records: StoredRecord[]): StoredRecord[] {
   return records.sort((a, b) => a.rank - b.rank);
 }
 
-/** A row of one of several parts. */
 type Place = readonly [part: RecordColumns, row: number];
 
 /**

@@ -16,7 +16,6 @@ export interface OperatorContext {
   readonly siblings: { readonly $regex?: unknown; readonly $options?: unknown };
   /** The order of values, where strings have one of their own. */
   readonly collated: Compare | undefined;
-  /** Compiles an object of operators. */
   readonly compileOperators: Compile<Condition>;
   /** Compiles an object of field criteria for the items of an array. */
   readonly compileFields: Compile<DocumentTest>;

@@ -60,7 +60,6 @@ function isoYear(local: number): { year: number; thursday: number } {
   return { year: Math.floor(monthOf(thursday) / 12), thursday };
 }
 
-/** The day of a week of ISO's calendar. */
 export function isoDay(year: number, week: number, day: number): number {
   const fourth = firstDayOf(year * 12) + 3;
   return fourth - weekday(fourth, 1) + (week - 1) * 7 + day - 1;

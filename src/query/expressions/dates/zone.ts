@@ -38,7 +38,6 @@ function offsetOf(text: string): number {
   return Number(`${sign ?? '+'}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** Where the offset changes in a day. */
 interface OffsetDay {
   readonly before: number;
   readonly after: number;

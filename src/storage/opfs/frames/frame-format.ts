@@ -57,7 +57,6 @@ export function frameEnd(header: FrameHeader): number {
   return dataStart(header) + Math.ceil(header.dataLength / 8) * 8;
 }
 
-/** Writes a header at an offset of a buffer. */
 export function writeHeader(view: DataView, offset: number, header: FrameHeader): void {
   view.setUint32(offset, MAGIC, true);
   view.setUint32(offset + 8, header.headLength, true);

@@ -117,7 +117,6 @@ export class LogFiles {
     this.#log = new FrameLog(this.#files[0], FILE_START);
   }
 
-  /** Releases the files as they are. */
   release(): void {
     for (const file of this.#files) file.close();
   }

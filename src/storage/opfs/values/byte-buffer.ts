@@ -50,7 +50,6 @@ export class ByteBuffer {
     return written;
   }
 
-  /** Drops the first bytes. */
   dropFirst(count: number): void {
     this.#bytes.copyWithin(0, count, this.length);
     this.length -= count;
