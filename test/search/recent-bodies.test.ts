@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Coroutine, run } from '../../src/async/coroutine.ts';
 import type { Body } from '../../src/codec/body.ts';
 import type { RecordBodies } from '../../src/engine/records/record-bodies.ts';
-import { RecentBodies } from '../../src/engine/search/text-index.ts';
+import { recentBodies } from '../../src/engine/search/text-index.ts';
 import { StoredRecord } from '../../src/storage/segments/stored-record.ts';
 
 const MB = 1024 * 1024;
@@ -19,10 +19,10 @@ function newStore() {
   const records = [...'abcdef'].map(
     (key, rank) => new StoredRecord(key, rank, 0, undefined, undefined),
   );
-  const recent = new RecentBodies();
+  const recent = recentBodies();
   const read = (keys: string) => {
     const wanted = [...keys].map((key) => records.find((one) => one.key === key) as StoredRecord);
-    const bodies = run(recent.ofAll(stored, wanted)) as Body[];
+    const bodies = run(recent(stored, wanted)) as Body[];
     return bodies.map((body) => (body as string).trim()).join('');
   };
   return { asked, records, read };

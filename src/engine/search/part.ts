@@ -55,7 +55,6 @@ class TextSearch {
   matches!: TextMatches<StoredRecord>;
   examined = 0;
   candidates = 0;
-  /** The index that the criteria have used. */
   criteria: Pick<SearchExplanation, 'criteria' | 'index'> = { criteria: 'none' };
   readonly #context: OperationContext;
   readonly #pace: Pace;
@@ -124,7 +123,7 @@ class TextSearch {
       const batch = taken
         .map(({ run, row, score }) => ({ record: run.recordAt(row), score }))
         .filter(({ record }) => wanted(record));
-      const bodies = yield* this.index.recent.ofAll(
+      const bodies = yield* this.index.recent(
         records.bodies,
         batch.map(({ record }) => record),
       );

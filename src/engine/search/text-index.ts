@@ -27,38 +27,38 @@ const MOST = 4 * 1024 * 1024;
  *
  * A record is a version, which never changes.
  */
-export class RecentBodies {
-  readonly #bodies = new Map<StoredRecord, Body>();
-  #size = 0;
+export function recentBodies() {
+  const bodies = new Map<StoredRecord, Body>();
+  let size = 0;
+
+  function keep(record: StoredRecord, body: Body): void {
+    drop(record);
+    bodies.set(record, body);
+    size += bodySize(body);
+    for (const oldest of bodies.keys()) {
+      if (size <= MOST) break;
+      drop(oldest);
+    }
+  }
+
+  function drop(record: StoredRecord): void {
+    const body = bodies.get(record);
+    if (bodies.delete(record)) size -= bodySize(body as Body);
+  }
 
   /** The bodies of records, in their order. */
-  *ofAll(stored: RecordBodies, records: readonly StoredRecord[]): Coroutine<Body[]> {
+  return function* (stored: RecordBodies, records: readonly StoredRecord[]): Coroutine<Body[]> {
     const known = new Map<StoredRecord, Body>();
     for (const record of records) {
-      const body = record.body ?? this.#bodies.get(record);
+      const body = record.body ?? bodies.get(record);
       if (body !== undefined) known.set(record, body);
     }
     const missing = records.filter((record) => !known.has(record));
     const read = missing.length > 0 ? yield* stored.ofAll(missing) : [];
     for (const [at, record] of missing.entries()) known.set(record, read[at] as Body);
-    for (const [record, body] of known) if (record.body === undefined) this.#keep(record, body);
+    for (const [record, body] of known) if (record.body === undefined) keep(record, body);
     return records.map((record) => known.get(record) as Body);
-  }
-
-  #keep(record: StoredRecord, body: Body): void {
-    this.#drop(record);
-    this.#bodies.set(record, body);
-    this.#size += bodySize(body);
-    for (const oldest of this.#bodies.keys()) {
-      if (this.#size <= MOST) break;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(record: StoredRecord): void {
-    const body = this.#bodies.get(record);
-    if (this.#bodies.delete(record)) this.#size -= bodySize(body as Body);
-  }
+  };
 }
 
 /**
@@ -73,7 +73,7 @@ export class TextIndex extends DocumentIndex {
   readonly synonyms: ReadonlyMap<string, readonly string[]>;
   override readonly read: (document: object) => IndexKey;
   readonly runs: TextRuns<StoredRecord>;
-  readonly recent = new RecentBodies();
+  readonly recent = recentBodies();
   /** Reads the records of rows that are not in memory. */
   fetch: ((taken: readonly Scored<StoredRecord>[]) => Promise<void>) | undefined;
   /** Of each path. */

@@ -11,12 +11,7 @@ import { type Body, decode, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { MigrationError, migrationFailed, OptionError, reasonOf } from '../../errors/errors.ts';
-import {
-  type DocumentBuilder,
-  documentBuilder,
-  type ExpiryCheck,
-  expiryCheck,
-} from '../../protocol/managed.ts';
+import { documentBuilder, expiryCheck } from '../../protocol/managed.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionSchema } from '../sending/collection-schema.ts';
 import { ownFields } from '../sending/documents.ts';
@@ -34,69 +29,51 @@ const TURN_MS = 12;
 /** After this long the engine hears that steps which take their time still run. */
 const REPORT_MS = 1000;
 
-/** Migrates records from one version to another, by the caller's steps. */
-class RecordMigration {
-  readonly #steps: (readonly [version: number, step: Step])[] = [];
-  readonly #to: number;
-  readonly #schema: CollectionSchema | undefined;
+/**
+ * Migrates records from one version to another, by the caller's steps. What it returns migrates
+ * one: to `undefined` where a step removes it.
+ *
+ * @throws {OptionError} `migration_gap`, where a step is missing. {MigrationError} of a record.
+ */
+function recordMigration(
+  settings: CollectionSettings,
+  steps: MigrationSteps,
+  from: number,
+  schema: CollectionSchema | undefined,
+) {
+  const wanted: (readonly [version: number, step: Step])[] = [];
+  const { name, type, version: to } = settings;
+  const checkExpiry = expiryCheck(settings);
   /** Left out for values. */
-  readonly #build: DocumentBuilder | undefined;
-  readonly #checkExpiry: ExpiryCheck | undefined;
-
-  /** @throws {OptionError} `migration_gap`, where a step is missing */
-  constructor(
-    settings: CollectionSettings,
-    steps: MigrationSteps,
-    from: number,
-    schema: CollectionSchema | undefined,
-  ) {
-    const { name, type, version: to } = settings;
-    this.#schema = schema;
-    this.#to = to;
-    this.#checkExpiry = expiryCheck(settings);
-    if (type === 'DOCUMENT_BASED') this.#build = documentBuilder(settings);
-    for (let version = from + 1; version <= to; version++) {
-      const step = Object.hasOwn(steps, version) ? (steps[version] as Step) : undefined;
-      if (!step) throw missing(name, from, version);
-      this.#steps.push([version, step]);
-    }
-  }
-
-  /** @returns `undefined` where a step removes it. @throws {MigrationError} */
-  migrate(record: FileRecord): FileRecord | undefined {
-    const { key } = record;
-    let { body } = record;
-    for (const [version, step] of this.#steps) {
-      const migrated = this.#take(record, body, version, step);
-      if (migrated === undefined) return undefined;
-      body = migrated;
-    }
-    return attempt(this.#to, key, () => this.#checked({ ...record, body }));
+  const build = type === 'DOCUMENT_BASED' ? documentBuilder(settings) : undefined;
+  for (let version = from + 1; version <= to; version++) {
+    const step = Object.hasOwn(steps, version) ? (steps[version] as Step) : undefined;
+    if (!step) throw missing(name, from, version);
+    wanted.push([version, step]);
   }
 
   /** What newer code may store of a migrated record. */
-  #checked(migrated: FileRecord): FileRecord {
-    const schema = this.#schema;
+  function checked(migrated: FileRecord): FileRecord {
     const passed = schema
       ? (schema.importedPart({ kind: 'records', records: [migrated] }).records[0] as FileRecord)
       : migrated;
-    this.#checkExpiry?.(decode(passed.body) as object, 'result');
+    checkExpiry?.(decode(passed.body) as object, 'result');
     return passed;
   }
 
-  #take(
+  function take(
     { key, flags, stamps }: FileRecord,
     body: Body,
     version: number,
     step: Step,
   ): Body | undefined {
     const value = decode(body);
-    const given = this.#build ? this.#build(key, flags, stamps, value as object) : value;
+    const given = build ? build(key, flags, stamps, value as object) : value;
     const made = attempt(version, key, () => resultOf(step(given, key), version, key));
     // A value that is `undefined` already: a step that returns what it gets must not remove it.
     if (made === undefined && value !== undefined) {
       // A step that forgets to return the document would remove all of them.
-      const left = this.#build ? ownFields(given as object) : given;
+      const left = build ? ownFields(given as object) : given;
       if (sameValue(left, decode(body))) return undefined;
       throw failed(
         version,
@@ -104,17 +81,28 @@ class RecordMigration {
         'it changed the document and returned nothing: return the document, or leave it as it is to remove it',
       );
     }
-    return attempt(version, key, () => encode(this.#fieldsOf(made, version, key), 'result'));
+    return attempt(version, key, () => encode(fieldsOf(made, version, key), 'result'));
   }
 
   /** What is stored of a result. */
-  #fieldsOf(made: unknown, version: number, key: string): unknown {
-    if (!this.#build) return made;
+  function fieldsOf(made: unknown, version: number, key: string): unknown {
+    if (!build) return made;
     if (!isPlainObject(made)) throw failed(version, key, 'it returned no plain object');
     const { _id = key } = made;
     if (_id !== key) throw failed(version, key, 'it changed _id, which must stay');
     return ownFields(made);
   }
+
+  return (record: FileRecord): FileRecord | undefined => {
+    const { key } = record;
+    let { body } = record;
+    for (const [version, step] of wanted) {
+      const migrated = take(record, body, version, step);
+      if (migrated === undefined) return undefined;
+      body = migrated;
+    }
+    return attempt(to, key, () => checked({ ...record, body }));
+  };
 }
 
 /**
@@ -157,7 +145,7 @@ async function migrateOnce(parts: MigrationParts, backup: string | undefined): P
   });
   // Awaited when the parts have ended.
   migrating.catch(() => undefined);
-  let migration: RecordMigration | undefined;
+  let migrate: ReturnType<typeof recordMigration> | undefined;
   let records: FileRecord[] = [];
   let done = 0;
   const next = (isWhole: boolean) => {
@@ -169,10 +157,10 @@ async function migrateOnce(parts: MigrationParts, backup: string | undefined): P
   try {
     let turn = Date.now();
     for (let part = await next(true); part; part = await next(true)) {
-      migration ??= new RecordMigration(settings, steps, part.from, schema);
+      migrate ??= recordMigration(settings, steps, part.from, schema);
       let reported = Date.now();
       for (const record of part.records) {
-        const migrated = migration.migrate(record);
+        const migrated = migrate(record);
         if (migrated) records.push(migrated);
         done++;
         if (Date.now() - reported < REPORT_MS) continue;
@@ -195,12 +183,12 @@ export async function migrateSection(
   { settings, steps, schema }: MigrationParts,
   header: FileHeader,
 ): Promise<(part: FilePart) => FilePart> {
-  const migration = new RecordMigration(settings, steps, versionIn(header), await schema());
+  const migrate = recordMigration(settings, steps, versionIn(header), await schema());
   return (part) => {
     if (part.kind === 'header')
       return { ...part, header: withVersion(part.header, settings.version) };
     if (part.kind === 'end') return part;
-    const records = part.records.flatMap((record) => migration.migrate(record) ?? []);
+    const records = part.records.flatMap((record) => migrate(record) ?? []);
     return { ...part, records };
   };
 }

@@ -16,8 +16,7 @@ export function keysIn(collation: string | undefined): (value: unknown) => unkno
     strings = { compare: collator.compare, fold: plainFold(collator.resolvedOptions()) };
     kept.set(collation, strings);
   }
-  const firsts = new FirstStrings(strings);
-  const fold = (text: string) => firsts.of(text);
+  const fold = firstStrings(strings);
   return (value) => valueKey(value, fold);
 }
 
@@ -31,60 +30,46 @@ interface CollatedStrings {
 const kept = new Map<string, CollatedStrings>();
 
 /** The strings that are the first of those equal to them. */
-class FirstStrings {
-  readonly #fold: FoldPlain;
+function firstStrings({ compare, fold }: CollatedStrings) {
   /** By the string, or by what it is folded to. */
-  readonly #known = new Map<string, string>();
-  readonly #plain: OrderedStrings;
-  readonly #others: OrderedStrings;
+  const known = new Map<string, string>();
   /** Not among the plain ones yet: nothing was looked for there since. */
-  #waiting: string[] = [];
+  let waiting: string[] = [];
+  const plain = orderedStrings(compare);
+  const others = orderedStrings(compare);
 
-  constructor({ compare, fold }: CollatedStrings) {
-    this.#fold = fold;
-    this.#plain = new OrderedStrings(compare);
-    this.#others = new OrderedStrings(compare);
-  }
-
-  of(text: string): string {
-    const folded = this.#fold(text);
+  return (text: string): string => {
+    const folded = fold(text);
     const key = folded ?? text;
-    let first = this.#known.get(key);
+    let first = known.get(key);
     if (first !== undefined) return first;
     if (folded !== undefined) {
-      first = this.#others.find(text);
-      if (first === undefined) this.#waiting.push(text);
+      first = others(text);
+      if (first === undefined) waiting.push(text);
     } else {
-      for (const one of this.#waiting) this.#plain.find(one, true);
-      this.#waiting = [];
-      first = this.#plain.find(text) ?? this.#others.find(text, true);
+      for (const one of waiting) plain(one, true);
+      waiting = [];
+      first = plain(text) ?? others(text, true);
     }
-    this.#known.set(key, first ?? text);
+    known.set(key, first ?? text);
     return first ?? text;
-  }
+  };
 }
 
 const FIRST: Ranked = { rank: 0 };
 
-class OrderedStrings {
-  readonly #list: LeafList<string, Ranked>;
-  readonly #compare: CollatedStrings['compare'];
-
-  constructor(compare: CollatedStrings['compare']) {
-    this.#compare = compare;
-    this.#list = new LeafList(compare);
-  }
+function orderedStrings(compare: CollatedStrings['compare']) {
+  const strings = new LeafList(compare);
 
   /** The string that is equal to another. @param adds Whether to add that one if there is none. */
-  find(text: string, adds = false): string | undefined {
-    const list = this.#list;
-    const place = list.seek((other) => this.#compare(other, text) > 0);
-    const before = list.at(place.number)?.keys[place.at - 1];
-    if (before !== undefined && this.#compare(before, text) === 0) return before;
-    if (adds && list.length === 0) list.add(text, FIRST);
-    else if (adds) list.insert(place, text, FIRST);
+  return (text: string, adds = false): string | undefined => {
+    const place = strings.seek((other) => compare(other, text) > 0);
+    const before = strings.at(place.number)?.keys[place.at - 1];
+    if (before !== undefined && compare(before, text) === 0) return before;
+    if (adds && strings.length === 0) strings.add(text, FIRST);
+    else if (adds) strings.insert(place, text, FIRST);
     return undefined;
-  }
+  };
 }
 
 /** What a string is folded to, so that plain ones are equal if that is; else `undefined`. */
