@@ -114,8 +114,8 @@ const shortFiles = [...sources].flatMap(([file, { lines }]) =>
 );
 /** What may fall, and not rise: lower a limit with its count. */
 const counted = [
-  { what: 'files of less than 40 lines', all: shortFiles, limit: 60 },
-  { what: 'single importers in their own folder', all: singleImporters(), limit: 50 },
+  { what: 'files of less than 40 lines', all: shortFiles, limit: 55 },
+  { what: 'single importers in their own folder', all: singleImporters(), limit: 35 },
 ];
 const defects = [
   ...mutualFolders().map((pair) => `two folders import each other: ${pair}`),

@@ -1,3 +1,4 @@
+import type { Clock } from '../async/clock.ts';
 import { type Coroutine, wait } from '../async/coroutine.ts';
 import { nextTurn } from '../async/next-turn.ts';
 import type { SerialQueue } from '../async/serial-queue.ts';
@@ -13,7 +14,6 @@ import type { FirstReads } from './first-reads/first-reads.ts';
 import type { LiveQueries } from './live/live-queries.ts';
 import { openCollection } from './loading.ts';
 import { parts } from './parts.ts';
-import { CacheRetention } from './records/cache-retention.ts';
 import type { ReplicaRequests } from './replication/replica-requests.ts';
 import { needParts } from './request-queue.ts';
 
@@ -228,5 +228,57 @@ export class CollectionLifecycle {
 
   #clearCache(): void {
     this.context.records.clearCache();
+  }
+}
+
+/** Calls back once nothing has happened for so long. */
+class CacheRetention {
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #clear: () => void;
+  #lastUse = 0;
+  #cancel: (() => void) | undefined;
+
+  /** @param minutes Idle time after which the cache is cleared, -1 for never. */
+  constructor(clock: Clock, minutes: number, clear: () => void) {
+    this.#clock = clock;
+    this.#idleMs = minutes === -1 ? Number.POSITIVE_INFINITY : minutes * 60_000;
+    this.#clear = clear;
+  }
+
+  /**
+   * To be called on activity. Cheap: the timer is not moved, it looks at the last use when it
+   * fires.
+   */
+  touch(): void {
+    this.#lastUse = this.#clock.elapsed();
+    if (!this.#cancel && this.#idleMs !== Number.POSITIVE_INFINITY) this.#arm(this.#idleMs);
+  }
+
+  /**
+   * Milliseconds until it calls back, if nothing happens; infinite for never, `undefined` if it
+   * has.
+   */
+  get left(): number | undefined {
+    if (this.#idleMs === Number.POSITIVE_INFINITY) return this.#idleMs;
+    return this.#cancel && this.#lastUse + this.#idleMs - this.#clock.elapsed();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #arm(ms: number): void {
+    this.#cancel = this.#clock.after(
+      ms,
+      () => {
+        this.#cancel = undefined;
+        const left = this.#lastUse + this.#idleMs - this.#clock.elapsed();
+        if (left > 0) this.#arm(left);
+        else this.#clear();
+      },
+      true,
+    );
   }
 }

@@ -4,7 +4,7 @@ import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
 import type { EventStream, StreamPlace } from './fetching/event-stream.ts';
 import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
-import { LongPoll } from './fetching/long-poll.ts';
+import { longPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
 import { type EncryptOptions, encryptCheck, sealed } from './late-sealing.ts';
@@ -49,7 +49,7 @@ export class HttpRemote implements Remote<string> {
   readonly scopes = true;
   readonly #url: string;
   readonly #fetcher: Fetcher;
-  readonly #poll: LongPoll;
+  readonly #poll: ReturnType<typeof longPoll>;
   readonly #openStream: () => Promise<EventStream>;
   /** The name of the collection. */
   readonly name: string;
@@ -72,7 +72,7 @@ export class HttpRemote implements Remote<string> {
     this.id = `http:${url}`;
     this.#url = url;
     this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
-    this.#poll = new LongPoll(clock, SILENCE_MS);
+    this.#poll = longPoll(clock, SILENCE_MS);
     const at = url.lastIndexOf('/');
     this.name = decodeURIComponent(url.slice(at + 1));
     this.#openStream = async () => {
@@ -137,7 +137,7 @@ export class HttpRemote implements Remote<string> {
     const places = (scopes ?? [{ after }]) as readonly HeardPlace[];
     for (;;) {
       if (!(await this.#hear(places, signal)))
-        await this.#poll.wait(after, signal, async (polling, onBytes) => {
+        await this.#poll(after, signal, async (polling, onBytes) => {
           const read = (body: unknown) => readWatchAnswer(body).changed;
           return await this.#call('watch', { after }, polling, read, onBytes);
         });

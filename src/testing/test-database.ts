@@ -1,5 +1,7 @@
 /// <reference lib="esnext.disposable" />
 import { type Check, checkOptions, flag, name } from '../api/options/option-checks.ts';
+import { systemClock } from '../async/clock.ts';
+import { inMicrotask } from '../async/next-turn.ts';
 import * as aggregation from '../engine/aggregation/part.ts';
 import * as backups from '../engine/backups/part.ts';
 import { parts } from '../engine/parts.ts';
@@ -13,12 +15,13 @@ import { Runtime } from '../page/calls/runtime.ts';
 import { ThreadClient } from '../page/client/thread-client.ts';
 import { connectInThread } from '../page/connection/thread-engine.ts';
 import { runTransactionSync } from '../page/transactions/run-transaction-sync.ts';
+import { ThreadLocks } from '../platform/page-locks.ts';
+import type { Broadcast, Platform } from '../platform/platform.ts';
 import * as expressions from '../query/expressions/part.ts';
 import type { StorageDriver } from '../storage/drivers/driver.ts';
 import { memoryDriver } from '../storage/drivers/memory-driver.ts';
 import { closeAfterTest, forgetDatabase } from './close-after-test.ts';
 import { FakeClock } from './fake-clock.ts';
-import { newDevice, type TestDevice, tabPlatform } from './test-platform.ts';
 import { TestStorage } from './test-storage.ts';
 
 /** Options of {@link testDatabase}. */
@@ -195,4 +198,91 @@ export class TestBrowser {
 export function testBrowser(options: TestBrowserOptions = {}): TestBrowser {
   const settings = checkOptions(options, { clock }, 'testBrowser(options)') as TestBrowserOptions;
   return new TestBrowser(deviceOf(undefined, settings.clock));
+}
+
+type Listener = (event: { readonly data: unknown }) => void;
+
+/** Everything that the tabs of a browser share. */
+interface TestDevice {
+  readonly disk: TestStorage;
+  readonly clock: FakeClock | undefined;
+  readonly locks: ThreadLocks;
+  /** Open channels, by their name: the listeners of each. */
+  readonly channels: Map<string, Set<Set<Listener>>>;
+}
+
+let clients = 0;
+
+function newDevice(disk: TestStorage, clock: FakeClock | undefined): TestDevice {
+  return { disk, clock, locks: new ThreadLocks(), channels: new Map() };
+}
+
+/**
+ * The platform of a tab. A lone one has no other tabs to talk to. docs/decisions/027-testing-kit.md
+ * has the reasons.
+ */
+function tabPlatform(device: TestDevice, isTab: boolean): Platform {
+  const { disk, clock = systemClock, locks } = device;
+  return {
+    clock,
+    locks,
+    locked: true,
+    broadcast: isTab ? (name) => openChannel(device, name) : undefined,
+    newPorts: () => new MessageChannel(),
+    storage: isTab ? disk : undefined,
+    page: undefined,
+    pageWriting: () => NO_UNLOADS,
+    journals: NO_JOURNALS,
+    switchboard: undefined,
+    newClient: () => `test.${++clients}`,
+  };
+}
+
+const ignore = () => undefined;
+const refuse = () => false;
+
+/** A test tab never ends without a close. */
+const NO_UNLOADS: ReturnType<Platform['pageWriting']> = {
+  prepare: ignore,
+  write: refuse,
+  store: refuse,
+  journal: ignore,
+  forget: ignore,
+  close: ignore,
+};
+
+const NO_JOURNALS: Platform['journals'] = {
+  write: () => 0,
+  read: () => [],
+  forget: ignore,
+  clear: ignore,
+  onWritten: () => ignore,
+};
+
+/** A BroadcastChannel among the tabs of a device: Node's keep the process from ending. */
+function openChannel({ channels }: TestDevice, name: string): Broadcast {
+  const all = channels.get(name) ?? new Set();
+  channels.set(name, all);
+  const own = new Set<Listener>();
+  all.add(own);
+  const channel = {
+    postMessage(message: unknown) {
+      // jsdom has no structuredClone. Nobody changes a message; a copy shows what cannot be sent.
+      const data = globalThis.structuredClone?.(message) ?? message;
+      for (const other of all) if (other !== own) inMicrotask(() => deliver(other, data));
+    },
+    addEventListener: (_type: string, listener: unknown) => void own.add(listener as Listener),
+    removeEventListener: (_type: string, listener: unknown) =>
+      void own.delete(listener as Listener),
+    close() {
+      all.delete(own);
+      own.clear();
+      if (all.size === 0) channels.delete(name);
+    },
+  };
+  return channel as unknown as Broadcast;
+}
+
+function deliver(listeners: ReadonlySet<Listener>, data: unknown): void {
+  for (const listener of [...listeners]) listener({ data });
 }

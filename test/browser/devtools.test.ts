@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { OPERATORS } from '../../src/devtools/data/complete-words.ts';
+import { OPERATORS } from '../../src/devtools/data/documents-pane.ts';
 import { type CairnDevtools, liveQueriesOf, mountDevtools } from '../../src/devtools/index.ts';
 import { Database, type DocumentCollection } from '../../src/index.ts';
 import { fieldOperators } from '../../src/query/criteria/operators/field-operators.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { AppKey } from '../../src/encryption/app-key.ts';
+import { PageSealing } from '../../src/encryption/encrypted.ts';
 import { PageKeys } from '../../src/encryption/page-keys.ts';
-import { PageSealing } from '../../src/encryption/page-sealing.ts';
 import type { LeaderEngine } from '../../src/page/connection/leadership.ts';
 import {
   openingJournals,

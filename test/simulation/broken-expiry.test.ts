@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Expiry } from '../../src/engine/expiry/expiry-times.ts';
+import { Expiry } from '../../src/engine/expiry/expiry-sweep.ts';
 import { runExpiry } from './expiry-run.ts';
 import { firstFailure } from './run-seeds.ts';
 

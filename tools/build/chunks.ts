@@ -80,7 +80,7 @@ export const chunks: Group[] = [
     60,
     'page/calls/file-calls',
     'backup/file/thread-codec',
-    'page/connection/(?:open-file-codec|worker-codec)',
+    'page/connection/worker-codec',
   ),
   chunk('encryption', 50, 'encryption/index', 'storage/opfs/values/[^.]+'),
   chunk('native', 45, 'storage/(?:native/[^.]+|drivers/(?:shared-database|around-storage))'),

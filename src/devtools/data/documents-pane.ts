@@ -8,7 +8,6 @@ import { parseObject } from '../values/parse-value.ts';
 import { printShort, printValue } from '../values/print-value.ts';
 import { button, facts, field, fill, h, table, type View } from '../views/dom.ts';
 import { counted, messageOf, millisecondsText, pageText, planText } from '../views/format-text.ts';
-import { completeWords, OPERATORS } from './complete-words.ts';
 import { onChanges, PAGE_ROWS, PageButtons } from './page-buttons.ts';
 import { valueEditor } from './value-editor.ts';
 
@@ -266,3 +265,44 @@ function parted(document: object): [managed: object, fields: Record<string, unkn
     Object.fromEntries(entries.filter((entry) => !isManaged(entry))),
   ];
 }
+
+/** Operators of criteria, in the order of the reference. */
+export const OPERATORS: readonly string[] =
+  `$eq $ne $gt $gte $lt $lte $in $nin $exists $type $regex $options $size $all $elemMatch $mod
+  $bitsAllSet $bitsAnySet $bitsAllClear $bitsAnyClear $not $and $or $nor $expr $some $none $every
+  $comment`.split(/\s+/);
+
+/** The word at the end of a text, where a key may stand. */
+const LAST_WORD = /(?<=^|[{[(,:\s]|["'](?=[\w$]))[$\w.]+$/;
+const MOST_WORDS = 50;
+
+/**
+ * Offers paths and operators for the last word of an input, from a list of the browser: each entry
+ * is the whole text, as such a list replaces all of it.
+ *
+ * @param words What may stand there now.
+ */
+function completeWords(
+  input: HTMLInputElement,
+  id: string,
+  words: () => readonly string[],
+): HTMLElement {
+  const list = h('datalist', { id });
+  input.setAttribute('list', id);
+  input.addEventListener('input', () => {
+    const { value } = input;
+    const [word] = value.match(LAST_WORD) ?? [];
+    const fitting = word ? words().filter((each) => each !== word && each.startsWith(word)) : [];
+    const before = value.slice(0, value.length - (word?.length ?? 0));
+    list.replaceChildren(
+      ...fitting
+        .slice(0, MOST_WORDS)
+        .map((each) => h('option', { value: before + asKey(each, before) }, each)),
+    );
+  });
+  return list;
+}
+
+/** A path is quoted, unless a quote has been typed. */
+const asKey = (word: string, before: string): string =>
+  /^[$\w]+$/.test(word) || /["']$/.test(before) ? word : `'${word}'`;

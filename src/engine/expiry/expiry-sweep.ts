@@ -2,11 +2,14 @@ import { nextTurn } from '../../async/next-turn.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { asCairnError } from '../../errors/errors.ts';
 import type { ExpirySettings } from '../../protocol/settings.ts';
+import { type IndexDefinition, indexName } from '../../query/index/index-definition.ts';
+import type { EntrySlice } from '../../query/index/leaf-list.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import type { DocumentIndex } from '../documents/document-index.ts';
 import { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
-import { Expiry } from './expiry-times.ts';
+import type { ExpiryRules, Hides } from '../records/record-store.ts';
 
 /** Records that are removed in one turn: a few milliseconds. */
 const SLICE = 256;
@@ -139,4 +142,178 @@ export class ExpirySweep {
     this.#isHeld = expired.length < SLICE && this.#expiry.hidden > 0;
     return expired.length;
   }
+}
+
+/** The oldest time that a Date can hold. */
+const FIRST = -8.64e15;
+
+/**
+ * When the records of a collection expire. Their times are the keys of an index, which is stored
+ * and kept as any other: opening reads no document for it.
+ *
+ * Invariant: what has expired by {@link now} is never shown. Its removal follows, and decides about
+ * nothing. docs/decisions/038-expiry.md has the reasons.
+ */
+export class Expiry implements ExpiryRules {
+  readonly definition: IndexDefinition;
+  /** Called when a read has come upon something that has expired. */
+  behind: () => void = () => undefined;
+  readonly #context: CollectionContext;
+  readonly #lifetime: number;
+  /**
+   * Versions of documents that the rules are for. In documents of another version the field may
+   * mean something else.
+   */
+  readonly #versions: ReadonlySet<number>;
+  /** The clock as it was last seen. */
+  #seen = Number.NEGATIVE_INFINITY;
+  #setBacks = 0;
+  /** What had expired before the clock was set back, with the number of that: it stays hidden. */
+  readonly #gone = new WeakMap<StoredRecord, number>();
+  /** Those of them that are not removed yet, and some that are. */
+  readonly #left = new Set<StoredRecord>();
+
+  constructor(
+    context: CollectionContext,
+    { field, seconds }: ExpirySettings,
+    versions: ReadonlySet<number>,
+  ) {
+    const fields = [field];
+    this.definition = { name: indexName(fields), fields, unique: false, multi: false };
+    this.#context = context;
+    this.#lifetime = seconds * 1000;
+    this.#versions = versions;
+  }
+
+  /** The time that counts: nothing expires while changes from before it are replayed. */
+  now(): number {
+    if (!this.#context.isRecovered()) return Number.NEGATIVE_INFINITY;
+    const now = this.#context.clock.now();
+    if (now < this.#seen) {
+      this.#setBacks++;
+      for (const record of recordsOf(this.#due(this.#seen, now))) {
+        this.#gone.set(record, this.#setBacks);
+        this.#left.add(record);
+      }
+    }
+    this.#seen = now;
+    return now;
+  }
+
+  /** When a record expires, in Unix milliseconds; no number, or infinite, where it never does. */
+  dueOf(record: StoredRecord): number {
+    const key = this.#index?.keyOf(record);
+    return key instanceof Date ? key.getTime() + this.#lifetime : Number.POSITIVE_INFINITY;
+  }
+
+  isHidden(record: StoredRecord): boolean {
+    // Without a look at the clock for what never expires.
+    const hidden =
+      this.dueOf(record) < Number.POSITIVE_INFINITY && this.hidingAt(this.now())(record);
+    if (hidden) this.behind();
+    return hidden;
+  }
+
+  /** What is hidden now; `undefined` where nothing is. */
+  hiding(): Hides | undefined {
+    const now = this.now();
+    if (!(this.first() <= now)) return undefined;
+    this.behind();
+    return this.hidingAt(now);
+  }
+
+  hidingAt(time: number): Hides {
+    const setBacks = this.#setBacks;
+    return (record) =>
+      this.dueOf(record) <= time || (this.#gone.get(record) ?? Number.NaN) <= setBacks;
+  }
+
+  /** When the next record expires, or has expired. */
+  first(): number {
+    if (this.#left.size > 0) return this.#seen;
+    for (const record of recordsOf(this.#slices(FIRST))) return this.dueOf(record);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  get hidden(): number {
+    const now = this.now();
+    let count = 0;
+    for (const { from, to } of this.#due(now)) count += to - from;
+    for (const _ of this.#goneBefore(now)) count++;
+    return count;
+  }
+
+  /** Those records, first the one that expired first, at most so many. They must be removed. */
+  expired(most: number, isLeftOut: (record: StoredRecord) => boolean): StoredRecord[] {
+    const now = this.now();
+    const found: StoredRecord[] = [];
+    for (const hidden of [recordsOf(this.#due(now)), this.#goneBefore(now)]) {
+      for (const record of hidden) {
+        if (found.length === most) return found;
+        if (!isLeftOut(record)) found.push(record);
+      }
+    }
+    return found;
+  }
+
+  /** Makes a key free. @returns whether it is. */
+  vacate(key: string): boolean {
+    const { records, versions } = this.#context;
+    const record = records.table.get(key);
+    if (!record) return true;
+    // What a replayed change has inserted took the place of a record that had expired.
+    const isReplay = !this.#context.isRecovered() && Number.isFinite(this.dueOf(record));
+    if (!isReplay && !this.#hasExpired(record)) return false;
+    versions.delete(record);
+    return true;
+  }
+
+  /**
+   * Removes a record if it has expired: another one needs its key in a unique index. @returns
+   * whether it has.
+   */
+  evict(record: StoredRecord): boolean {
+    const { records, versions, replica } = this.#context;
+    // A new version is in the index before it is among the records.
+    if (records.table.get(record.key) !== record || !this.#hasExpired(record)) return false;
+    if (replica?.expire(record.key) === false) versions.delete(record);
+    else versions.expire(record);
+    return true;
+  }
+
+  /** By the clock, whatever is being replayed. */
+  #hasExpired(record: StoredRecord): boolean {
+    return this.hidingAt(this.#context.clock.now())(record);
+  }
+
+  /** `undefined` while it is being built, and for documents that the rules are not for. */
+  get #index(): DocumentIndex | undefined {
+    const { indexes, records } = this.#context;
+    return this.#versions.has(records.log.version) ? indexes.expiring : undefined;
+  }
+
+  /** What is there, has expired before the clock was set back, and has not by a time. */
+  *#goneBefore(now: number): Generator<StoredRecord> {
+    for (const record of this.#left) {
+      if (this.#context.records.table.get(record.key) !== record) this.#left.delete(record);
+      else if (this.dueOf(record) > now) yield record;
+    }
+  }
+
+  /** The records that expire by a time, and after another. */
+  #due(by: number, after = Number.NEGATIVE_INFINITY): Iterable<EntrySlice<StoredRecord>> {
+    const to = by - this.#lifetime;
+    return to >= FIRST ? this.#slices(Math.max(FIRST, after - this.#lifetime), [new Date(to)]) : [];
+  }
+
+  /** The records that ever expire, from one key up to another. */
+  #slices(from: number, to: readonly Date[] = []): Iterable<EntrySlice<StoredRecord>> {
+    const range = { from: [new Date(from)], to, fromOpen: from > FIRST, toOpen: false };
+    return this.#index?.slices(range, false) ?? [];
+  }
+}
+
+function* recordsOf(slices: Iterable<EntrySlice<StoredRecord>>): Generator<StoredRecord> {
+  for (const { entries, from, to } of slices)
+    for (let at = from; at < to; at++) yield entries[at] as StoredRecord;
 }

@@ -18,15 +18,14 @@ import type { EngineEventHub, EventReceiver } from '../engine-events.ts';
 import type { Executor } from '../executor.ts';
 import type { HostedCollection } from '../hosted-collection.ts';
 import type { LiveReader } from '../live/live-reader.ts';
-import { SessionLives } from '../live/session-lives.ts';
+import { SessionLives } from '../live/live-reader.ts';
 import type { OpenCollections } from '../open-collections.ts';
 import type { OpenSnapshots } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { BatchNumbers, Recovery, RecoverySession } from '../recovery.ts';
 import type { ReplayOrder } from '../replay-order.ts';
-import { numberChange, SessionHandles } from './session-handles.ts';
+import { numberChange, SessionHandles, UnfinishedCalls } from './session-handles.ts';
 import { StagedRequests } from './staged-requests.ts';
-import { UnfinishedCalls } from './unfinished-calls.ts';
 
 /** The parts of an engine that its sessions work with. */
 export interface SessionContext {
@@ -36,11 +35,9 @@ export interface SessionContext {
   readonly database: DatabaseExecutor;
   readonly snapshots: OpenSnapshots;
   readonly events: EngineEventHub;
-  /** The id of the database. */
   readonly databaseId: () => Promise<string>;
 }
 
-/** The client of a session. */
 interface SessionClient {
   /** Its name; needed to replay changes. */
   readonly client: string;
@@ -312,7 +309,6 @@ export class Session implements EventReceiver, RecoverySession {
     );
   }
 
-  /** The collections that a request is about. */
   collectionsOf(request: Request): readonly HostedCollection[] {
     const found: HostedCollection[] = [];
     // Hot path: unlike `flatMap`, the loop makes no list for each handle.

@@ -1,8 +1,13 @@
 import { type Check, checkOptions, isAbortSignal, oneOf } from '../../api/options/option-checks.ts';
 import { type Coroutine, wait } from '../../async/coroutine.ts';
-import type { FileHeader, FileOutput, FilePart } from '../../backup/file/file-contents.ts';
+import type {
+  FileCodec,
+  FileHeader,
+  FileOutput,
+  FilePart,
+} from '../../backup/file/file-contents.ts';
 import { loadFailed } from '../../errors/errors.ts';
-import { openFileCodec } from '../connection/open-file-codec.ts';
+import type { Started } from '../../protocol/database-settings.ts';
 import type { CollectionSchema } from '../sending/collection-schema.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import { post, replyOf, request, type Sender } from '../sending/sender.ts';
@@ -128,4 +133,25 @@ async function* exportedParts(
     if (!part) return;
     yield part as FilePart;
   }
+}
+
+/**
+ * A codec for one file, in a worker of its own, which ends with the file; in this thread where the
+ * engine runs in it, or no worker starts.
+ *
+ * @param engine How the engine was started.
+ */
+async function openFileCodec(engine: Started | undefined): Promise<FileCodec> {
+  if (engine && engine !== 'thread') {
+    // On demand: few pages export, and Jest's CommonJS cannot read `import.meta`, which starts a
+    // worker.
+    const [{ startFileWorker }, { WorkerCodec }] = await Promise.all([
+      import('../connection/worker/worker-start.ts'),
+      import('../connection/worker-codec.ts'),
+    ]);
+    const worker = await startFileWorker();
+    if (worker) return new WorkerCodec(worker);
+  }
+  const { threadCodec } = await import('../../backup/file/thread-codec.ts');
+  return threadCodec;
 }

@@ -10,8 +10,7 @@ import type { CallOrder } from '../connection/call-order.ts';
 import { ClientChannel } from '../connection/client-channel.ts';
 import { EvictionWatch } from '../connection/eviction-watch.ts';
 import type { Connect } from '../connection/leadership.ts';
-import { Inspection } from '../inspection/inspection.ts';
-import { logHandle } from '../inspection/log-handle.ts';
+import { Inspection, logHandle } from '../inspection/inspection.ts';
 import { withCallerFrames } from '../sending/call-arguments.ts';
 import { HandleChannel } from '../sending/handle-channel.ts';
 import { INSPECTION } from '../sending/observed-call.ts';
@@ -190,7 +189,6 @@ class LateCode {
   }
 }
 
-/** The calls of one open handle. */
 export class HandleCalls<Calls extends CommonCalls> {
   readonly code: LateCode | undefined;
   readonly settings: CollectionSettings;

@@ -18,8 +18,8 @@ import type { ClientEvent } from '../../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
+import { cancelUnread } from '../calls/load-file-calls.ts';
 import type { Runtime } from '../calls/runtime.ts';
-import { cancelUnread } from '../calls/unread-source.ts';
 import type { CollectionConstructor } from '../collections/collection-constructor.ts';
 import { CollectionHandle } from '../collections/collection-handle.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
@@ -30,7 +30,6 @@ import type { Connect } from '../connection/leadership.ts';
 import type { Transaction } from '../transactions/transaction-types.ts';
 import type { DatabaseCalls } from './database-calls.ts';
 import type { DatabaseClient } from './database-client.ts';
-import { loadDatabaseCalls, loadedDatabaseCalls } from './load-database-calls.ts';
 
 const EVENT_NAMES: readonly EventName[] = [
   'status',
@@ -298,4 +297,19 @@ export class BaseClient implements DatabaseClient, CollectionOwner {
     // If the engine is lost, every call rejects.
     channel.watch(wanted)?.catch(() => undefined);
   }
+}
+
+let loaded: typeof DatabaseCalls | undefined;
+
+/**
+ * The code of calls about the whole database, if it has been loaded: `import()` takes a turn of the
+ * event loop each time.
+ */
+const loadedDatabaseCalls = (): typeof DatabaseCalls | undefined => loaded;
+
+/** @throws {CairnError} `load_failed` */
+export async function loadDatabaseCalls(): Promise<typeof DatabaseCalls> {
+  const module = await import('./database-calls.ts').catch(loadFailed);
+  loaded = module.DatabaseCalls;
+  return loaded;
 }

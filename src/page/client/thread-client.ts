@@ -4,8 +4,7 @@ import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { connectInThread } from '../connection/thread-engine.ts';
 import type { runTransactionSync } from '../transactions/run-transaction-sync.ts';
 import type { NotAsync, SyncTransaction } from '../transactions/transaction-types.ts';
-import { BaseClient } from './base-client.ts';
-import { loadDatabaseCalls } from './load-database-calls.ts';
+import { BaseClient, loadDatabaseCalls } from './base-client.ts';
 
 /** The code of a client whose engine runs in this thread. */
 interface ThreadParts {

@@ -6,9 +6,9 @@ import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CommonCalls } from '../calls/common-calls.ts';
 import type { FileSource, ImportOptions } from '../calls/file-bytes.ts';
+import { cancelUnread } from '../calls/load-file-calls.ts';
 import { begin, type CallRules, type Start } from '../calls/methods.ts';
 import type { HandleCalls, Runtime } from '../calls/runtime.ts';
-import { cancelUnread } from '../calls/unread-source.ts';
 import type { CallOrder } from '../connection/call-order.ts';
 import { copyArgument, orAborted } from '../sending/call-arguments.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
@@ -33,7 +33,6 @@ export interface DropOptions {
 
 /** The methods of both types of collection. */
 export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
-  /** The collection's name. */
   readonly name: string;
   /** The collection's type, fixed at its creation. */
   readonly type: CollectionSettings['type'];

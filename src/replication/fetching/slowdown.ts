@@ -6,15 +6,25 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 const HELD_MS = 5000;
 
 /** Spaces waits for changes that end early and bring none. */
-export class Slowdown {
-  readonly #clock: Clock;
+export function slowedDown(clock: Clock) {
   /** The checkpoint of the last wait. */
-  #after: string | undefined;
+  let last: string | undefined;
   /** Waits for that checkpoint that ended early. */
-  #early = 0;
+  let early = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** The first wait that ended early may have had real changes. */
+  async function pause(signal: AbortSignal): Promise<void> {
+    if (early < 2) return;
+    const ms = longestDelay(early - 1);
+    let cancel: (() => void) | undefined;
+    const due = new Promise<void>((resolve) => {
+      cancel = clock.after(ms, resolve, true);
+    });
+    try {
+      await orAborted(due, signal);
+    } finally {
+      cancel?.();
+    }
   }
 
   /**
@@ -23,32 +33,21 @@ export class Slowdown {
    * @param after Names the checkpoint: what brings no progress is no change.
    * @throws the reason of the signal.
    */
-  async run<T>(after: string | undefined, signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
-    if (after !== this.#after) this.#early = 0;
-    this.#after = after;
-    await this.#pause(signal);
-    const began = this.#clock.elapsed();
+  return async <T>(
+    after: string | undefined,
+    signal: AbortSignal,
+    wait: () => Promise<T>,
+  ): Promise<T> => {
+    if (after !== last) early = 0;
+    last = after;
+    await pause(signal);
+    const began = clock.elapsed();
     try {
       return await wait();
     } finally {
-      const isHeld = this.#clock.elapsed() - began >= HELD_MS;
+      const isHeld = clock.elapsed() - began >= HELD_MS;
       // What the client ended says nothing of the server; a failure does.
-      if (!signal.aborted) this.#early = isHeld ? 0 : this.#early + 1;
+      if (!signal.aborted) early = isHeld ? 0 : early + 1;
     }
-  }
-
-  /** The first wait that ended early may have had real changes. */
-  async #pause(signal: AbortSignal): Promise<void> {
-    if (this.#early < 2) return;
-    const ms = longestDelay(this.#early - 1);
-    let cancel: (() => void) | undefined;
-    const due = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(ms, resolve, true);
-    });
-    try {
-      await orAborted(due, signal);
-    } finally {
-      cancel?.();
-    }
-  }
+  };
 }

@@ -3,7 +3,7 @@ import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
-import { Slowdown } from '../fetching/slowdown.ts';
+import { slowedDown } from '../fetching/slowdown.ts';
 import { LateFiles } from '../files/late-files.ts';
 import type { FileProgress } from '../protocol/files.ts';
 import type { ReplicationScope } from '../protocol/remote.ts';
@@ -18,11 +18,12 @@ import type { Environment } from './platform-environment.ts';
 import { ReplicationLoop, shownStatus } from './replication-loop.ts';
 import {
   type Answered,
+  countOf,
   type ReplicationStatus,
   type StatusReport,
+  settle,
   stopped,
 } from './replication-status.ts';
-import { countOf, settle } from './settling.ts';
 
 /**
  * A page that does not replicate asks the one that does so often, while it is shown: a frozen one
@@ -63,7 +64,7 @@ export class CollectionSync {
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
   #pulled: readonly ScopeState[] | undefined;
-  readonly #remoteWatch: RemoteWatch;
+  readonly #watchRemote: ReturnType<typeof remoteWatch>;
   #isPaused = false;
   #stopped: CairnError | undefined;
   #replica = '';
@@ -78,7 +79,7 @@ export class CollectionSync {
     this.#settings = settings;
     this.#environment = environment;
     this.#events = events;
-    this.#remoteWatch = new RemoteWatch(settings, environment.clock);
+    this.#watchRemote = remoteWatch(settings, environment.clock);
     this.codec = stateCodec(access.settings.type);
     const { files, collection } = settings;
     if (files && collection)
@@ -93,7 +94,7 @@ export class CollectionSync {
         watch: (signal) =>
           this.#checkpoint === undefined
             ? undefined
-            : this.#remoteWatch.until(this.#checkpoint, this.#pulled, signal),
+            : this.#watchRemote(this.#checkpoint, this.#pulled, signal),
         isBehind: () => this.#push.isBehind,
         isPending: () => settings.direction !== 'pull' && this.status.pending > 0,
         isWatched: () => environment.isVisible() || access.owner.status.tabs > 1,
@@ -392,13 +393,18 @@ export class CollectionSync {
 type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
 
 /** Waits for changes of a remote that reports them. */
-class RemoteWatch {
-  readonly #watch: Watch | undefined;
-  readonly #slowdown: Slowdown;
+function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
+  const remoteChanges = direction === 'push' ? undefined : remote.watch?.bind(remote);
+  const run = slowedDown(clock);
 
-  constructor({ remote, direction }: ReplicationSettings, clock: Clock) {
-    if (direction !== 'push') this.#watch = remote.watch?.bind(remote);
-    this.#slowdown = new Slowdown(clock);
+  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>): Promise<void> {
+    try {
+      await run(places, given[1].signal, async () => {
+        for await (const _ of watch(...given)) return;
+      });
+    } catch (cause) {
+      throw failureOf(cause);
+    }
   }
 
   /**
@@ -406,27 +412,17 @@ class RemoteWatch {
    *
    * @param checkpoint Where the last round has pulled to; of the first scope.
    */
-  until(
+  return (
     checkpoint: string,
     pulled: readonly ScopeState[] | undefined,
     signal: AbortSignal,
-  ): Promise<void> | undefined {
+  ): Promise<void> | undefined => {
     const scopes = pulled?.map((one) => ({
       scope: JSON.parse(one.name) as ReplicationScope,
       after: JSON.parse(one.checkpoint as string) as unknown,
     }));
     const after = JSON.parse(checkpoint);
     const places = JSON.stringify(scopes ?? after);
-    return this.#watch && this.#ring(this.#watch, places, after, { signal, scopes });
-  }
-
-  async #ring(watch: Watch, places: string, ...given: Parameters<Watch>): Promise<void> {
-    try {
-      await this.#slowdown.run(places, given[1].signal, async () => {
-        for await (const _ of watch(...given)) return;
-      });
-    } catch (cause) {
-      throw failureOf(cause);
-    }
-  }
+    return remoteChanges && ring(remoteChanges, places, after, { signal, scopes });
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LongPoll, type Poll } from '../../../src/replication/fetching/long-poll.ts';
+import { longPoll, type Poll } from '../../../src/replication/fetching/long-poll.ts';
 import { TestClock, turn } from './test-clock.ts';
 
 const SILENCE = 20_000;
@@ -16,12 +16,12 @@ interface Held {
 class Server {
   readonly polls: Held[] = [];
   readonly clock = new TestClock();
-  readonly long = new LongPoll(this.clock, SILENCE);
+  readonly long = longPoll(this.clock, SILENCE);
   readonly poll: Poll = (signal, heartbeat) =>
     new Promise((answer, fail) => this.polls.push({ signal, heartbeat, answer, fail }));
 
   wait(after: string, signal = forever): Promise<void> {
-    return this.long.wait(after, signal, this.poll);
+    return this.long(after, signal, this.poll);
   }
 
   async held(count: number): Promise<Held> {
