@@ -65,6 +65,8 @@ export function compileChoices(
   let [own, managed]: (boolean | undefined)[] = [];
   for (const [path, value] of Object.entries(select)) {
     const place = `select.${path}`;
+    if (path.endsWith('.$'))
+      throw selectInvalid(place, 'is no path: select the item by { $elemMatch: criteria }');
     const rule = ruleOf(value, place, compileItems);
     if (!addRule(rules, checkPath(path, 'select_invalid', place), rule))
       throw selectInvalid(place, 'is inside of another path, or around one');

@@ -108,7 +108,7 @@ function checkIndex(array: readonly unknown[], step: string | number, place: str
   if (isIndex(step) && Number(step) <= array.length + LARGEST_GAP) return;
   throw new KeyError(
     'key_invalid',
-    `"${step}" in "${place}" is not a possible index of the array there; allowed are 0 to ${array.length + LARGEST_GAP}. To change its items, use modify.`,
+    `"${step}" in "${place}" is not a possible index of the array there; allowed are 0 to ${array.length + LARGEST_GAP}. To change its items, use $[] or modify.`,
     { place },
   );
 }
