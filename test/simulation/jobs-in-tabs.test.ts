@@ -28,6 +28,7 @@ const open = ({ db }: { readonly db: BaseClient }, isSaved: boolean) => {
   return {
     jobs: new db.Collection<Job>({ name: 'jobs', indexes: ['state'], ...options }),
     pages: new db.Collection<Page>({ name: 'pages', ...options }),
+    tickets: new db.Collection<{ n: number }>({ name: 'tickets', ...options }),
   };
 };
 
@@ -39,8 +40,12 @@ class Heard {
   readonly taken = new Map<string, string>();
   /** Attempts that were made, and whose answer was lost. */
   readonly lost = new Set<string>();
+  /** The tickets that it deleted. */
+  readonly tickets: string[] = [];
   attempts = 0;
   visits = 0;
+  /** Tickets whose answer was lost. */
+  missed = 0;
   readonly #named: string;
   readonly #work: () => Promise<void>;
 
@@ -76,6 +81,21 @@ class Heard {
     this.visits++;
   }
 
+  /** Deletes tickets, the last first, until none is left. */
+  async collect({ tickets }: Collections): Promise<void> {
+    for (;;) {
+      try {
+        const ticket = await tickets.deleteOne({}, { sort: { n: -1 } });
+        if (!ticket) return;
+        this.tickets.push(ticket._id);
+        await this.#work();
+      } catch (error) {
+        this.#noteLost(error);
+        this.missed++;
+      }
+    }
+  }
+
   #noteLost(error: unknown): void {
     if ((error as { code?: string }).code !== 'answer_lost') throw error;
   }
@@ -97,10 +117,13 @@ async function expectAll(
   const first = open(leader, seed % 2 > 0);
   const made = Array.from({ length: JOBS }, (_, n) => ({ _id: `j${n}`, n, state: 'open' }));
   await world.hear(first.jobs.insertMany(made));
+  await world.hear(first.tickets.insertMany(made));
   await world.hear(leader.db.save());
   const others = [1, 2, 3].map((id) => new Tab(id, browser));
   const tabs = others.map((tab) => open(tab, seed % 2 > 0));
-  await world.hear(Promise.all(tabs.flatMap(({ jobs, pages }) => [jobs.ready, pages.ready])));
+  await world.hear(
+    Promise.all(tabs.flatMap((tab) => Object.values(tab).map(({ ready }) => ready))),
+  );
   const heardBy = (named: string, tab: Tab) =>
     new Heard(named, () => new Promise((done) => world.after(1, tab, done)));
   if (drains) void heardBy(LEADER, leader).drain(first);
@@ -111,15 +134,15 @@ async function expectAll(
       const visits = PATHS.flatMap((path) =>
         Array.from({ length: VISITS }, () => own.visit(tab, path)),
       );
-      return [own.drain(tab), ...visits];
+      return [own.drain(tab), own.collect(tab), ...visits];
     }),
   );
   await world.runUntil(world.now + seed / 3);
   happen(leader);
   await world.hear(work, 60_000);
-  const [{ jobs, pages }] = tabs as [Collections];
-  const found = await world.hear(Promise.all([jobs.filter({}), pages.filter({})]), 10_000);
-  const [allJobs, allPages] = found;
+  const [{ jobs, pages, tickets }] = tabs as [Collections];
+  const found = Promise.all([jobs.filter({}), pages.filter({}), tickets.count()]);
+  const [allJobs, allPages, left] = await world.hear(found, 10_000);
 
   const taken = heard.flatMap((one) => [...one.taken]);
   const lost = new Set(heard.flatMap((one) => [...one.lost]));
@@ -132,6 +155,10 @@ async function expectAll(
   const names = owners.flatMap(([by]) => by ?? []);
   expect(new Set(names).size).toBe(names.length);
   expect([seed, allPages.map(({ path }) => path).sort()]).toEqual([seed, PATHS]);
+  const collected = heard.flatMap((one) => one.tickets);
+  expect([seed, new Set(collected).size]).toEqual([seed, collected.length]);
+  const missed = heard.reduce((sum, one) => sum + one.missed, 0);
+  expect([seed, collected.length + missed + left]).toEqual([seed, JOBS]);
   const visits = allPages.reduce((sum, page) => sum + page.visits, 0);
   expect([seed, visits]).toEqual([seed, heard.reduce((sum, one) => sum + one.visits, 0)]);
 }
@@ -142,7 +169,7 @@ test.each<[string, (leader: Tab) => void, drains: boolean]>([
   ['is frozen', (leader) => leader.freeze(8000), false],
   ['is quit', (leader) => leader.quit(), true],
 ])(
-  'of three tabs each job is taken once and each upsert makes one document, whenever their leader %s',
+  'of three tabs each job is taken and each ticket deleted once, each upsert makes one document, whenever their leader %s',
   async (_, happen, drains) => {
     for (let seed = 1; seed <= MOMENTS; seed++) await expectAll(seed, happen, drains);
   },
