@@ -291,14 +291,15 @@ export class PageSealing implements RecordSealing {
 
 /** @param count How many changes of the record the lines have. */
 function formOf(record: RecoveryRecord, lines: readonly string[], count: number): RecordForm {
-  const key: RecoveryKey = [record.client, record.ending];
+  const { client, ending, database } = record;
+  const key: RecoveryKey = [client, ending];
   const isWhole = count === record.changes.length;
   return {
-    value: { sealed: lines.join('\n'), key } satisfies SealedPageRecord,
+    value: { sealed: lines.join('\n'), key, client, ending, database } satisfies SealedPageRecord,
     isWhole,
     isText: true,
-    journal: (database) =>
-      storeLines(journalKey(database, key), lines, SEALED_JOURNAL) === lines.length ? count : 0,
+    journal: (name) =>
+      storeLines(journalKey(name, key), lines, SEALED_JOURNAL) === lines.length ? count : 0,
   };
 }
 

@@ -1,6 +1,6 @@
 import { CLOSE_DEADLINE_MS, withDeadline } from '../../async/clock.ts';
 import { Mutex } from '../../async/mutex.ts';
-import { databaseClosed } from '../drivers/database-id.ts';
+import { DATABASE_ID, databaseClosed, databaseIdOf } from '../drivers/database-id.ts';
 import type {
   Durability,
   Storage,
@@ -15,7 +15,7 @@ import { compareKeys, isKeyBelow } from '../drivers/key-order.ts';
 import type { Manifest } from '../log/manifest.ts';
 import type { DataKeys } from './data-keys.ts';
 import { sealDamaged, webCrypto } from './encryption-errors.ts';
-import { openPageRecord, type SealedPageRecord } from './page-records.ts';
+import { openPageRecord, type PageRecordPlace, type SealedPageRecord } from './page-records.ts';
 import { type PendingSeal, pendingSeal, SealedOperations } from './sealed-operations.ts';
 import { type OpenedValue, type SealedValue, SealedValues } from './sealed-values.ts';
 
@@ -186,12 +186,12 @@ export class EncryptedStorage implements Storage {
       after && !isWhole ? this.#key(store, after) : undefined,
     ]);
     const range = { prefix: from, after: behind, limit: isWhole ? ALL : limit };
-    const values = (await this.#storage.list(store, range)) as Partial<SealedValue>[];
+    const values = (await this.#storage.list(store, range)) as object[];
     let before = behind;
     const entries = values.flatMap((value): Promise<Entry>[] => {
-      const { key } = value;
       // The copy of the key record.
-      if (!key && 'claim' in value) return [];
+      if ('claim' in value) return [];
+      const key = 'key' in value ? (value as SealedValue).key : clearKey(store, value);
       // Two values that were swapped are out of order.
       const isHere = key && isKeyBelow(key, from) && (!before || compareKeys(key, before) > 0);
       if (!isHere) return [Promise.resolve(this.#refuse(store, key ?? from))];
@@ -217,8 +217,22 @@ export class EncryptedStorage implements Storage {
       const record = await openPageRecord(this.#keys.pages, place, value.sealed);
       return { key, opened: { name: '', value: record } };
     } catch (cause) {
-      return this.#refuse(store, key, cause);
+      const ofOther = store === 'recovery' && (await this.#ofOther(value as PageRecordPlace));
+      return ofOther
+        ? { key, opened: { name: '', value: ofOther } }
+        : this.#refuse(store, key, cause);
     }
+  }
+
+  /**
+   * What a frozen page wrote, sealed or in clear, after another had destroyed its database: the
+   * engine forgets what has another id.
+   */
+  async #ofOther({ client, ending, database }: PageRecordPlace): Promise<object | undefined> {
+    const [id] = await this.#storage.getMany('leadership', [DATABASE_ID]);
+    if (database === undefined || database === databaseIdOf(id)) return undefined;
+    // Whatever the engine takes for the id, nothing of it is applied.
+    return { client, ending, database, opened: [], changes: [] };
   }
 
   #refuse(store: StoreName, key: StorageKey, cause?: unknown): Entry {
@@ -248,6 +262,12 @@ function checkedManifest(
   const problem = stored && !found ? 'it does not open' : check(found);
   if (problem) throw sealDamaged(`The manifest of collection "${name}" is damaged (${problem})`);
   return found?.manifest;
+}
+
+/** Where a page has put a recovery record in clear, which tells no key. */
+function clearKey(store: StoreName, value: object): StorageKey | undefined {
+  const { client, ending } = value as PageRecordPlace;
+  return store === 'recovery' && client ? [client, ending] : undefined;
 }
 
 /** Whether a page wrote a value of the store `recovery`, and not the engine. */

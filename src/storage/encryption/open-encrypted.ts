@@ -1,5 +1,6 @@
 import type { StorageError } from '../../errors/errors.ts';
 import { aroundStorage, translator } from '../drivers/around-storage.ts';
+import { DATABASE_ID, databaseIdOf } from '../drivers/database-id.ts';
 import {
   STORE_NAMES,
   type Storage,
@@ -25,6 +26,7 @@ import {
   readKeyRecord,
   rewrapped,
 } from './key-record.ts';
+import type { PageRecordPlace } from './page-records.ts';
 import { checkKind, type KeyOrigin, newOrigin, wrappingKey } from './wrapping-key.ts';
 
 /**
@@ -33,8 +35,11 @@ import { checkKind, type KeyOrigin, newOrigin, wrappingKey } from './wrapping-ke
  */
 export const COPY_KEY: StorageKey = ['encryption', 0];
 
-/** Where the data is. Leadership and the key record are empty in a new database. */
-const DATA_STORES = STORE_NAMES.filter((store) => store !== 'leadership');
+/** Where the data is. */
+const DATA_STORES = STORE_NAMES.filter((store) => store !== 'leadership' && store !== 'recovery');
+
+/** Above any number of recovery records. */
+const ALL = 100_000;
 
 /** As {@link EncryptionModule.openEncrypted}, with errors of the caller's class. */
 export async function openEncrypted(
@@ -147,10 +152,21 @@ function isSameRecord(one: KeyRecord | false | undefined, other: KeyRecord): boo
   return one.version === other.version && sameBytes(one.wrapped, other.wrapped);
 }
 
+/**
+ * What frozen pages wrote of a database that another page has destroyed does not count: it is
+ * sealed, or has the id of that database.
+ *
+ * @throws {StorageError} `not_encrypted` where something is in clear, or lacks its key record.
+ */
 async function checkEmpty(storage: Storage): Promise<void> {
-  for (const store of DATA_STORES) {
-    const isCopy = ([first]: StorageKey) => store === 'recovery' && first === COPY_KEY[0];
-    if ((await storage.keys(store, [])).some((key) => !isCopy(key))) throw notEncrypted();
+  for (const store of DATA_STORES)
+    if ((await storage.keys(store, [])).length > 0) throw notEncrypted();
+  const records = (await storage.list('recovery', { prefix: [], limit: ALL })) as object[];
+  const [id] = await storage.getMany('leadership', [DATABASE_ID]);
+  for (const record of records) {
+    const { database } = record as PageRecordPlace;
+    const isGone = database !== undefined && database !== databaseIdOf(id);
+    if (!isGone && !('sealed' in record) && !('claim' in record)) throw notEncrypted();
   }
 }
 

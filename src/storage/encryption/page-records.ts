@@ -9,8 +9,16 @@ export interface PageFrame {
   readonly changes: readonly object[];
 }
 
+/** What a recovery record says in clear. */
+export interface PageRecordPlace {
+  readonly client: string;
+  readonly ending: number;
+  /** The id of the database. One that was deleted since had another id, and another key. */
+  readonly database?: string | undefined;
+}
+
 /** A recovery record as an encrypted database stores it: text, as in `localStorage`. */
-export interface SealedPageRecord {
+export interface SealedPageRecord extends PageRecordPlace {
   readonly sealed: string;
   /** Its key in storage, which a listing of values does not tell. */
   readonly key: readonly [client: string, ending: number];
