@@ -1,65 +1,18 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { http, mergeFields, type ReplicationOptions } from '../../src/replication/index.ts';
-import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
-import { createHandler, memory } from '../../src/server/index.ts';
+import { mergeFields } from '../../src/replication/index.ts';
+import { memoryFiles } from '../../src/server/files/index.ts';
 import { Random } from '../setup/random.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
+import { bytesOf, hashOf, MEGABYTE, Office } from './office.ts';
 
 afterEach(async () => {
   await closeDevices();
   vi.restoreAllMocks();
 });
 
-const MEGABYTE = 1024 * 1024;
-
-const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-
-/** A server with files, whose network does what it is told to. */
-class Office {
-  readonly requests: string[] = [];
-  /** Runs before a request arrives, and with its answer. */
-  before: (url: string) => void | Promise<void> = () => undefined;
-  answered: (url: string, response: Response) => Response = (_, response) => response;
-  mayAsk: (request: Request) => boolean = () => true;
-  readonly documents = memory();
-  readonly remote;
-
-  constructor(store: FileStore = memoryFiles(), options: object = {}) {
-    const handler = createHandler({
-      ...{ store: this.documents, hold: 20 },
-      authorize: (request) => this.mayAsk(request),
-      files: documentFiles({ store, ...options }),
-    });
-    this.remote = http({
-      url: 'https://example.com/orders',
-      fetch: (async (url: string, init: RequestInit) => {
-        await this.before(url);
-        this.requests.push(
-          `${init.method} ${url
-            .replace(/device=[\w-]+/, '')
-            .split('/')
-            .slice(4)
-            .join('/')}`,
-        );
-        return this.answered(url, await handler(new Request(url, init)));
-      }) as never,
-    });
-  }
-
-  /** How often files were sent or read. */
-  count(method: 'PUT' | 'GET'): number {
-    return this.requests.filter((one) => one.startsWith(`${method} files/`)).length;
-  }
-
-  device(given: ReplicationOptions['files'] = 'lazy', database?: never) {
-    return new Device(this.remote, { files: given }, database) as Device & { orders: any };
-  }
-}
-
-const bytesOf = async (blob: Blob | undefined) => blob && new Uint8Array(await blob.arrayBuffer());
 const placeholder = (bytes: Uint8Array, type = '') => ({
   $file: { sha256: hashOf(bytes), size: bytes.length, type },
 });

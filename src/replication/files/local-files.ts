@@ -78,7 +78,7 @@ export class LocalFiles {
     if ((await this.#files.get(sha256))?.isWhole) return ref;
     for (let at = 0; at < size; at += PART_BYTES)
       await this.keepPart(sha256, at, await bytesAt(content, at));
-    await this.#note(ref, { isWhole: true, isSent: false });
+    await this.#noteWhole(ref, false);
     await this.#files.save();
     this.unsent.add(sha256);
     return ref;
@@ -98,12 +98,16 @@ export class LocalFiles {
     return (await this.#files.get(sha256))?.isWhole === true;
   }
 
-  /** The content of a file that is here as a whole. */
+  /** The content of a file that is here as a whole; where a part is gone, it is that no more. */
   async content({ sha256, size, type }: FileRef): Promise<Blob | undefined> {
     const parts: Blob[] = [];
     for (let at = 0; at < size; at += PART_BYTES) {
       const bytes = await this.part(sha256, at);
-      if (!bytes) return undefined;
+      // A page may have ended while it removed the file, or another removes it now.
+      if (!bytes) {
+        await this.#files.patch(sha256, { isWhole: false });
+        return undefined;
+      }
       // The browser may keep it outside of memory.
       parts.push(new Blob([bytes]));
       freeBytes(bytes);
@@ -114,7 +118,7 @@ export class LocalFiles {
 
   /** All of a file has come from the server. */
   async arrived(ref: FileRef): Promise<void> {
-    await this.#note(ref, { isWhole: true, isSent: true });
+    await this.#noteWhole(ref, true);
   }
 
   async noteSent(sha256: string, isSent = true): Promise<boolean> {
@@ -158,8 +162,11 @@ export class LocalFiles {
     this.#room = bytes - total;
   }
 
-  #note({ sha256, size, type }: FileRef, state: Pick<KnownFile, 'isWhole' | 'isSent'>) {
-    return this.#files.upsert({ _id: sha256, size, type, used: Date.now(), ...state });
+  /** Where the disk has no room for the parts, the note must not say that they are here. */
+  async #noteWhole({ sha256, size, type }: FileRef, isSent: boolean): Promise<void> {
+    await this.#parts.save();
+    const used = Date.now();
+    await this.#files.upsert({ _id: sha256, size, type, used, isWhole: true, isSent });
   }
 }
 

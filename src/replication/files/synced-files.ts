@@ -239,6 +239,9 @@ export class SyncedFiles implements RoundFiles {
     const ref = refOf(value);
     if (!ref) return contentOf(value, -1);
     await this.#load(ref);
+    const content = await this.#local.content(ref);
+    if (content) return content;
+    await this.#load(ref);
     return this.#local.content(ref);
   }
 

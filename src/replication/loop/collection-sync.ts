@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
-import { asCairnError, type CairnError } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
@@ -198,8 +198,8 @@ export class CollectionSync {
     const channel = await this.#access.channel();
     if (this.#stopped) throw this.#stopped;
     await this.#begin(channel, null).catch((error: unknown) => {
-      // As offline: rounds try again.
-      if (asCairnError(error).code !== 'load_failed') throw error;
+      // As offline: rounds try again, such as once the disk has room.
+      if (!mayPass(error)) throw error;
     });
     if (this.#stopped) throw this.#stopped;
     this.#ends.push(

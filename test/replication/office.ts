@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { http, type ReplicationOptions } from '../../src/replication/index.ts';
+import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
+import { createHandler, memory } from '../../src/server/index.ts';
+import { Device } from './device.ts';
+
+export const MEGABYTE = 1024 * 1024;
+
+export const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** A server with files, whose network does what it is told to. */
+export class Office {
+  readonly requests: string[] = [];
+  /** Runs before a request arrives, and with its answer. */
+  before: (url: string) => void | Promise<void> = () => undefined;
+  answered: (url: string, response: Response) => Response = (_, response) => response;
+  mayAsk: (request: Request) => boolean = () => true;
+  readonly documents = memory();
+  readonly remote;
+
+  constructor(store: FileStore = memoryFiles(), options: object = {}) {
+    const handler = createHandler({
+      ...{ store: this.documents, hold: 20 },
+      authorize: (request) => this.mayAsk(request),
+      files: documentFiles({ store, ...options }),
+    });
+    this.remote = http({
+      url: 'https://example.com/orders',
+      fetch: (async (url: string, init: RequestInit) => {
+        await this.before(url);
+        this.requests.push(
+          `${init.method} ${url
+            .replace(/device=[\w-]+/, '')
+            .split('/')
+            .slice(4)
+            .join('/')}`,
+        );
+        return this.answered(url, await handler(new Request(url, init)));
+      }) as never,
+    });
+  }
+
+  /** How often files were sent or read. */
+  count(method: 'PUT' | 'GET'): number {
+    return this.requests.filter((one) => one.startsWith(`${method} files/`)).length;
+  }
+
+  device(given: ReplicationOptions['files'] = 'lazy', database?: never) {
+    return new Device(this.remote, { files: given }, database) as Device & { orders: any };
+  }
+}
+
+export const bytesOf = async (blob: Blob | undefined) =>
+  blob && new Uint8Array(await blob.arrayBuffer());
