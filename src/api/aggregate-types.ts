@@ -1,5 +1,5 @@
-import type { Opaque } from '../query/path/path-types.ts';
 import type { AnyDocument } from './document-types.ts';
+import type { ValueOf } from './expression-types.ts';
 import type { LiveCountOptions } from './live-options.ts';
 import type { Collation } from './options/collation.ts';
 
@@ -160,41 +160,3 @@ type Unwound<D, Name extends string> = Name extends keyof D
   : D;
 
 type ItemOf<V> = V extends readonly (infer I)[] ? I : V;
-
-/** The type of an expression's value, as far as it is told without a table of operators. */
-type ValueOf<D, E> = E extends `$$${infer Name}`
-  ? Name extends 'ROOT' | 'CURRENT'
-    ? D
-    : unknown
-  : E extends `$${infer P}`
-    ? AtPath<D, P>
-    : E extends string
-      ? string
-      : E extends number
-        ? number
-        : E extends boolean
-          ? boolean
-          : E extends Opaque
-            ? E
-            : E extends readonly unknown[]
-              ? unknown[]
-              : keyof E extends `$${string}`
-                ? unknown
-                : { -readonly [K in keyof E]: ValueOf<D, E[K]> };
-
-/** What an expression finds at a path: behind an array, a list. */
-type AtPath<D, P extends string> = unknown extends D
-  ? unknown
-  : D extends readonly (infer I)[]
-    ? AtPath<I, P>[]
-    : P extends `${infer Head}.${infer Rest}`
-      ? Head extends keyof D
-        ? AtPath<D[Head], Rest>
-        : D extends null | undefined
-          ? undefined
-          : unknown
-      : P extends keyof D
-        ? D[P]
-        : D extends null | undefined
-          ? undefined
-          : unknown;

@@ -54,7 +54,7 @@ describe('aggregate', () => {
     if (!row) return;
     expectTypeOf(row.name).toEqualTypeOf<string>();
     expectTypeOf(row.one).toEqualTypeOf<number>();
-    expectTypeOf(row.month).toEqualTypeOf<unknown>();
+    expectTypeOf(row.month).toEqualTypeOf<number>();
     expectTypeOf(row.lines).toEqualTypeOf<{ sku: string; count: number }>();
     expectTypeOf(row.sku).toEqualTypeOf<string>();
     // @ts-expect-error left out
@@ -63,6 +63,58 @@ describe('aggregate', () => {
     expectTypeOf(left?.amount).toEqualTypeOf<number | undefined>();
     // @ts-expect-error left out
     left?.tags;
+  });
+
+  test('knows what operators compute', async () => {
+    const month = { $dateToString: { date: '$at', format: '%Y-%m', timezone: 'UTC' } } as const;
+    const [row] = await orders.aggregate([
+      {
+        $group: {
+          _id: month,
+          most: { $max: { $multiply: ['$amount', 2] } },
+          cities: { $addToSet: { $toUpper: '$city' } },
+        },
+      },
+    ]);
+    if (!row) return;
+    expectTypeOf(row._id).toEqualTypeOf<string>();
+    expectTypeOf(row.most).toEqualTypeOf<number | null>();
+    expectTypeOf(row.cities).toEqualTypeOf<(string | null)[]>();
+    const [one] = await orders.aggregate([
+      {
+        $project: {
+          year: { $year: { date: '$at', timezone: 'UTC' } },
+          day: { $dateTrunc: { date: '$at', unit: 'day' } },
+          later: { $add: ['$at', 1000] },
+          isMany: { $gt: ['$amount', 2] },
+          city: { $ifNull: ['$city', 'nowhere'] },
+          kind: { $cond: [{ $lt: ['$amount', 5] }, 'small', null] },
+          vip: { $cond: ['$customer.vip', 1, 0] },
+          sum: { $add: [{ $size: '$tags' }, { $divide: ['$amount', 3] }] },
+          when: { $dateToString: { date: '$at', onNull: 0 } },
+          named: { $concat: ['$city', '!'] },
+          made: { $map: { input: '$tags', in: '$$this' } },
+          nothing: {},
+        },
+      },
+    ]);
+    if (!one) return;
+    expectTypeOf(one.year).toEqualTypeOf<number>();
+    expectTypeOf(one.day).toEqualTypeOf<Date>();
+    expectTypeOf(one.later).toEqualTypeOf<unknown>();
+    expectTypeOf(one.isMany).toEqualTypeOf<boolean>();
+    expectTypeOf(one.city).toEqualTypeOf<string>();
+    expectTypeOf(one.kind).toEqualTypeOf<string | null>();
+    expectTypeOf(one.vip).toEqualTypeOf<number>();
+    expectTypeOf(one.sum).toEqualTypeOf<number>();
+    expectTypeOf(one.when).toEqualTypeOf<unknown>();
+    expectTypeOf(one.named).toEqualTypeOf<string | null>();
+    expectTypeOf(one.made).toEqualTypeOf<unknown>();
+    const [any] = await anything.aggregate([
+      { $project: { sum: { $add: ['$x', 1] }, text: { $toLower: '$x' } } },
+    ]);
+    expectTypeOf(any?.sum).toEqualTypeOf<unknown>();
+    expectTypeOf(any?.text).toEqualTypeOf<string | null | undefined>();
   });
 
   test('knows counts, facets, buckets and new roots', async () => {
