@@ -108,6 +108,23 @@ describe('React', () => {
     ]);
     expectTypeOf(grouped.data?.[0]?._id).toEqualTypeOf<string | undefined>();
     expectTypeOf(grouped.data?.[0]?.ages).toEqualTypeOf<number | undefined>();
+    interface Row {
+      _id: string;
+      teams: { name: string }[];
+    }
+    const stages = [
+      { $lookup: { from: 'teams', localField: 'team', foreignField: '_id', as: 'teams' } },
+    ] as const;
+    const named = react.useLiveAggregate<Row>(people, stages, { archived: true });
+    expectTypeOf(named.data).toEqualTypeOf<readonly Row[] | undefined>();
+    expectTypeOf(react.useLiveAggregate<Row>(undefined, stages).data).toEqualTypeOf<
+      readonly Row[] | undefined
+    >();
+    expectTypeOf(vue.useLiveAggregate<Row>(people, stages).data.value).toEqualTypeOf<
+      readonly Row[] | undefined
+    >();
+    // @ts-expect-error no collection
+    react.useLiveAggregate<Row>('people', stages);
     const hits = react.useLiveSearch(people, 'ada', { select: ['age'], highlight: true });
     expectTypeOf(hits.data?.[0]?.document.age).toEqualTypeOf<number | undefined>();
     // @ts-expect-error not selected

@@ -72,7 +72,8 @@ export const injectLiveDocument: LiveHooks<Angular>['LiveDocument'] = hooks.Live
 export const injectLiveCount: LiveHooks<Angular>['LiveCount'] = hooks.LiveCount;
 
 /**
- * What a pipeline makes of the documents, kept up to date.
+ * What a pipeline makes of the documents, kept up to date. Where the stages do not tell the type
+ * of its rows, name it: `injectLiveAggregate<Row>(…)`.
  *
  * @function
  * @example

@@ -128,6 +128,10 @@ export type Maybe<T> = T | null | undefined;
 /** A collection that hooks read, whatever a schema lets in: `never` stands for each. */
 export type ShownCollection<T extends object, S extends Stamp> = DocumentCollection<T, S, never>;
 
+/** A collection's type arguments, where the caller names the type of the result alone. */
+// biome-ignore lint/suspicious/noExplicitAny: a collection of any document
+export type Unnamed = any;
+
 /** Criteria, or a function that returns params. `P` is the type of its result. */
 export type GivenParams<T extends object, S extends Stamp, P> =
   | NoFunction<Criteria<Stored<T, S>>>

@@ -18,6 +18,7 @@ import type {
   SearchQueryOptions,
   ShownCollection,
   Source,
+  Unnamed,
 } from './hook-result.ts';
 import {
   aggregateSource,
@@ -81,11 +82,16 @@ export interface LiveHooks<F extends Framework> {
     options?: Given<F, CountOptions<T, S> | undefined>,
   ): (F & { value: LiveResult<number> })['shown'];
 
-  LiveAggregate<T extends object, S extends Stamp, const P extends readonly PipelineStage[]>(
+  LiveAggregate<
+    R extends object | undefined = undefined,
+    T extends object = Unnamed,
+    S extends Stamp = Unnamed,
+    const P extends readonly PipelineStage[] = readonly PipelineStage[],
+  >(
     collection: CollectionOf<F, T, S>,
     pipeline: Given<F, P>,
-    options?: Given<F, AggregateQueryOptions<Totals<T, S, P>> | undefined>,
-  ): (F & { value: LiveResult<readonly Totals<T, S, P>[]> })['shown'];
+    options?: Given<F, AggregateQueryOptions<Totals<T, S, P, R>> | undefined>,
+  ): (F & { value: LiveResult<readonly Totals<T, S, P, R>[]> })['shown'];
 
   LiveSearch<T extends object, S extends Stamp, const L extends SelectOption<T, S> = undefined>(
     collection: CollectionOf<F, T, S>,

@@ -58,18 +58,20 @@ export type Totals<
   T extends object,
   S extends Stamp,
   P extends readonly PipelineStage[],
-> = AggregateResult<Stored<T, S>, P, undefined>;
+  R = undefined,
+> = AggregateResult<Stored<T, S>, P, R>;
 
 export function aggregateSource<
   T extends object,
   S extends Stamp,
   P extends readonly PipelineStage[],
+  R extends object | undefined = undefined,
 >(
   hook: string,
   collection: Maybe<ShownCollection<T, S>>,
   pipeline: P,
-  options?: AggregateQueryOptions<Totals<T, S, P>>,
-): QuerySource<readonly Totals<T, S, P>[]> {
+  options?: AggregateQueryOptions<Totals<T, S, P, R>>,
+): QuerySource<readonly Totals<T, S, P, R>[]> {
   return listSource(hook, collection, 'liveAggregate', pipeline, options);
 }
 

@@ -27,6 +27,7 @@ import {
   type Shown,
   type ShownCollection,
   type Source,
+  type Unnamed,
   withData,
 } from '../core/hook-result.ts';
 import {
@@ -160,7 +161,8 @@ export function useLiveCount<T extends object, S extends Stamp>(
 }
 
 /**
- * What a pipeline makes of the documents, kept up to date.
+ * What a pipeline makes of the documents, kept up to date. Where the stages do not tell the type
+ * of its rows, name it: `useLiveAggregate<Row>(…)`.
  *
  * @example
  * ```tsx
@@ -170,14 +172,15 @@ export function useLiveCount<T extends object, S extends Stamp>(
  * ```
  */
 export function useLiveAggregate<
-  T extends object,
-  S extends Stamp,
-  const P extends readonly PipelineStage[],
+  R extends object | undefined = undefined,
+  T extends object = Unnamed,
+  S extends Stamp = Unnamed,
+  const P extends readonly PipelineStage[] = readonly PipelineStage[],
 >(
   collection: Maybe<ShownCollection<T, S>>,
   pipeline: P,
-  options?: AggregateQueryOptions<Totals<T, S, P>>,
-): LiveResult<readonly Totals<T, S, P>[]> {
+  options?: AggregateQueryOptions<Totals<T, S, P, R>>,
+): LiveResult<readonly Totals<T, S, P, R>[]> {
   return useSource(aggregateSource('useLiveAggregate', collection, pipeline, options));
 }
 

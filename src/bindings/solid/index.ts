@@ -65,7 +65,8 @@ export const useLiveDocument: LiveHooks<Solid>['LiveDocument'] = hooks.LiveDocum
 export const useLiveCount: LiveHooks<Solid>['LiveCount'] = hooks.LiveCount;
 
 /**
- * What a pipeline makes of the documents, kept up to date.
+ * What a pipeline makes of the documents, kept up to date. Where the stages do not tell the type
+ * of its rows, name it: `useLiveAggregate<Row>(…)`.
  *
  * @function
  * @example

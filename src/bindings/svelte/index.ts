@@ -62,7 +62,8 @@ export const useLiveDocument: LiveHooks<Svelte>['LiveDocument'] = hooks.LiveDocu
 export const useLiveCount: LiveHooks<Svelte>['LiveCount'] = hooks.LiveCount;
 
 /**
- * What a pipeline makes of the documents, kept up to date.
+ * What a pipeline makes of the documents, kept up to date. Where the stages do not tell the type
+ * of its rows, name it: `useLiveAggregate<Row>(…)`.
  *
  * @function
  * @example

@@ -76,7 +76,8 @@ export const useLiveDocument: LiveHooks<Vue>['LiveDocument'] = hooks.LiveDocumen
 export const useLiveCount: LiveHooks<Vue>['LiveCount'] = hooks.LiveCount;
 
 /**
- * What a pipeline makes of the documents, kept up to date.
+ * What a pipeline makes of the documents, kept up to date. Where the stages do not tell the type
+ * of its rows, name it: `useLiveAggregate<Row>(…)`.
  *
  * @function
  * @example
