@@ -7,14 +7,12 @@ import {
   type RecoveryRecord,
   RecoveryRecords,
 } from '../protocol/recovery-records.ts';
-import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability, Storage } from '../storage/drivers/driver.ts';
 import { FencedStorage } from '../storage/fenced-storage.ts';
 import { SegmentPool } from '../storage/segments/log-bodies.ts';
 import { DatabaseExecutor } from './database-executor.ts';
 import type { IdGenerator } from './documents/ids.ts';
 import { EngineEventHub } from './engine-events.ts';
-import type { HostedCollection } from './hosted-collection.ts';
 import { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
 import { OpenSnapshots } from './records/open-snapshots.ts';
@@ -144,11 +142,6 @@ export class Engine {
     return new Session(this.#sessions, { client, emit, isStandIn });
   }
 
-  /** The collection of these settings, opened if it is not open. */
-  open(settings: CollectionSettings): HostedCollection {
-    return this.#collections.open(settings);
-  }
-
   /** Must be called when a client has ended: it may have left a recovery record or journals. */
   takeOver(journals?: readonly RecoveryRecord[]): void {
     if (journals) this.#records.setJournals(journals);
@@ -161,11 +154,6 @@ export class Engine {
 
   reportError(error: CairnError): void {
     this.#events.reportError(error);
-  }
-
-  /** Saves every collection. Rejects with the first failure, after all have been tried. */
-  save(): Promise<void> {
-    return this.#collections.save();
   }
 
   /** Begins no write for a second: the page may end, and unload journals have the changes. */

@@ -20,7 +20,8 @@ async function start() {
   const engine = await takeOver(driver, new FakeClock());
   await engine.recovery.over;
   const { session } = join(engine, 'b');
-  return { session, context: engine.open(notes).context };
+  const { collection } = session.handles.open({ handle: NOTES, settings: notes });
+  return { session, context: collection.context };
 }
 
 const get: Request = { op: 'get', handle: NOTES, id: 'k0', transaction: 1 };

@@ -113,9 +113,9 @@ test('random opens, closes and changes: exactly the declared indexes exist, and 
       };
       for (const step of sequence) {
         if (step.do === 'open') await open(step.declared);
-        else if (step.do === 'save') await engine.save();
+        else if (step.do === 'save') await engine.join(() => undefined).save();
         else if (step.do === 'reload') {
-          await engine.save();
+          await engine.join(() => undefined).save();
           await engine.stop();
           engine = await start();
           const [first] = oracle.open;

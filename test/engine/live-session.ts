@@ -67,7 +67,9 @@ export class LiveSession {
       newId: randomId,
     });
     const requested = { ...settings, ...given };
-    const opened = new LiveSession(engine, engine.open(requested), clock);
+    const { handles } = engine.join(() => undefined);
+    const { collection } = handles.open({ handle: 1, settings: requested });
+    const opened = new LiveSession(engine, collection, clock);
     await opened.ask({ op: 'open', settings: requested });
     return opened;
   }

@@ -280,7 +280,7 @@ test('a change saved before its answer was lost rejects with answer_lost', async
   engines.delay = () => 20;
   const lost = notes(insert('b'));
   while (!first?.numbers.includes(2)) await engines.wait(1);
-  await first?.engine.save();
+  await first?.engine.join(() => undefined).save();
   engines.crash();
   engines.delay = () => 1;
   await expect(lost).rejects.toMatchObject({ code: 'answer_lost', place: 'notes' });
