@@ -4,11 +4,10 @@ import { readPreferences, writePreferences } from './preferences.ts';
 import { STYLES } from './styles.ts';
 import { activityView } from './views/activity-view.ts';
 import { backupsView } from './views/backups-view.ts';
+import { engineView, storageView } from './views/database-views.ts';
 import { button, fill, h, type MakeView, type View } from './views/dom.ts';
-import { engineView } from './views/engine-view.ts';
 import { count, messageOf } from './views/format-text.ts';
 import { liveView, queriesView } from './views/queries-view.ts';
-import { storageView } from './views/storage-view.ts';
 
 const REFRESH_MS = 1000;
 

@@ -1,4 +1,9 @@
-import type { BaseCollectionConfig, CollectionConfig } from '@tanstack/db';
+import type {
+  BaseCollectionConfig,
+  CollectionConfig,
+  MutationFnParams,
+  PendingMutation,
+} from '@tanstack/db';
 import type {
   AnyDocument,
   IdOf,
@@ -7,14 +12,13 @@ import type {
   Stamp,
   Stored,
 } from '../api/document-types.ts';
-import { OptionError } from '../errors/errors.ts';
+import { CollectionError, OptionError } from '../errors/errors.ts';
+import type { DatabaseClient } from '../page/client/database-client.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
-import { REPLICATION } from '../page/collections/replication-access.ts';
+import { REPLICATION, type ReplicationAccess } from '../page/collections/replication-access.ts';
+import type { Transaction } from '../page/transactions/transaction-types.ts';
 import type { Criteria } from '../query/criteria/criteria-types.ts';
 import { type RowSource, type SyncParams, SyncRun } from './sync-run.ts';
-import { sources, writeMutations } from './write-mutations.ts';
-
-export { writeMutations } from './write-mutations.ts';
 
 /** A row is a document. Give a new one its `_id`; other managed fields come when it is stored. */
 export type Row<T extends object, S extends Stamp = never> = OwnFields<T> & {
@@ -110,4 +114,92 @@ function start(source: RowSource, params: SyncParams, mode: 'eager' | 'on-demand
   }
   load({}).then(params.markReady, params.markError);
   return { cleanup };
+}
+
+type Mutation = Pick<
+  PendingMutation<AnyDocument>,
+  'type' | 'key' | 'original' | 'modified' | 'changes'
+> & { readonly collection: { readonly id: string; readonly utils: object } };
+
+/** By the `utils` of their options. */
+const sources = new WeakMap<object, RowSource>();
+
+/**
+ * Writes the mutations of a transaction of TanStack DB, of any number of collections, in one
+ * transaction of Cairn: all or none. It is the `mutationFn` of `createTransaction()`, and does the
+ * work of that of `createOptimisticAction()`.
+ *
+ * @throws {OptionError} `option_invalid` for a collection that has no options of
+ *   {@link cairnCollectionOptions}; {CollectionError} `document_missing` if an updated document was
+ *   deleted meanwhile; {ValueError} `id_taken`, `unique_violation`, `schema_violation`. Nothing is
+ *   written then, and TanStack DB takes the optimistic state back.
+ *
+ * @example
+ * ```ts
+ * const tx = createTransaction({ mutationFn: writeMutations });
+ * tx.mutate(() => {
+ *   orders.insert({ _id: 'o1', item: 'lamp' });
+ *   stock.update('lamp', (draft) => { draft.left -= 1; });
+ * });
+ * await tx.isPersisted.promise;
+ * ```
+ */
+// biome-ignore lint/suspicious/noExplicitAny: mutations of collections of any type
+export async function writeMutations({ transaction }: MutationFnParams<any>): Promise<void> {
+  const writes = (transaction.mutations as readonly Mutation[]).map((mutation) => ({
+    mutation,
+    source: sourceOf(mutation),
+  }));
+  const [first] = writes;
+  if (!first) return;
+  await clientOf(first.source).transaction(async (tx) => {
+    for (const { source, mutation } of writes) await write(tx, source, mutation);
+  });
+  // Before TanStack DB drops its optimistic rows: those that take their place are there.
+  for (const { runs } of new Set(writes.map(({ source }) => source)))
+    for (const run of runs) run.flush();
+}
+
+function sourceOf({ collection }: Mutation): RowSource {
+  const source = sources.get(collection.utils);
+  if (source) return source;
+  const message = `writeMutations() cannot write to "${collection.id}": its options are not of cairnCollectionOptions(). Write its mutations apart.`;
+  throw new OptionError('option_invalid', message, { place: collection.id });
+}
+
+/** The client of a collection, which makes its transactions. */
+function clientOf({ collection }: RowSource): DatabaseClient {
+  const { owner } = collection[REPLICATION] as ReplicationAccess;
+  return owner as unknown as DatabaseClient;
+}
+
+async function write(tx: Transaction, source: RowSource, mutation: Mutation): Promise<void> {
+  const documents = tx(source.collection);
+  const { type, key, modified } = mutation;
+  if (type === 'delete') await documents.delete(key);
+  else if (type === 'insert') await documents.insert(modified);
+  else if (!(await update(documents, mutation))) {
+    const place = source.collection.name;
+    const message = `Collection "${place}": the document "${key}" was deleted meanwhile, so it is not updated.`;
+    throw new CollectionError('document_missing', message, { place });
+  }
+}
+
+/** Changes the fields that differ alone: others keep what other tabs wrote. */
+async function update(
+  documents: Pick<RowSource['collection'], 'get' | 'patch' | 'update'>,
+  { key, original, modified, changes }: Mutation,
+): Promise<unknown> {
+  const removed = Object.keys(original).filter((field) => !(field in modified));
+  const changed = Object.entries(changes).filter(([field]) => field in modified);
+  const fields = [...removed, ...changed.map(([field]) => field)];
+  const $unset = Object.fromEntries(removed.map((field) => [field, true]));
+  const $set = Object.fromEntries(changed);
+  // In a patch they would be paths, or operators.
+  if (fields.some((field) => /^\$|\.|^$/.test(field))) {
+    const stored = Object.entries((await documents.get(key)) ?? {});
+    const kept = stored.filter(([field]) => !removed.includes(field));
+    return documents.update(key, { ...Object.fromEntries(kept), ...$set });
+  }
+  return documents.patch(key, removed.length > 0 ? { $set, $unset } : $set);
 }

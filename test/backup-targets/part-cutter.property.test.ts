@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CutPiece, PartCutter } from '../../src/backup-targets/content/part-cutter.ts';
+import { type CutPiece, PartCutter } from '../../src/backup-targets/runs/upload.ts';
 import { fc, runs } from '../setup/properties.ts';
 
 const LEAST = 64 * 1024;

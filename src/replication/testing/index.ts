@@ -1,7 +1,6 @@
 import { OptionError } from '../../errors/errors.ts';
-import { clientCases } from './client-cases.ts';
 import type { OpenedCase, RemoteAbility, RemoteSubject } from './remote-bench.ts';
-import { serverCases } from './server-cases.ts';
+import { clientCases, serverCases } from './remote-cases.ts';
 
 export { type FlakyOptions, type FlakyRemote, flakyRemote } from './flaky-remote.ts';
 export type { OpenedRemote, RemoteAbility, RemoteSubject } from './remote-bench.ts';
