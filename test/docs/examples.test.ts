@@ -105,7 +105,7 @@ function withoutImports(code: string): string {
     .replaceAll(/^import \* as (\w+) from ('.*?');$/gm, 'const $1 = await importModule($2);')
     .replaceAll(/^import (\w+) from/gm, 'import { default: $1 } from')
     .replaceAll(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = await importModule($2);')
-    .replaceAll(/^export \{\};$/gm, '');
+    .replaceAll(/^export (?:\{\};$)?/gm, '');
 }
 
 function transpile(code: string): string {
