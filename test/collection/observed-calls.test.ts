@@ -53,6 +53,22 @@ describe('slow_query_ms', () => {
     expect(slow[0]).toMatchObject({ method: 'find', params: named, plan: { kind: 'scan' } });
   });
 
+  test('reports changes by criteria, with what finds their documents', async () => {
+    const first = { sort: { region: 1 } } as const;
+    await collection.patchOne({ region: 'north' }, { name: 'x' }, { ...first, upsert: true });
+    await collection.patchMany({ region: 'none' }, { 'n.$[a]': 1 } as never, {
+      array_filters: [{ a: 1 }],
+    });
+    await collection.deleteOne({ region: 'south' }, first);
+    await expect.poll(() => slow).toHaveLength(3);
+    const plan = { kind: 'index', index: 'region' };
+    expect(slow).toMatchObject([
+      { method: 'patchOne', plan, returned: 1 },
+      { method: 'patchMany', plan, returned: 0 },
+      { method: 'deleteOne', plan, returned: 1 },
+    ]);
+  });
+
   test('reports a pipeline, and the first result of a live one, as such', async () => {
     const pipeline = [{ $match: { region: 'north' } }, { $group: { _id: '$name' } }];
     await collection.aggregate(pipeline);

@@ -142,7 +142,7 @@ export class QueryLog {
       if (record.explanation) continue;
       const collection = this.#inspected.documents(record.collection);
       const { throttle, signal, upsert, array_filters, ...options } = record.options ?? {};
-      const limit = record.method === 'find' || record.method === 'has' ? { limit: 1 } : {};
+      const limit = /find|has|One/.test(record.method) ? { limit: 1 } : {};
       try {
         const params = record.params as object;
         record.explanation = await collection?.explain(params, { ...options, ...limit });

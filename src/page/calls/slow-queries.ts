@@ -55,31 +55,21 @@ async function explain(
   options: unknown = {},
 ): Promise<Explained | undefined> {
   const handle = handles.findLast(({ settings }) => settings.name === collection)?.handle;
-  const { throttle, signal, ...given } = options as Record<string, unknown>;
+  const { throttle, signal, upsert, array_filters, ...given } = options as Record<string, unknown>;
   // What the method itself adds.
-  const asked = method === 'find' || method === 'has' ? { ...given, limit: 1 } : given;
-  try {
-    return await handle?.channel.run((sender) =>
-      (handle.calls as DocumentCalls<object>).explain(sender, params, asked),
-    );
-  } catch {
-    // Dropped or closed since: the event has no plan.
-    return undefined;
-  }
+  const asked = /find|has|One/.test(method) ? { ...given, limit: 1 } : given;
+  // Dropped or closed since: the event has no plan.
+  return handle?.channel
+    .run((sender) => (handle.calls as DocumentCalls<object>).explain(sender, params, asked))
+    .catch(() => undefined);
 }
 
 function slowQuery(
   { collection, method, at, duration_ms }: ObservedCall,
   params: unknown,
   options: object | undefined,
-  explained: Explained | undefined,
+  { plan, keys_examined, documents_examined, returned, engine_ms }: Partial<Explained> = {},
 ): SlowQuery {
-  return {
-    ...{ collection, method, params, options, at, duration_ms },
-    plan: explained?.plan,
-    keys_examined: explained?.keys_examined,
-    documents_examined: explained?.documents_examined,
-    returned: explained?.returned,
-    engine_ms: explained?.engine_ms,
-  };
+  const call = { collection, method, params, options, at, duration_ms };
+  return { ...call, plan, keys_examined, documents_examined, returned, engine_ms };
 }
