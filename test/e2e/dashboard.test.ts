@@ -33,6 +33,16 @@ describe.runIf(runs('chromium'))('dashboard', () => {
     expect(await rows().allInnerTexts()).not.toContain(first);
     expect(site.errors).toEqual([]);
   });
+
+  test('a phone shows the names of months and states whole', async () => {
+    const { page, part } = site;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.evaluate(() => document.fonts.ready);
+    const cutOff = (names: Element[]) =>
+      names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent);
+    for (const name of ['states', 'months'])
+      expect(await part(name).locator('dt').evaluateAll(cutOff)).toEqual([]);
+  });
 });
 
 async function sumOf(read: () => Promise<string>): Promise<number> {
