@@ -257,7 +257,9 @@ function criteriaAbout(criteria: object | undefined, array: string): object[] {
   const each = (given: unknown): object[] =>
     entriesIn(given).flatMap(([key, value]): object | object[] => {
       if (key === '$and') return each(value);
-      return isAbout([key, value]) ? { [key]: value } : [];
+      if (!isAbout([key, value])) return [];
+      const { $all = [value] } = Object(value);
+      return $all.map((one: unknown) => ({ [key]: one }));
     });
   const parts = each(criteria);
   return parts.length > 1 ? [{ $and: parts }, ...parts] : parts;
@@ -285,10 +287,7 @@ function compileFilters(
     const place = `array_filters[${index}]`;
     const [name = '', ...others] = new Set(namesIn(filter));
     if (others.length > 0 || !/^[a-z][A-Za-z0-9]*$/.test(name))
-      throw updateInvalid(
-        place,
-        "must test one name, a small letter, then letters or digits, such as { 'item.done': false }",
-      );
+      throw updateInvalid(place, 'must test one name: a small letter, then letters or digits');
     if (tests.has(name)) throw updateInvalid(place, `is a second filter of "${name}"; use one`);
     if (!places.has(`$[${name}]`))
       throw updateInvalid(place, `is for $[${name}], which no path has`);

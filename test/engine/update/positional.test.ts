@@ -230,6 +230,20 @@ const rows: readonly Row[] = [
     { a: [1, 0] },
   ],
   [
+    'the first value of several, `$all` of which are there',
+    { a: [1, 3, 2] },
+    { $set: { 'a.$': 0 } },
+    { criteria: { a: { $all: [2, 3] } } },
+    { a: [1, 3, 0] },
+  ],
+  [
+    'the first of several conditions',
+    { a: [{ n: 1 }, { n: 5 }] },
+    { $set: { 'a.$.n': 0 } },
+    { criteria: { a: { $all: [{ $elemMatch: { n: 5 } }, { $elemMatch: { n: 1 } }] } } },
+    { a: [{ n: 1 }, { n: 0 }] },
+  ],
+  [
     'beside negations',
     { a: [1, 5, 7] },
     { $set: { 'a.$': 0 } },
