@@ -230,7 +230,7 @@ const rows: readonly Row[] = [
     { a: [1, 0] },
   ],
   [
-    'the first value of several, `$all` of which are there',
+    'the first of several values that are all there',
     { a: [1, 3, 2] },
     { $set: { 'a.$': 0 } },
     { criteria: { a: { $all: [2, 3] } } },
