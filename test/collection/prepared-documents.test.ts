@@ -18,7 +18,7 @@ function unread() {
   const made: object[] = [];
   const channel = {
     started: 'thread' as string | undefined,
-    near: () => ({ records: { list: () => list } }),
+    client: { near: () => ({ records: { list: () => list } }) },
     shared: { of: (record: object) => made.push(record) },
   };
   return { list, made, channel };

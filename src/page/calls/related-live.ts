@@ -1,13 +1,13 @@
 import { type Body, decode } from '../../codec/body.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
-import type { ListPart, LiveSpec, LiveUpdate } from '../../protocol/live-protocol.ts';
+import type { ListPart, LiveSpec } from '../../protocol/live-protocol.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { IncludeAsk, LiveIncluded } from '../../protocol/relation-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { LiveDocuments } from '../sending/documents.ts';
 import { documentAt } from '../sending/documents.ts';
-import type { HandleChannel } from '../sending/handle-channel.ts';
+import type { HandleChannel, LiveChannel } from '../sending/handle-channel.ts';
 import type { HandleRequest } from '../sending/sender.ts';
 import {
   hasRelated,
@@ -29,16 +29,16 @@ export function liveChannel(
   related: RelatedCollection,
   settings: CollectionSettings,
   { search, include, pipeline }: LiveQuerySource,
-): HandleChannel | undefined {
+): LiveChannel | undefined {
   const params = pipeline ?? search?.params;
   if (include === undefined && !hasRelated(params, related.relations)) return undefined;
   const tree = new RelationTree(related, include, params);
   const shown = new ShownPartners(tree, settings);
   let isAnnounced = false;
-  const over = {
+  return {
     registry: channel.registry,
     shared: shown,
-    listen(listener: (update: LiveUpdate) => void): number {
+    listen(listener) {
       shown.restart();
       return channel.listen((update) => {
         isAnnounced = 'changed' in update;
@@ -46,13 +46,13 @@ export function liveChannel(
         listener(update);
       });
     },
-    unlisten: (live: number) => channel.unlisten(live),
-    send(request: HandleRequest<'liveNext'>): Promise<unknown> {
+    unlisten: (live) => channel.unlisten(live),
+    send(request) {
       if (!isAnnounced) return channel.send(request);
       isAnnounced = false;
       return channel.send({ ...request, mayHang: request.mayHang ?? tree.mayHang });
     },
-    async sendInOrder(request: HandleRequest): Promise<unknown> {
+    async sendInOrder(request) {
       if (request.op !== 'live') return channel.sendInOrder(request);
       const asked = asking(request, tree);
       const { waiting } = tree;
@@ -60,7 +60,6 @@ export function liveChannel(
       return channel.sendInOrder(asked);
     },
   };
-  return over as unknown as HandleChannel;
 }
 
 function asking(request: HandleRequest<'live'>, tree: RelationTree): HandleRequest<'live'> {

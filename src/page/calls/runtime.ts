@@ -222,7 +222,7 @@ export class HandleCalls<Calls extends CommonCalls> {
     await this.code?.loading;
     const migrated = this.calls.migration?.waiting;
     // It waits for an open collection, and so for an engine: if none is reached, the call rejects.
-    if (migrated) await this.channel.connect();
+    if (migrated) await this.channel.client.open();
     await migrated;
     return this;
   }

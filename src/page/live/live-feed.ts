@@ -20,7 +20,7 @@ import {
 } from '../find/find-query.ts';
 import { refuseInclude } from '../find/search.ts';
 import { documentAt, type LiveDocuments } from '../sending/documents.ts';
-import type { HandleChannel } from '../sending/handle-channel.ts';
+import type { LiveChannel } from '../sending/handle-channel.ts';
 import type { LiveActivity, LiveRegistry } from '../sending/observed-call.ts';
 import type { HandleRequest } from '../sending/sender.ts';
 import type { LiveSource } from './live-source.ts';
@@ -32,7 +32,7 @@ import type { LiveSource } from './live-source.ts';
  */
 export class LiveFeed {
   readonly #source: LiveSource;
-  readonly #channel: HandleChannel;
+  readonly #channel: LiveChannel;
   readonly #publish: (snapshot: LiveSnapshot<unknown>) => void;
   readonly #find: FindQuery | undefined;
   readonly #list: LiveList;
@@ -45,7 +45,7 @@ export class LiveFeed {
 
   constructor(
     source: LiveSource,
-    channel: HandleChannel,
+    channel: LiveChannel,
     publish: (snapshot: LiveSnapshot<unknown>) => void,
   ) {
     this.#source = source;

@@ -8,6 +8,7 @@ import type { CallOrder } from '../connection/call-order.ts';
 import type { ClientChannel } from '../connection/client-channel.ts';
 import type { Caller } from '../connection/in-flight-requests.ts';
 import type { CollectionSchema } from './collection-schema.ts';
+import type { LiveDocuments } from './documents.ts';
 import type { LiveRegistry } from './observed-call.ts';
 import type { HandleRequest, Sender } from './sender.ts';
 import type { SharedDocuments } from './shared-documents.ts';
@@ -24,6 +25,15 @@ export interface CallMode {
 
 type Send = <Name extends OperationName>(request: HandleRequest<Name>) => Promise<ReplyTo<Name>>;
 
+/** What a live query needs of the channel of its handle. */
+export interface LiveChannel
+  extends Pick<HandleChannel, 'registry' | 'listen' | 'unlisten'>,
+    Partial<Pick<HandleChannel, 'parseSearch'>> {
+  readonly shared: LiveDocuments | undefined;
+  send(request: HandleRequest<'liveNext'>): Promise<unknown>;
+  sendInOrder(request: HandleRequest<'live' | 'liveEnd'>): Promise<unknown>;
+}
+
 /** A handle's view of its client's channel: runs calls, addresses their requests to the handle. */
 export class HandleChannel {
   /** Shared by all handles of the client to this collection. */
@@ -33,8 +43,8 @@ export class HandleChannel {
   /** Of a handle with a text index, once it is loaded. */
   parseSearch: ((...asked: never) => object) | undefined;
   /** Of a handle with relations, once it is loaded: the channel of a live query with partners. */
-  live: ((source: object) => HandleChannel | undefined) | undefined;
-  readonly #channel: ClientChannel;
+  live: ((source: object) => LiveChannel | undefined) | undefined;
+  readonly client: ClientChannel;
   /** Its number in requests. */
   readonly handle: number;
   /** Where its live queries enter themselves. */
@@ -57,7 +67,7 @@ export class HandleChannel {
     this.registry = registry;
     this.shared = shared;
     this.order = order;
-    this.#channel = channel;
+    this.client = channel;
     this.handle = handle;
     this.sender = this.#senderOver(undefined);
     this.send = this.#sendOver({ handle, order: undefined });
@@ -65,7 +75,7 @@ export class HandleChannel {
 
   /** How the engine started; `undefined` before it runs. */
   get started(): Started | undefined {
-    return this.#channel.place?.started;
+    return this.client.place?.started;
   }
 
   /**
@@ -99,29 +109,16 @@ export class HandleChannel {
    */
   sendSync<Name extends OperationName>(request: HandleRequest<Name>): ReplyTo<Name> {
     (request as { handle?: number }).handle = this.handle;
-    return this.#channel.sendSync(request as unknown as Request) as ReplyTo<Name>;
-  }
-
-  /**
-   * What a call without promises reads. @throws {CollectionError} `sync_unavailable`, or why it
-   * cannot be read.
-   */
-  near(): object {
-    return this.#channel.near(this.handle);
-  }
-
-  /** Starts the engine if it is not running. */
-  connect(): Promise<void> {
-    return this.#channel.open();
+    return this.client.sendSync(request as unknown as Request) as ReplyTo<Name>;
   }
 
   /** Listens to a live query. @returns its number in requests. */
   listen(listener: (update: LiveUpdate) => void): number {
-    return this.#channel.listen(listener);
+    return this.client.listen(listener);
   }
 
   unlisten(live: number): void {
-    this.#channel.unlisten(live);
+    this.client.unlisten(live);
   }
 
   #drive<T>(start: StartCall<T>, sender: Sender): Promise<T> {
@@ -149,13 +146,13 @@ export class HandleChannel {
       shared: this.shared,
       send: this.#sendOver({ handle, order: isAlone ? undefined : order, abort }),
       exclusively: isAlone ? undefined : (start) => this.#alone(start, abort),
-      client: { channel: this.#channel, handle },
+      client: { channel: this.client, handle },
       pause: nextTurn,
     };
   }
 
   #sendOver(caller: Caller): Send {
-    return this.#channel.requests.sendFor(caller) as Send;
+    return this.client.requests.sendFor(caller) as Send;
   }
 
   #runUntil<T>(signal: AbortSignal, begin: (abort: Abort) => Promise<T>): Promise<T> {
@@ -164,7 +161,7 @@ export class HandleChannel {
     return new Promise<T>((resolve, reject) => {
       const abort = (): void => {
         reject(signal.reason);
-        this.#channel.requests.withdraw(call, signal.reason);
+        this.client.requests.withdraw(call, signal.reason);
         // The call may have ended; if the engine is lost, the call itself rejects.
         this.send({ op: 'abort', call, urgent: true }).catch(() => undefined);
       };

@@ -15,8 +15,8 @@ const SLICE = 1000;
 
 /** The channel of a handle. */
 interface NearChannel {
-  /** What reads look into: the engine's own context. */
-  near(): object;
+  readonly client: { near(handle: number): object };
+  readonly handle: number;
   readonly shared: SharedDocuments | undefined;
   readonly started: string | undefined;
 }
@@ -92,7 +92,8 @@ export class NearReads {
 
   /** @throws {CollectionError} `sync_unavailable`, or why the collection cannot be read. */
   #context(): OperationContext {
-    return this.#channel.near() as OperationContext;
+    const { client, handle } = this.#channel;
+    return client.near(handle) as OperationContext;
   }
 
   #documentOf(record: StoredRecord): object {
