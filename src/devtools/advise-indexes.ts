@@ -1,3 +1,4 @@
+import type { Collation } from '../api/options/collation.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { RelationPlan } from '../protocol/relation-protocol.ts';
 import { prefixInterval } from '../query/plan/interval.ts';
@@ -9,12 +10,14 @@ export interface QueryCost {
   /** The criteria; a function gives no advice, as no index serves it. */
   readonly params: unknown;
   readonly sort?: object | undefined;
+  /** The index gets it too: it serves queries of its own collation alone. @default none */
+  readonly collation?: Collation | undefined;
   readonly plan: Plan;
   readonly documents_examined: number;
   readonly returned: number;
   /** How often it ran. @default 1 */
   readonly runs?: number | undefined;
-  /** The fields of each index that the collection has. @default none */
+  /** The fields of each index of this collation that the collection has. @default none */
   readonly indexes?: readonly (readonly string[])[] | undefined;
   /** Equal values that all runs had, and the share of documents that have them. @default none */
   readonly constant?: ConstantValues | undefined;
@@ -38,6 +41,7 @@ export interface IndexAdvice {
     readonly multi?: true;
     /** Of a partial index: most documents would not be in it. */
     readonly where?: ConstantValues['where'];
+    readonly collation?: Collation;
   };
   /** Such as "14,000 documents examined for 20: declare { fields: ['region', 'age'] }". */
   readonly message: string;
@@ -58,6 +62,7 @@ interface Draft {
   readonly fields: readonly string[];
   readonly multi: boolean;
   readonly constant: ConstantValues | undefined;
+  readonly collation: Collation | undefined;
   readonly documents_examined: number;
   readonly returned: number;
   /** Of its most expensive query. */
@@ -105,7 +110,9 @@ export function costsOfRelations(
   });
 }
 
-function indexOf({ fields, multi, constant }: Pick<Draft, 'fields' | 'multi' | 'constant'>) {
+type Declared = Pick<Draft, 'fields' | 'multi' | 'constant' | 'collation'>;
+
+function indexOf({ fields, multi, constant, collation }: Declared) {
   const where = multi ? undefined : constant?.where;
   const varying = fields.filter((field) => !(where && Object.hasOwn(where, field)));
   const kept = varying.length > 0 ? varying : fields;
@@ -113,18 +120,25 @@ function indexOf({ fields, multi, constant }: Pick<Draft, 'fields' | 'multi' | '
     fields: kept.length === 1 ? (kept[0] as string) : kept,
     ...(multi && ({ multi: true } as const)),
     ...(where && { where }),
+    ...(collation !== undefined && { collation }),
   };
 }
 
-function declarationOf({ fields, multi, where }: IndexAdvice['index']): string {
+function declarationOf({ fields, multi, where, collation }: IndexAdvice['index']): string {
   const quoted = [fields].flat().map(quote);
   const list = typeof fields === 'string' ? quoted[0] : `[${quoted.join(', ')}]`;
-  const given = Object.entries(where ?? {}).map(([path, value]) => {
-    const key = /^\w+$/.test(path) ? path : quote(path);
-    return `${key}: ${typeof value === 'string' ? quote(value) : String(value)}`;
-  });
-  const partial = where ? `, where: { ${given.join(', ')} }` : '';
-  return `{ fields: ${list}${multi ? ', multi: true' : ''}${partial} }`;
+  const partial = where ? `, where: ${printed(where)}` : '';
+  const collated = collation === undefined ? '' : `, collation: ${printed(collation)}`;
+  return `{ fields: ${list}${multi ? ', multi: true' : ''}${partial}${collated} }`;
+}
+
+function printed(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (!isPlainObject(value)) return String(value);
+  const fields = Object.entries(value).map(
+    ([key, one]) => `${/^\w+$/.test(key) ? key : quote(key)}: ${printed(one)}`,
+  );
+  return `{ ${fields.join(', ')} }`;
 }
 
 function quote(text: string): string {
@@ -140,7 +154,7 @@ const RANGES: ReadonlySet<string> = new Set(['$gt', '$gte', '$lt', '$lte']);
 function draftsOf(cost: QueryCost): Draft[] {
   const { collection, params, sort, documents_examined: examined, returned, runs = 1 } = cost;
   if (!isPlainObject(params)) return [];
-  const { indexes = [], arrays = new Set<string>() } = cost;
+  const { indexes = [], arrays = new Set<string>(), collation } = cost;
   const sorted = isPlainObject(sort) ? Object.entries(sort) : [];
   return indexesFor(termsOf(params), sorted, arrays).flatMap(({ fields, multi }) => {
     const exists = indexes.some(
@@ -149,7 +163,7 @@ function draftsOf(cost: QueryCost): Draft[] {
     if (exists) return [];
     const isMinor = cost.constant && cost.constant.share <= MINOR;
     return {
-      ...{ collection, fields, multi, returned: returned * runs },
+      ...{ collection, fields, multi, collation, returned: returned * runs },
       constant: isMinor ? cost.constant : undefined,
       documents_examined: examined * runs,
       worst: [examined, returned] as const,
@@ -199,9 +213,14 @@ function isServedBy(draft: Draft, other: Draft): boolean {
   return (
     draft.collection === other.collection &&
     draft.multi === other.multi &&
-    JSON.stringify(draft.constant?.where) === JSON.stringify(other.constant?.where) &&
+    isSame(draft.constant?.where, other.constant?.where) &&
+    isSame(draft.collation, other.collation) &&
     draft.fields.every((field, index) => other.fields[index] === field)
   );
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function sumOf(a: Draft, b: Draft): Draft {

@@ -4,8 +4,9 @@ import {
   costsOfRelations,
   type QueryCost,
 } from '../../src/devtools/advise-indexes.ts';
+import { InspectedDatabase } from '../../src/devtools/inspect/inspected-database.ts';
 import { arrayPathsIn } from '../../src/devtools/inspect/query-log.ts';
-import { Database } from '../../src/index.ts';
+import { Database, type IndexOption } from '../../src/index.ts';
 
 const scan = { kind: 'scan', exact: false, ordered: true } as const;
 
@@ -37,6 +38,26 @@ test('equal values come first, then the sort order, then one range', () => {
   ]);
   expect(declared(cost({}, { sort: { a: 1, b: -1 } }))).toEqual([]);
   expect(declared(cost({}, { sort: { 'a.b': -1 } }))).toEqual([{ fields: 'a.b' }]);
+});
+
+test('an index gets the collation of its queries, which no other serves', () => {
+  const collation = { locale: 'en', strength: 2 } as const;
+  const costs = [
+    cost({ name: 'ADA' }, { collation }),
+    cost({ name: 'ADA', age: 1 }, { collation }),
+    cost({ name: 'ADA' }, { collation: 'sv', indexes: [] }),
+    cost({ name: 'ADA' }),
+  ];
+  expect(declared(...costs)).toEqual([
+    { fields: ['name', 'age'], collation },
+    { fields: 'name', collation: 'sv' },
+    { fields: 'name' },
+  ]);
+  expect(adviseIndexes(costs).map(({ message }) => message.slice(message.indexOf('{')))).toEqual([
+    "{ fields: ['name', 'age'], collation: { locale: 'en', strength: 2 } }",
+    "{ fields: 'name', collation: 'sv' }",
+    "{ fields: 'name' }",
+  ]);
 });
 
 test('arrays need a multi index of one field', () => {
@@ -100,6 +121,29 @@ test('the advised index is used, and examines what it returns', async () => {
   expect(before.documents_examined).toBe(1000);
   expect(after).toMatchObject({ plan: { kind: 'index', ordered: true }, returned: 20 });
   expect(after.documents_examined).toBeLessThanOrEqual(20);
+  await db.close();
+});
+
+test('a log of queries advises what serves them in their collation', async () => {
+  const db = new Database({ name: 'logged', storage: 'memory' });
+  const collation = { locale: 'en', strength: 2 } as const;
+  const open = (indexes: IndexOption[]) =>
+    new db.Collection<{ name: string }>({ name: 'people', type: 'DOCUMENT_BASED', indexes });
+  const people = open([]);
+  await people.insertMany(Array.from({ length: 500 }, (_, n) => ({ name: `Name ${n}` })));
+  const inspected = await InspectedDatabase.of(db);
+  const { queries } = inspected;
+  await people.find({ name: 'NAME 7' }, { collation });
+  await people.find({ name: 'Name 7' });
+  await queries.explainAll();
+  const advised = queries.advice.map(({ index }) => index);
+  expect(advised).toEqual([{ fields: 'name', collation }, { fields: 'name' }]);
+  const indexed = open(advised as IndexOption[]);
+  const { plan } = await indexed.explain({ name: 'NAME 7' }, { collation });
+  expect(plan).toMatchObject({ kind: 'index', index: 'name (en 2)' });
+  // They are declared.
+  expect(queries.advice).toEqual([]);
+  inspected.close();
   await db.close();
 });
 

@@ -1,4 +1,5 @@
 import type { StorageUse } from '../../api/options/client-options.ts';
+import { parseCollation } from '../../api/options/collation.ts';
 import { OptionError } from '../../errors/errors.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { CollectionOwner } from '../../page/collections/collection-owner.ts';
@@ -94,12 +95,13 @@ export class InspectedDatabase {
     return options;
   }
 
-  /** The fields of the indexes of all documents by code unit that handles of this page declare. */
-  indexesOf(name: string): readonly (readonly string[])[] {
+  /** The fields of whole indexes in a collation that handles of this page declare. */
+  indexesOf(name: string, given?: unknown): readonly (readonly string[])[] {
+    const collation = parseCollation(given, 'collation');
     return this.#inspection.handles.flatMap(({ settings }) =>
       settings.name === name
         ? settings.indexes.flatMap((one) =>
-            one.collation || one.where || one.special ? [] : [one.fields],
+            one.collation !== collation || one.where || one.special ? [] : [one.fields],
           )
         : [],
     );

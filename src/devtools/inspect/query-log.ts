@@ -1,4 +1,5 @@
 import type { Explanation } from '../../api/document-types.ts';
+import type { Collation } from '../../api/options/collation.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import type { Inspection } from '../../page/inspection/inspection.ts';
@@ -8,6 +9,7 @@ import {
   type ConstantValues,
   costsOfRelations,
   type IndexAdvice,
+  type QueryCost,
 } from '../advise-indexes.ts';
 import { printShort } from '../values/print-value.ts';
 
@@ -52,7 +54,7 @@ const SAMPLE = 20;
 /** The collections of the page. */
 interface Collections {
   documents(name: string): DocumentCollection | undefined;
-  indexesOf(name: string): readonly (readonly string[])[];
+  indexesOf(name: string, collation: unknown): readonly (readonly string[])[];
   hide<Options extends object>(options: Options): Options;
 }
 
@@ -84,9 +86,9 @@ export class QueryLog {
         // What a pipeline returns says nothing of what it had to read.
         if (Array.isArray(params)) return relations;
         const { plan, documents_examined, returned } = explanation;
-        const indexes = this.#inspected.indexesOf(collection);
-        const sort = options?.sort as object | undefined;
-        const cost = { collection, params, sort, plan, documents_examined, returned };
+        const { sort, collation } = (options ?? {}) as Pick<QueryCost, 'sort' | 'collation'>;
+        const indexes = this.#inspected.indexesOf(collection, collation);
+        const cost = { collection, params, sort, collation, plan, documents_examined, returned };
         const own = { ...cost, runs, indexes, arrays, constant };
         return [own, ...relations];
       }),
@@ -115,7 +117,7 @@ export class QueryLog {
     const options = place === undefined ? undefined : (args[place] as QueryRecord['options']);
     if (place === undefined || error) return;
     if (!this.#inspected.documents(collection)) return;
-    const key = `${collection} ${method} ${shapeOf(params)} ${printShort(options?.sort)} ${options?.limit} ${shapeOf(options?.include)}`;
+    const key = `${collection} ${method} ${shapeOf(params)} ${printShort(options?.sort)} ${options?.limit} ${JSON.stringify(options?.collation)} ${shapeOf(options?.include)}`;
     let record = this.#records.get(key);
     if (!record) {
       record = {
@@ -151,7 +153,7 @@ export class QueryLog {
         record.arrays = arrayPathsIn(sample);
         const where = record.constants;
         if (record.runs >= CONSTANT && collection && Object.keys(where).length > 0) {
-          const hide = () => this.#inspected.hide({});
+          const hide = () => this.#inspected.hide({ collation: options.collation as Collation });
           const counts = [collection.count(where, hide()), collection.count({}, hide())];
           const [having = 0, all = 0] = await Promise.all(counts);
           record.constant = { where, share: all > 0 ? having / all : 1 };
