@@ -28,8 +28,7 @@ interface StorageInUse {
 
 /** The events of an engine, and its status, for all sessions. */
 export class EngineEventHub {
-  readonly #storage: StorageInUse;
-  readonly #clock: Clock;
+  readonly #storage: StorageInUse & { readonly clock: Clock };
   readonly #backlog: () => Backlog;
   readonly #parts: () => readonly PartName[];
   readonly #sessions = new Set<EventReceiver>();
@@ -41,6 +40,8 @@ export class EngineEventHub {
   readonly #changes = new Map<string, Change[]>();
   #lastSave: Date | undefined;
   #lastError: CairnError | undefined;
+  /** When it came. */
+  #failedAt: number | undefined;
   /** What storage has lost as a whole. */
   readonly damage: readonly CairnError[];
   /** The status that was sent last, to send each once. */
@@ -50,10 +51,9 @@ export class EngineEventHub {
   constructor(
     storage: StorageInUse & { readonly clock: Clock },
     backlog: () => Backlog,
-    parts: () => readonly PartName[] = () => [],
+    parts: () => readonly PartName[],
   ) {
     this.#storage = storage;
-    this.#clock = storage.clock;
     this.#backlog = backlog;
     this.#parts = parts;
     this.damage = storage.damage ?? [];
@@ -63,14 +63,12 @@ export class EngineEventHub {
   add(session: EventReceiver): void {
     this.#sessions.add(session);
     this.#countTabs();
-    this.sendStatus();
   }
 
   /** @returns whether that was the last session of its client. */
   remove(session: EventReceiver): boolean {
     this.#sessions.delete(session);
     this.#countTabs();
-    this.sendStatus();
     return !Array.from(this.#sessions).some(({ client }) => client === session.client);
   }
 
@@ -99,10 +97,11 @@ export class EngineEventHub {
   }
 
   noteSave(collection: string, changes: number): void {
-    const at = new Date(this.#clock.now());
+    const at = new Date(this.#storage.clock.now());
     this.#lastSave = at;
-    // No save brings back what storage has lost.
-    this.#lastError = this.damage[0];
+    // What could not be stored may be unsaved still; and no save brings back what storage has lost.
+    if (!(Number(this.#backlog().unsaved_since) <= (this.#failedAt as number)))
+      this.#lastError = this.damage[0];
     // Before the event: its listeners see what is unsaved now.
     this.sendStatus();
     if (changes > 0) this.emit({ type: 'save', detail: { collection, changes, at } });
@@ -110,6 +109,7 @@ export class EngineEventHub {
 
   reportError(error: CairnError, collection?: string): void {
     this.#lastError = error;
+    this.#failedAt = this.#storage.clock.now();
     this.emit({ type: 'error', detail: { collection, error } });
     this.sendStatus();
   }
@@ -134,6 +134,7 @@ export class EngineEventHub {
   #countTabs(): void {
     // The name of a client begins with that of its page.
     this.#tabs = new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size;
+    this.sendStatus();
   }
 
   /** Sends the status where it differs from the last. */

@@ -40,8 +40,7 @@ export class OpenCollections {
       unsaved += records.unsaved;
       since = Math.min(since, records.unsavedSince ?? since);
     }
-    const unsaved_since = since === Number.POSITIVE_INFINITY ? undefined : new Date(since);
-    return { unsaved, unsaved_since };
+    return { unsaved, unsaved_since: Number.isFinite(since) ? new Date(since) : undefined };
   }
 
   get #all(): Iterable<HostedCollection> {

@@ -46,6 +46,24 @@ describe.each([true, false])('a save that fails, caching %s', (caching) => {
     },
   );
 
+  test('is the last error until its changes are stored, whatever else is', async () => {
+    const driver = faultyDriver();
+    const test = openClient(driver);
+    const [notes, others] = ['notes', 'others'].map(
+      (name) => new test.client.Collection({ ...documents, name, caching }),
+    ) as [any, any];
+    await notes.insert({ _id: 'a' });
+    driver.inject({ call: 'write', when: 'before' });
+    await expect(notes.save()).rejects.toBe(outage);
+    await others.insert({ _id: 'b' });
+    await others.save();
+    expect(test.client.status).toMatchObject({ unsaved: 1, last_error: outage });
+    await test.clock.advance(1);
+    await notes.insert({ _id: 'c' });
+    await notes.save();
+    expect(test.client.status).toMatchObject({ unsaved: 0, last_error: undefined });
+  });
+
   test('keeps acknowledged changes readable and saves them later', async () => {
     const driver = faultyDriver();
     const test = openClient(driver);

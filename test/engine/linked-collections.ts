@@ -33,6 +33,7 @@ export class LinkedCollections {
     this.events = new EngineEventHub(
       { storageKind: 'memory', clock },
       () => this.collections.backlog,
+      () => [],
     );
     const environment = {
       ...({
