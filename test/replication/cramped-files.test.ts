@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
 import { StorageError } from '../../src/errors/errors.ts';
+import { Database } from '../../src/index.ts';
+import { SyncedFiles } from '../../src/replication/files/synced-files.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { changedDriver } from '../storage/pass-on.ts';
 import { closeDevices } from './device.ts';
@@ -83,3 +86,38 @@ test('parts of files that the disk had no room for are loaded again', async () =
   expect(await bytesOf(await c.sync.file('o', 'photo'))).toEqual(new Uint8Array(photo));
   await b.close().catch(() => undefined);
 });
+
+test('a round goes on for a document whose file is sent while others are pushed', async () => {
+  const db = new Database({ name: crypto.randomUUID(), storage: 'memory' });
+  const orders = new db.Collection<any>({ name: 'orders', type: 'DOCUMENT_BASED' });
+  await orders.insert({ _id: 'o', photo: new Blob([randomBytes(5000)]) });
+  const [sent, release] = held();
+  const remote = { received: () => sent };
+  const files = await SyncedFiles.open(
+    db,
+    orders,
+    { load: 'lazy', above: 4096, limit: 1e9 },
+    () => ({ files: (ask: (files: unknown) => unknown) => ask(remote) }) as never,
+    { progress: () => undefined, changed: () => undefined },
+  );
+  const send = () => files.send(systemClock, new AbortController().signal);
+  expect(files.verdict('o', await orders.get('o'))).toBe(false);
+  files.caughtUp();
+  const sending = send();
+  files.interrupt();
+  expect(await sending).toBe(true);
+  // A push leaves it out, and its file is there before the answer.
+  expect([...files.waiting()]).toEqual(['o']);
+  release();
+  await expect.poll(() => files.status.uploads).toBe(0);
+  expect([await send(), await send()]).toEqual([true, false]);
+  await db.close();
+});
+
+function held(): [Promise<void>, () => void] {
+  let release = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return [promise, release];
+}

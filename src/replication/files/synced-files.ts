@@ -58,6 +58,8 @@ export class SyncedFiles implements RoundFiles {
   /** Whether all that have changed were looked at: {@link LocalFiles.unsent} has others, too. */
   #isListed = false;
   #sending: Promise<void> | undefined;
+  /** Whether a document that the round skips waits no more. */
+  #hasSent = false;
   #interrupt: () => void = () => undefined;
   /** Why a file cannot be sent. */
   readonly #refused = new Map<string, string>();
@@ -104,6 +106,7 @@ export class SyncedFiles implements RoundFiles {
   }
 
   waiting(): Iterable<string> {
+    this.#hasSent = false;
     return this.#waiting.keys();
   }
 
@@ -137,10 +140,12 @@ export class SyncedFiles implements RoundFiles {
    * Sends files that documents wait for, beside rounds: resolves when all are sent, after a while,
    * or as soon as something else has changed.
    *
-   * @returns whether there was one.
+   * @returns whether there was one, or has been since the last push looked.
    */
   async send(clock: Clock, signal: AbortSignal): Promise<boolean> {
-    if (this.#waiting.size === 0) return false;
+    const hasSent = this.#hasSent;
+    this.#hasSent = false;
+    if (this.#waiting.size === 0) return hasSent;
     this.#sending ??= this.#sendAll(signal).finally(() => {
       this.#sending = undefined;
     });
@@ -154,6 +159,7 @@ export class SyncedFiles implements RoundFiles {
       await orAborted(Promise.race([this.#sending, pause]), signal);
     } finally {
       cancel?.();
+      this.#hasSent = false;
     }
     return true;
   }
@@ -179,6 +185,7 @@ export class SyncedFiles implements RoundFiles {
         if (this.#refused.has(refs[0].sha256)) break;
       }
       this.#waiting.delete(id);
+      this.#hasSent = true;
       this.#events.changed();
     }
   }
