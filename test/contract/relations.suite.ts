@@ -698,6 +698,25 @@ function aboutRelations(fixture: ClientFixture): void {
       expect(error).toMatchObject({ code: 'include_too_deep' });
     });
 
+    test('a sort by partners is refused, and one by the field of their ids is none', async () => {
+      const { jobs, visits } = all;
+      const byName = { sort: { 'customer.name': 1 } };
+      const refused = { code: 'sort_invalid', place: 'sort.customer.name' };
+      const calls = [
+        jobs.filter({}, including({ customer: true }, byName)),
+        jobs.find({}, including({ customer: true }, byName)),
+        jobs.live({}, including({ customer: true }, byName)).ready,
+      ];
+      for (const call of calls) expect(await rejection(call)).toMatchObject(refused);
+      const inner = { visits: { sort: { 'job.status': 1 }, include: { job: true } } };
+      expect(await rejection(jobs.filter({}, including(inner)))).toMatchObject({
+        code: 'sort_invalid',
+        place: 'include.visits.sort.job.status',
+      });
+      await jobs.filter({}, including({ customer: true }, { sort: { customer_id: 1 } }));
+      await visits.filter({}, including({ technician: true }, { sort: { technician: 1 } }));
+    });
+
     test('bad criteria and options of partners name their place', async () => {
       const { jobs } = all;
       for (const [include, code] of [

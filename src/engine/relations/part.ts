@@ -24,7 +24,7 @@ import { PipelineReading } from './foreign.ts';
 import { joinReader, ValueMap } from './join-values.ts';
 import { RelatedResult } from './live/live-relations.ts';
 import { ofOneInstant, RelatedReading } from './reading.ts';
-import { planOf, resolveCriteria } from './resolve-criteria.ts';
+import { planOf, refuseSortByPartners, resolveCriteria } from './resolve-criteria.ts';
 
 /** Documents and partners in a chunk; a document with more travels alone. */
 const MOST_IN_CHUNK = 4096;
@@ -55,6 +55,7 @@ function* execute(
   open: (scan: BegunScan) => Coroutine<ScanReply>,
 ): Coroutine<unknown> {
   const related = request.related as RelatedAsk;
+  refuseSortByPartners(related.include, (request as Partial<Selection>).sort);
   const reading = new RelatedReading(context, related);
   let isDelivering = false;
   try {

@@ -1,6 +1,11 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
-import type { RelatedCondition, RelationPlan } from '../../protocol/relation-protocol.ts';
+import { CriteriaError } from '../../errors/errors.ts';
+import type {
+  IncludeAsk,
+  RelatedCondition,
+  RelationPlan,
+} from '../../protocol/relation-protocol.ts';
 import type { Plan } from '../../query/plan/plan.ts';
 import { planQuery } from '../../query/plan/plan-query.ts';
 import { isFields } from '../../query/value/value-type.ts';
@@ -188,4 +193,30 @@ export function planOf(
     documents_examined: candidates.documents,
     ...(!hasIndex && { missing_index: to }),
   };
+}
+
+/**
+ * Refuses an order by what an include shows: the documents have no such field, so they would come
+ * unsorted. A relation that takes the place of the field with its ids is another matter.
+ *
+ * @throws {CriteriaError} `sort_invalid`
+ */
+export function refuseSortByPartners(
+  includes: readonly IncludeAsk[],
+  sort: object = {},
+  within = '',
+): void {
+  for (const { name, from, include, sort: inner } of includes) {
+    const isOf = (path: string) => `${path}.`.startsWith(`${name}.`);
+    const path = isOf(from) ? undefined : Object.keys(sort).find(isOf);
+    if (path !== undefined) {
+      const place = `${within}sort.${path}`;
+      throw new CriteriaError(
+        'sort_invalid',
+        `'${place}' is a path of the relation "${name}", and a sort takes fields of the documents themselves. Sort by partners in a pipeline: aggregate([{ $lookup: … }, { $sort: … }]).`,
+        { place },
+      );
+    }
+    refuseSortByPartners(include, inner, `${within}include.${name}.`);
+  }
 }

@@ -12,7 +12,7 @@ import type { LiveQueries } from '../../live/live-queries.ts';
 import type { LiveReader } from '../../live/live-reader.ts';
 import type { MaintainedResult } from '../../live/live-result.ts';
 import type { RecordStore } from '../../records/record-store.ts';
-import { partnersIn, resolveCriteria } from '../resolve-criteria.ts';
+import { partnersIn, refuseSortByPartners, resolveCriteria } from '../resolve-criteria.ts';
 import { LiveNode, type ShownDocument } from './live-node.ts';
 
 /** Most documents and partners in a part, and characters of the documents. */
@@ -52,6 +52,7 @@ export class RelatedResult implements MaintainedResult {
   constructor(context: CollectionContext, request: Request<'live'>, reader: LiveReader) {
     const spec = request.spec as Extract<LiveSpec, { kind: 'list' | 'count' }>;
     const { include, contexts = new Map() } = request.related as RelatedAsk;
+    refuseSortByPartners(include, spec.kind === 'list' ? spec.sort : undefined);
     this.#contexts = contexts as ReadonlyMap<number, CollectionContext>;
     this.#kind = spec.kind;
     this.#root = new LiveNode(
