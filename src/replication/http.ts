@@ -108,8 +108,10 @@ export class HttpRemote implements Remote<string> {
       const url = this.#fileUrl(sha256, { device, size, from });
       return this.#fetcher.fetch({ url, body, signal }, readFileAnswer);
     },
-    read: ({ sha256 }, from, { signal }) =>
-      this.#fetcher.fetchBytes({ url: this.#fileUrl(sha256, { from }), signal }, PART_BYTES),
+    read: ({ sha256 }, from, { signal, onBytes }) => {
+      const url = this.#fileUrl(sha256, { from });
+      return this.#fetcher.fetchBytes({ url, signal }, PART_BYTES, onBytes);
+    },
   };
 
   #fileUrl(sha256: string, query: Readonly<Record<string, string | number>>): string {

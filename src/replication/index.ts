@@ -22,6 +22,7 @@ export type { ReplicationState, ReplicationStatus } from './loop/replication-sta
 export type { MergeRules } from './merge-fields.ts';
 export type { FilePlaceholder, FileProgress, FileRef, FilesStatus } from './protocol/files.ts';
 export type {
+  FileAsk,
   LocalChange,
   PulledPage,
   PushResult,

@@ -71,14 +71,7 @@ test('parts of files that the disk had no room for are loaded again', async () =
   const b = device(office, 'eager');
   await b.settled();
   await expect.poll(() => office.count('GET')).toBeGreaterThan(1);
-  await expect
-    .poll(() =>
-      b.db.save().then(
-        () => '',
-        ({ code }) => code,
-      ),
-    )
-    .toBe('storage_full');
+  await expect.poll(() => b.sync.status.files?.error?.code).toBe('storage_full');
   disk.crash();
   disk.isFull = false;
   const c = device(office, 'lazy');

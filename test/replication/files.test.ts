@@ -6,15 +6,11 @@ import { Random } from '../setup/random.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
-import { bytesOf, hashOf, MEGABYTE, Office } from './office.ts';
+import { bytesOf, hashOf, MEGABYTE, Office, placeholder } from './office.ts';
 
 afterEach(async () => {
   await closeDevices();
   vi.restoreAllMocks();
-});
-
-const placeholder = (bytes: Uint8Array, type = '') => ({
-  $file: { sha256: hashOf(bytes), size: bytes.length, type },
 });
 
 test('Blobs and bytes travel apart from their document', async () => {

@@ -52,3 +52,7 @@ export class Office {
 
 export const bytesOf = async (blob: Blob | undefined) =>
   blob && new Uint8Array(await blob.arrayBuffer());
+
+export const placeholder = (bytes: Uint8Array, type = '') => ({
+  $file: { sha256: hashOf(bytes), size: bytes.length, type },
+});

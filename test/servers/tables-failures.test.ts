@@ -191,3 +191,55 @@ test('a server that crashes, and one that is restored from an older copy', async
   expect(rows[0].n).toBe((all.a as any).n);
   await store.close();
 });
+
+test('a standby answers pulls, and a promoted one goes on with the table', async () => {
+  const cluster = await startCluster();
+  closing.push(() => cluster.remove());
+  const poolAt = (folder: string) => {
+    const pool = connectionsTo(folder, 'public', 4);
+    closing.push(() => pool.end());
+    return pool;
+  };
+  const pool = poolAt(cluster.folder);
+  const primary = await jobsOver(queryOf(pool));
+  let remote = remoteOf(primary);
+  const device = new Device({
+    id: remote.id,
+    pull: (...ask) => remote.pull(...ask),
+    push: (...ask) => remote.push(...ask),
+  } as Remote<string>);
+  const jobs = device.orders as any;
+  await pool.query(`insert into jobs values ('a', 1), ('b', 1), ('gone', 1)`);
+  await device.settled();
+  const standby = await cluster.standby();
+  closing.push(() => standby.remove());
+  // Committed, and taken by nobody before the primary is gone.
+  await pool.query(`update jobs set n = 2 where id = 'a'; delete from jobs where id = 'gone'`);
+  const promoted = poolAt(standby.folder);
+  const rows = async () => (await promoted.query('select id, n, owner from jobs order by id')).rows;
+  await expect.poll(rows).toHaveLength(2);
+  await primary.close();
+  await cluster.stop();
+  const query = queryOf(promoted);
+  const store = tables(postgres(query, { poll: 50 }), query, {
+    ...{ tables: { jobs: { table: 'jobs', fields: FIELDS } }, poll: 50 },
+  });
+  remote = remoteOf(store);
+  // As of the last row that the primary has taken; changes wait.
+  await device.settled();
+  expect(await device.all()).toMatchObject({ a: { n: 1 }, b: { n: 1 }, gone: { n: 1 } });
+  await jobs.patch('b', { owner: 'device' });
+  await expect(device.sync.settled({ timeout: 500 })).rejects.toMatchObject({
+    code: 'settled_timeout',
+  });
+  standby.run('psql', '-d', 'postgres', '-c', 'select pg_promote()');
+  await promoted.query(`insert into jobs values ('c', 3)`);
+  device.sync.resume();
+  await device.settled();
+  await device.settled();
+  const all = await device.all();
+  expect(all).toMatchObject({ a: { n: 2 }, b: { n: 1, owner: 'device' }, c: { n: 3 } });
+  expect(Object.keys(all)).toHaveLength(3);
+  expect(await rows()).toMatchObject([{ n: 2 }, { n: 1, owner: 'device' }, { n: 3 }]);
+  await store.close();
+});

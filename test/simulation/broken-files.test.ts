@@ -41,6 +41,26 @@ test(
 );
 
 test(
+  'a file that is taken for stored, as its save has failed, is found out',
+  async () => {
+    const { keep } = LocalFiles.prototype;
+    vi.spyOn(LocalFiles.prototype, 'keep').mockImplementation(async function (
+      this: LocalFiles,
+      content,
+    ) {
+      const ref = await refOf(content);
+      await keep.call(this, content).catch(async (error) => {
+        if (!(await this.isWhole(ref))) throw error;
+        this.unsent.add(ref.sha256);
+      });
+      return ref;
+    });
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
   'a file that goes before a document of the server names it is found out',
   async () => {
     vi.spyOn(LocalFiles.prototype, 'limit').mockImplementation(async function (

@@ -1,12 +1,15 @@
-import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
+import { StorageError } from '../../src/errors/errors.ts';
+import type { StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
 import { SimStorage } from './sim-storage.ts';
 import type { Tab } from './tab.ts';
 import type { Owner, World } from './world.ts';
 
-/** Storage whose tabs end as they write. */
+/** Storage whose tabs end as they write, and that may have no room for files. */
 export class CrashingStorage extends SimStorage {
   /** How often. */
   crashes = 0;
+  /** Whether parts of files find no room. */
+  isFull = false;
   readonly #world: World;
 
   constructor(world: World) {
@@ -16,6 +19,7 @@ export class CrashingStorage extends SimStorage {
 
   heal(): void {
     this.crashes = 0;
+    this.isFull = false;
     this.weather.slowness = 3;
   }
 
@@ -28,13 +32,20 @@ export class CrashingStorage extends SimStorage {
         const storage = await driver.open(name, events);
         return {
           ...storage,
-          write: (operations, durability) => {
+          write: async (operations, durability) => {
+            const all = [...operations];
+            if (this.isFull && all.some(isFilePart))
+              throw new StorageError('storage_full', 'The simulation has no room left.');
             if (random.chance(this.crashes))
               this.#world.after(random.between(0, 5), owner, () => (owner as Tab).kill());
-            return storage.write(operations, durability);
+            return storage.write(all, durability);
           },
         };
       },
     };
   }
+}
+
+function isFilePart(operation: StorageOperation): boolean {
+  return operation.type === 'put' && operation.key[0] === 'orders file parts';
 }

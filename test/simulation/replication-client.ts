@@ -64,11 +64,12 @@ const ALLOWED = [
   'id_taken',
   'backup_unknown',
   'load_failed',
+  'storage_full',
 ];
 /** Codes with which settled() may reject. */
 const UNSETTLED = [
   ...['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'],
-  ...['key_unknown', 'seal_replayed'],
+  ...['key_unknown', 'seal_replayed', 'storage_full'],
 ];
 
 /** Groups of documents. */

@@ -130,6 +130,11 @@ export class ReplicationSimulation {
       for (let count = changes; count > 0; count--) atSomeTime(() => this.#attach());
       for (let count = random.below(4); count > 0; count--)
         atSomeTime(() => this.#files?.collect());
+      for (const storage of this.#storages)
+        for (let count = random.below(4); count > 0; count--)
+          atSomeTime(() => {
+            storage.isFull = !storage.isFull;
+          });
     }
     if (this.#keys)
       atSomeTime(() => {

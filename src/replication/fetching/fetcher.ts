@@ -49,14 +49,24 @@ export class Fetcher {
     return this.open(request, async (response) => read(await readJson(response, request)));
   }
 
-  /** Bytes, at most so many. @throws as {@link fetch}. */
-  fetchBytes(request: FetchRequest, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  /**
+   * Bytes, at most so many.
+   *
+   * @param onBytes Called as they come.
+   * @throws as {@link fetch}.
+   */
+  fetchBytes(
+    request: FetchRequest,
+    limit: number,
+    onBytes?: (bytes: number) => void,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     return this.open(request, async (response) => {
       const parts: Uint8Array[] = [];
       let length = 0;
       const isShort = await readParts(response, limit, (part) => {
         parts.push(part);
         length += part.length;
+        onBytes?.(part.length);
       });
       if (!isShort) throw new OversizedAnswer(request.url, limit);
       // Not longer: who gets a view gets a copy of all that is behind it.

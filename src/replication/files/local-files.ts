@@ -28,6 +28,9 @@ interface FilePart {
 /** A file that no document names is kept for so long: what was deleted may be put back. */
 const KEPT_MS = 86_400_000;
 
+/** Bytes that may wait for their save: behind a full disk they would fill the memory. */
+const MOST_UNSAVED = 4 * PART_BYTES;
+
 /** Files are looked at for their limit after so many. */
 const LOOK_AFTER = 100;
 
@@ -43,6 +46,7 @@ export class LocalFiles {
   /** Bytes below the limit, and how many files have come, since the files were looked at. */
   #room = -1;
   #unseen = 0;
+  #unsaved = 0;
   /** A secret of this device. */
   device = '';
 
@@ -64,7 +68,10 @@ export class LocalFiles {
     return this;
   }
 
-  /** Keeps content, which the server shall get. It is in storage when this resolves. */
+  /**
+   * Keeps content, which the server shall get. It is in storage when this resolves: what names it
+   * may be saved before it otherwise, and it is nowhere else.
+   */
   async keep(content: Blob): Promise<FileRef> {
     const { size, type } = content;
     const hash = sha256Hash.create();
@@ -75,18 +82,30 @@ export class LocalFiles {
     }
     const sha256 = bytesToHex(hash.digest());
     const ref = { sha256, size, type };
-    if ((await this.#files.get(sha256))?.isWhole) return ref;
-    for (let at = 0; at < size; at += PART_BYTES)
-      await this.keepPart(sha256, at, await bytesAt(content, at));
-    await this.#noteWhole(ref, false);
+    const known = await this.#files.get(sha256);
+    if (!known?.isWhole) {
+      for (let at = 0; at < size; at += PART_BYTES)
+        await this.keepPart(sha256, at, await bytesAt(content, at));
+      await this.#noteWhole(ref, false);
+    }
+    // Also of one that is here: the save of its note may have failed.
     await this.#files.save();
-    this.unsent.add(sha256);
+    if (!known?.isSent) this.unsent.add(sha256);
     return ref;
   }
 
+  /**
+   * Keeps the part of a file that begins at a byte, and frees the bytes.
+   *
+   * @throws {StorageError} `storage_full`, as soon as many parts are not saved.
+   */
   async keepPart(sha256: string, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    this.#unsaved += bytes.length;
     await this.#parts.upsert({ _id: partName(sha256, at), bytes });
     freeBytes(bytes);
+    if (this.#unsaved < MOST_UNSAVED) return;
+    await this.#parts.save();
+    this.#unsaved = 0;
   }
 
   /** The part of a file that begins at a byte; `undefined` if it is not here. */

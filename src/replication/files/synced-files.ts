@@ -1,6 +1,7 @@
 import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Clock } from '../../async/clock.ts';
+import type { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
@@ -20,8 +21,8 @@ import {
   withoutContent,
 } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
-import type { RemoteFiles } from '../protocol/remote.ts';
-import type { RemoteCalls } from '../rounds/remote-calls.ts';
+import type { FileAsk, RemoteFiles } from '../protocol/remote.ts';
+import { type RemoteCalls, STEP_BYTES } from '../rounds/remote-calls.ts';
 import { LocalFiles } from './local-files.ts';
 
 export interface FilesEvents {
@@ -39,6 +40,9 @@ const OF_FILE: ReadonlySet<string> = new Set([
 
 /** Files are sent for so long before a round looks for other changes. */
 const BESIDE_MS = 2000;
+
+/** A part that took less may be larger. */
+const QUICK_MS = 10_000;
 
 /** So often a file is sent again that the server says it does not have. */
 const MOST_SENDS = 3;
@@ -64,9 +68,10 @@ export class SyncedFiles implements RoundFiles {
   /** Why a file cannot be sent. */
   readonly #refused = new Map<string, string>();
   readonly #sends = new Map<string, number>();
+  /** Bytes that are sent at a time: halved where the network is too slow for them. */
+  #most = PART_BYTES;
   /** Files that the server has, and that no document of it may name yet. */
   readonly #sent = new Set<string>();
-  #isFetching = false;
   #hasLooked = false;
 
   private constructor(
@@ -146,7 +151,7 @@ export class SyncedFiles implements RoundFiles {
     const hasSent = this.#hasSent;
     this.#hasSent = false;
     if (this.#waiting.size === 0) return hasSent;
-    this.#sending ??= this.#sendAll(signal).finally(() => {
+    this.#sending ??= this.#sendAll(clock, signal).finally(() => {
       this.#sending = undefined;
     });
     this.#sending.catch(() => undefined);
@@ -169,7 +174,7 @@ export class SyncedFiles implements RoundFiles {
     this.#interrupt();
   }
 
-  async #sendAll(signal: AbortSignal): Promise<void> {
+  async #sendAll(clock: Clock, signal: AbortSignal): Promise<void> {
     const { above } = this.#settings;
     for (const id of this.#waiting.keys()) {
       let document: object | undefined = await this.#collection.get(id);
@@ -181,7 +186,7 @@ export class SyncedFiles implements RoundFiles {
       for (let refs = this.#unsentOf(refsIn(document)); refs[0]; refs = this.#unsentOf(refs)) {
         this.#waiting.set(id, refs.length);
         this.#events.changed();
-        await this.#send(refs[0], signal);
+        await this.#send(refs[0], clock, signal);
         if (this.#refused.has(refs[0].sha256)) break;
       }
       this.#waiting.delete(id);
@@ -219,23 +224,21 @@ export class SyncedFiles implements RoundFiles {
       this.#wanted.set(ref.sha256, ref);
   }
 
-  /** Loads the files that shall come by themselves, until all are here or the server is away. */
+  /**
+   * Loads the files that shall come by themselves, until all are here, the server is away, or the
+   * disk is full.
+   */
   async fetchWanted(): Promise<void> {
-    if (this.#settings.load !== 'eager' || this.#isFetching) return;
-    this.#isFetching = true;
-    try {
-      // A page may have ended before all were here.
-      if (!this.#hasLooked) for await (const document of this.#all()) this.#want([document]);
-      this.#hasLooked = true;
-      for (const ref of this.#wanted.values()) {
-        await this.#load(ref).catch((error: unknown) => {
-          if (!OF_FILE.has((error as ReplicationError).code)) throw error;
-        });
-        this.#wanted.delete(ref.sha256);
-        this.#events.changed();
-      }
-    } finally {
-      this.#isFetching = false;
+    if (this.#settings.load !== 'eager') return;
+    // A page may have ended before all were here.
+    if (!this.#hasLooked) for await (const document of this.#all()) this.#want([document]);
+    this.#hasLooked = true;
+    for (const ref of this.#wanted.values()) {
+      await this.#load(ref).catch((error: unknown) => {
+        if (!OF_FILE.has((error as ReplicationError).code)) throw error;
+      });
+      this.#wanted.delete(ref.sha256);
+      this.#events.changed();
     }
   }
 
@@ -252,28 +255,30 @@ export class SyncedFiles implements RoundFiles {
     return this.#local.content(ref);
   }
 
-  async #send(ref: FileRef, ended: AbortSignal): Promise<void> {
+  async #send(ref: FileRef, clock: Clock, ended: AbortSignal): Promise<void> {
     const { sha256, size } = ref;
     const { device } = this.#local;
-    const call = <T>(ask: (files: RemoteFiles, signal: AbortSignal) => Promise<T>) =>
-      this.#calls(ended).files(ask);
+    const call = <T>(make: (files: RemoteFiles, ask: FileAsk) => Promise<T>) =>
+      this.#calls(ended).files(make);
     try {
-      let at = await call((files, signal) => files.received(ref, device, { signal }));
+      let at = await call((files, ask) => files.received(ref, device, ask));
       // One that says that it has less each time would be asked for ever.
-      for (let steps = 2 * Math.ceil(size / PART_BYTES) + 2; at !== undefined; steps--) {
+      for (let steps = 2 * Math.ceil(size / STEP_BYTES) + 2; at !== undefined; steps--) {
         const from = Math.floor(at / PART_BYTES) * PART_BYTES;
         const part = (await this.#local.part(sha256, from)) ?? new Uint8Array();
         if (steps === 0 || (at >= size && size > 0)) throw damaged(ref, 'The server lost it.');
-        const rest = part.subarray(at - from);
-        const sentFrom = at;
-        at = await call((files, signal) => files.send(ref, device, sentFrom, rest, { signal }));
+        const rest = part.subarray(at - from, at - from + this.#most);
+        const [sentFrom, begun] = [at, clock.elapsed()];
+        at = await call((files, ask) => files.send(ref, device, sentFrom, rest, ask));
         freeBytes(part);
+        if (clock.elapsed() - begun < QUICK_MS) this.#most = Math.min(PART_BYTES, 2 * this.#most);
         this.#events.progress({ sha256, direction: 'up', bytes: at ?? size, size });
       }
       this.#sent.add(sha256);
       this.#events.changed();
     } catch (error) {
       const { code, message } = error as ReplicationError;
+      if (code === 'remote_timeout') this.#most = Math.max(STEP_BYTES, this.#most / 2);
       if (!OF_FILE.has(code)) throw error;
       this.#refused.set(sha256, message);
     }
@@ -283,10 +288,16 @@ export class SyncedFiles implements RoundFiles {
     const { sha256 } = ref;
     const loading =
       this.#loading.get(sha256) ??
-      this.#download(ref).finally(() => {
-        this.#loading.delete(sha256);
-        this.#events.changed();
-      });
+      this.#download(ref)
+        .catch(async (error: CairnError) => {
+          // What is of no use yet makes room for what the user writes.
+          if (error.code === 'storage_full') await this.#local.remove(ref);
+          throw error;
+        })
+        .finally(() => {
+          this.#loading.delete(sha256);
+          this.#events.changed();
+        });
     if (!this.#loading.has(sha256)) {
       this.#loading.set(sha256, loading);
       this.#events.changed();
@@ -320,7 +331,7 @@ export class SyncedFiles implements RoundFiles {
   }
 
   #read(ref: FileRef, from: number): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#calls().files((files, signal) => files.read(ref, from, { signal }));
+    return this.#calls().files((files, ask) => files.read(ref, from, ask));
   }
 }
 

@@ -83,7 +83,8 @@ export class CollectionSync {
     this.codec = stateCodec(access.settings.type);
     const { files, collection } = settings;
     if (files && collection)
-      this.#files = new LateFiles(access, settings, environment.clock, {
+      this.#files = new LateFiles(access, settings, environment, {
+        due: () => this.#loop.wake(),
         progress: (progress) => events.fileProgress(progress),
         changed: () => this.#show(),
       });
@@ -118,7 +119,7 @@ export class CollectionSync {
 
   get status(): ReplicationStatus {
     const status = shownStatus(this.#loop, this.#report, this.#stopped);
-    const files = this.#files?.now?.status;
+    const files = this.#files?.status;
     return files ? Object.freeze({ ...status, files }) : status;
   }
 
@@ -341,8 +342,8 @@ export class CollectionSync {
     }
     this.#checkpoint = from;
     this.#pulled = parts;
-    // Not part of the round: changes must not wait for them. What fails comes with the next one.
-    files?.fetchWanted().catch(() => undefined);
+    // Not part of the round: changes must not wait for them.
+    this.#files?.fetchWanted();
     // Then a round follows by itself.
     if (this.#push.isBehind) return;
     this.#answering = { opening, count: asked };

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../codec/kinds.ts';
+import type { CairnError } from '../../errors/errors.ts';
 
 /** A file that a document names. */
 export interface FileRef {
@@ -30,6 +31,11 @@ export interface FilesStatus {
   readonly uploads: number;
   /** Files that are being loaded, or wait for it. */
   readonly downloads: number;
+  /**
+   * Why files that come by themselves are not loaded for now, such as `storage_full`. Tried again
+   * later; left out once they are.
+   */
+  readonly error?: CairnError | undefined;
 }
 
 /** The option `files` with its defaults. */

@@ -102,32 +102,31 @@ interface RemoteFile {
   readonly size: number;
 }
 
+/** What goes with each call about a file. */
+export interface FileAsk {
+  readonly signal: AbortSignal;
+  /** To be called with the bytes of an answer as they come: a slow network has more time then. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
 /** The files of a server. `device` is a secret of this device: the server tells it nobody. */
 export interface RemoteFiles {
   /**
    * The bytes that the server has of a file that this device sends; `undefined`: it needs no more.
    */
-  received(
-    file: RemoteFile,
-    device: string,
-    ask: { readonly signal: AbortSignal },
-  ): Promise<number | undefined>;
+  received(file: RemoteFile, device: string, ask: FileAsk): Promise<number | undefined>;
 
-  /** Sends the bytes from one on; resolves as {@link RemoteFiles.received}. */
+  /** Sends the bytes from one on, some or all; resolves as {@link RemoteFiles.received}. */
   send(
     file: RemoteFile,
     device: string,
     from: number,
     bytes: Uint8Array<ArrayBuffer>,
-    ask: { readonly signal: AbortSignal },
+    ask: FileAsk,
   ): Promise<number | undefined>;
 
   /** The bytes from one on: 1 MiB, or what is left. */
-  read(
-    file: RemoteFile,
-    from: number,
-    ask: { readonly signal: AbortSignal },
-  ): Promise<Uint8Array<ArrayBuffer>>;
+  read(file: RemoteFile, from: number, ask: FileAsk): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /**

@@ -4,7 +4,9 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
+import { PART_BYTES } from '../protocol/http-fields.ts';
 import type {
+  FileAsk,
   LocalChange,
   PulledPage,
   PushResult,
@@ -16,6 +18,9 @@ import type {
 
 /** A call that takes longer has failed: networks lose answers without a sign. */
 const DEADLINE_MS = 60_000;
+
+/** The deadline begins anew with so many bytes of a file: slower networks are offline. */
+export const STEP_BYTES = PART_BYTES / 64;
 
 /** Longest version that is kept, in characters. */
 const MAX_VERSION = 1024;
@@ -62,24 +67,41 @@ export class RemoteCalls {
   }
 
   /** Runs a call about files, which the remote must have. */
-  files<T>(call: (files: RemoteFiles, signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#inTime((signal) => call(this.#remote.files as RemoteFiles, signal));
+  files<T>(call: (files: RemoteFiles, ask: FileAsk) => Promise<T>): Promise<T> {
+    return this.#inTime((signal, renew) => {
+      let count = 0;
+      const onBytes = (bytes: number) => {
+        count += bytes;
+        if (count < STEP_BYTES) return;
+        count = 0;
+        renew();
+      };
+      return call(this.#remote.files as RemoteFiles, { signal, onBytes });
+    });
   }
 
   /** Runs a call of the remote, which may ignore its signal. */
-  async #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #inTime<T>(call: (signal: AbortSignal, renew: () => void) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const { signal } = controller;
     const abort = () => controller.abort(this.#ended.reason);
-    const cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(lateAnswer()), true);
+    let cancel: (() => void) | undefined;
+    let isOver = false;
+    const renew = () => {
+      cancel?.();
+      if (!isOver)
+        cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(lateAnswer()), true);
+    };
+    renew();
     if (this.#ended.aborted) abort();
     this.#ended.addEventListener('abort', abort);
     try {
-      return await orAborted(call(signal), signal);
+      return await orAborted(call(signal, renew), signal);
     } catch (cause) {
       throw this.#ended.aborted ? cause : failureOf(cause);
     } finally {
-      cancel();
+      isOver = true;
+      cancel?.();
       this.#ended.removeEventListener('abort', abort);
     }
   }

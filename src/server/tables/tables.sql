@@ -110,7 +110,9 @@ declare
   whole boolean;
   rows json;
 begin
-  if not exists (select from cairn_noted n where n.collection = cairn_take.collection) then return false; end if;
+  -- A standby has what its primary has taken, until it is promoted.
+  if current_setting('transaction_read_only') = 'on'
+    or not exists (select from cairn_noted n where n.collection = cairn_take.collection) then return false; end if;
   select t.suffix into suffix from cairn_tables t where t.collection = cairn_take.collection;
   insert into cairn_collections values (cairn_take.collection, 0) on conflict do nothing;
   perform from cairn_collections c where c.collection = cairn_take.collection for update;
