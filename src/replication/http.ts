@@ -54,6 +54,9 @@ export class HttpRemote implements Remote<string> {
   /** The name of the collection. */
   readonly name: string;
   #stream: EventStream | undefined;
+  /** Pushes so far, and how many were answered before a collection or scope was pulled to its end. */
+  #pushes = 0;
+  readonly #seen = new Map<object, number>();
   /** What names the collection, or one of its scopes, to the stream. */
   readonly #heard = new Map<string | undefined, object>();
   #abilities: AbilitiesAnswer | undefined;
@@ -83,13 +86,18 @@ export class HttpRemote implements Remote<string> {
 
   async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
     const { limit, signal, scope } = ask;
-    const brought =
-      after === undefined ? undefined : this.#stream?.take(this.#nameOf(scope), after);
-    if (brought && this.#takesPages) return brought;
+    const [name, pushes] = [this.#nameOf(scope), this.#pushes];
+    const brought = after === undefined ? undefined : this.#stream?.take(name, after);
+    // An event may be older than a push since: the document would go back to what it was.
+    const isNewer = (this.#seen.get(name) ?? 0) === pushes;
+    if (brought && isNewer && this.#takesPages) return brought;
     try {
-      return await this.#call('pull', { after: after ?? null, limit, scope }, signal, (body) =>
-        readPullAnswer(body, limit, scope !== undefined),
+      const body = { after: after ?? null, limit, scope };
+      const page = await this.#call('pull', body, signal, (answer) =>
+        readPullAnswer(answer, limit, scope !== undefined),
       );
+      if (!page.more) this.#seen.set(name, pushes);
+      return page;
     } catch (error) {
       if (error instanceof OversizedAnswer && limit > 1)
         return this.pull(after, { ...ask, limit: Math.ceil(limit / 2) });
@@ -129,7 +137,9 @@ export class HttpRemote implements Remote<string> {
         batch,
         (rows) => this.#push(rows, signal),
         () => [{ rejected: { reason: "The server's document is too large." } }],
-      );
+      ).finally(() => {
+        this.#pushes++;
+      });
       for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
     }
     return results;

@@ -90,3 +90,32 @@ test('criteria that have changed count from the next change on', async () => {
   await office.write('x', { project: 'q' });
   await expect.poll(() => idsOf(device)).toEqual([]);
 });
+
+test('an event that is older than a push since is not taken', async () => {
+  const store = memory();
+  const office = new Office(store);
+  const remote = office.connect();
+  const { signal } = new AbortController();
+  const ask = { limit: 100, signal };
+  await office.write('a', { n: 1 });
+  const { checkpoint } = await remote.pull(undefined, ask);
+  const rings = (remote.watch as NonNullable<typeof remote.watch>)(checkpoint, { signal });
+  const rung = rings[Symbol.asyncIterator]().next();
+  await expect.poll(() => called(office, 'stream')).toBe(1);
+  await office.write('a', { n: 2 });
+  await rung;
+  // As after a conflict, which has told the newer version.
+  const [row] = await store.read('jobs', ['a']);
+  const change = { id: 'a', base: row?.version, key: 'd.1', document: { _id: 'a', n: 3 } };
+  const made = await remote.push([change], { signal });
+  const { changes, checkpoint: next } = await remote.pull(checkpoint, ask);
+  expect(changes).toMatchObject([{ ...made[0], document: { n: 3 } }]);
+  // Later ones are.
+  const again = (remote.watch as NonNullable<typeof remote.watch>)(next, { signal });
+  const ringing = again[Symbol.asyncIterator]().next();
+  await office.write('b', {});
+  await ringing;
+  office.requests.length = 0;
+  expect((await remote.pull(next, ask)).changes).toMatchObject([{ id: 'b' }]);
+  expect(office.requests).toEqual([]);
+});
