@@ -54,7 +54,7 @@ export class HttpRemote implements Remote<string> {
   /** The name of the collection. */
   readonly name: string;
   #stream: EventStream | undefined;
-  /** Pushes so far, and how many were answered before a collection or scope was pulled to its end. */
+  /** Pushes so far, and how many were answered before a collection or scope was pulled last. */
   #pushes = 0;
   readonly #seen = new Map<object, number>();
   /** What names the collection, or one of its scopes, to the stream. */
