@@ -1,6 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OptionError, type StorageError } from '../errors/errors.ts';
 import { databaseDestroyed } from '../storage/drivers/database-id.ts';
@@ -145,7 +155,7 @@ type FolderState = 'new' | 'whole' | 'incomplete';
 async function openDatabaseFiles(path: string, name: string): Promise<LevelDatabase> {
   try {
     await loadLevel();
-    await mkdir(path, { recursive: true });
+    await makeFolder(path);
     // LevelDB knows its locks in this process by path: a link would open the folder twice.
     const folder = await realpath(path);
     const state = await checkFolder(folder);
@@ -156,6 +166,30 @@ async function openDatabaseFiles(path: string, name: string): Promise<LevelDatab
   } catch (error) {
     throw filesErrorOf(error, 'opening', path);
   }
+}
+
+/**
+ * Makes a folder and those above it. The option `recursive` of Node never ends where a file system
+ * answers ENOENT below a folder that exists, such as /proc.
+ */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (await isFolder(path)) return;
+    const parent = dirname(path);
+    const { code } = error as { code?: string };
+    if (code !== 'ENOENT' || parent === path || (await isFolder(parent))) throw error;
+    await makeFolder(parent);
+    await makeFolder(path);
+  }
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Whether a folder has a database; one that cannot be opened rejects as its opening would. */

@@ -91,6 +91,14 @@ describe('a directory that cannot be used', () => {
     expect(readFileSync(file, 'utf8')).toBe('text');
   });
 
+  // Node's own recursive mkdir never ends there.
+  test('is in a file system without new folders, at any depth: directory_unusable', async () => {
+    for (const directory of ['/proc/shop', '/proc/shop/a/b']) {
+      const { things } = openThings(directory);
+      expect((await rejection(things.count())).code).toBe('directory_unusable');
+    }
+  });
+
   test('has another file where the database would be: directory_unusable', async () => {
     const directory = makeFolder('taken');
     writeFileSync(join(directory, 'shop'), 'text');
