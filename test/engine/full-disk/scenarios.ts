@@ -391,8 +391,12 @@ export const SCENARIOS: readonly Scenario[] = [
         [copy, 'mine', PHOTO],
         [sync, 'theirs', PHOTO.subarray(0, 9000)],
       ] as const) {
-        const photo = (await one.file(id, 'photo')) as Blob;
-        expect(Buffer.from(await photo.arrayBuffer()).equals(bytes)).toBe(true);
+        // A device settles without what it has not heard of yet.
+        const isWhole = async () => {
+          const photo = (await one.file(id, 'photo')) as Blob | undefined;
+          return photo !== undefined && Buffer.from(await photo.arrayBuffer()).equals(bytes);
+        };
+        await expect.poll(isWhole, { timeout: 60_000 }).toBe(true);
       }
       site.contents = { mine: 1, theirs: 2 };
     },
