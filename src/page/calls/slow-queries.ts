@@ -25,11 +25,13 @@ export function watchSlowQueries(
     const isExplained = waiting < MOST_WAITING;
     waiting++;
     before = before.then(async () => {
-      const [params] = call.args;
-      const options = call.args[place];
-      const explained = isExplained ? await explain(inspection, call, params, options) : undefined;
+      const explained = isExplained ? await explain(inspection, call, place) : undefined;
       waiting--;
-      emit(slowQuery(call, params, options as object | undefined, explained));
+      const { collection, method, at, duration_ms, args } = call;
+      const asked = { params: args[0], options: args[place] as object | undefined };
+      const { plan, keys_examined, documents_examined, returned, engine_ms } = explained ?? {};
+      const cost = { plan, keys_examined, documents_examined, returned, engine_ms };
+      emit({ collection, method, at, duration_ms, ...asked, ...cost });
     });
   });
 }
@@ -50,26 +52,18 @@ function isQuery({ handles }: Inspection, { collection, args }: ObservedCall): b
 
 async function explain(
   { handles }: Inspection,
-  { collection, method }: ObservedCall,
-  params: unknown = {},
-  options: unknown = {},
-): Promise<Explained | undefined> {
+  { collection, method, args }: ObservedCall,
+  place: number,
+): Promise<Partial<Explained> | undefined> {
   const handle = handles.findLast(({ settings }) => settings.name === collection)?.handle;
-  const { throttle, signal, upsert, array_filters, ...given } = options as Record<string, unknown>;
+  const { throttle, signal, upsert, array_filters, ...given } = (args[place] ?? {}) as Record<
+    string,
+    unknown
+  >;
   // What the method itself adds.
   const asked = /find|has|One/.test(method) ? { ...given, limit: 1 } : given;
   // Dropped or closed since: the event has no plan.
   return handle?.channel
-    .run((sender) => (handle.calls as DocumentCalls<object>).explain(sender, params, asked))
+    .run((sender) => (handle.calls as DocumentCalls<object>).explain(sender, args[0] ?? {}, asked))
     .catch(() => undefined);
-}
-
-function slowQuery(
-  { collection, method, at, duration_ms }: ObservedCall,
-  params: unknown,
-  options: object | undefined,
-  { plan, keys_examined, documents_examined, returned, engine_ms }: Partial<Explained> = {},
-): SlowQuery {
-  const call = { collection, method, params, options, at, duration_ms };
-  return { ...call, plan, keys_examined, documents_examined, returned, engine_ms };
 }

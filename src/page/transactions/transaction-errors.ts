@@ -56,7 +56,7 @@ export function notAwaited({ collection, method, first }: TransactionCall): Tran
 export function conflictInside(collections: ReadonlySet<string>): TransactionError {
   const message =
     `A call of ${named(collections)} itself, or another transaction, inside of the function changed what it had read; ` +
-    'nothing of the transaction was changed. Use tx for every call.';
+    'nothing was changed. Use tx for every call.';
   return new TransactionError('transaction_conflict', message, { place: placeOf(collections) });
 }
 
