@@ -1,5 +1,5 @@
 import type { AnyDocument } from '../api/document-types.ts';
-import { isPlainObject, tagOf } from '../codec/kinds.ts';
+import { isPlainObject, nameOf } from '../codec/kinds.ts';
 import { sameValue } from '../codec/same-value.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
 import type { KeyValueCollection } from '../page/collections/key-value-collection.ts';
@@ -143,15 +143,10 @@ function own(fields: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : ABSENT;
 }
 
-/** Whether two values are deeply equal, in any order of keys, Blobs by their bytes. */
+/** Whether two values are deeply equal, in any order of keys; see {@link isSameOfPlatform}. */
 export async function isSame(a: unknown, b: unknown): Promise<boolean> {
   if (sameValue(a, b)) return true;
-  if (isBlob(a) && isBlob(b))
-    return (
-      a.size === b.size &&
-      a.type === b.type &&
-      sameValue(await a.arrayBuffer(), await b.arrayBuffer())
-    );
+  if (isOpaque(a) && isOpaque(b)) return isSameOfPlatform(a, b);
   const isList = Array.isArray(a) && Array.isArray(b) && a.length === b.length;
   if (!isList && !(isPlainObject(a) && isPlainObject(b))) return false;
   const [left, right] = [a, b] as [Record<string, unknown>, Record<string, unknown>];
@@ -162,7 +157,48 @@ export async function isSame(a: unknown, b: unknown): Promise<boolean> {
   return true;
 }
 
-function isBlob(value: unknown): value is Blob {
-  const tag = typeof value === 'object' && value !== null ? tagOf(value) : undefined;
-  return tag === 'Blob' || tag === 'File';
+type Opaque = Blob | CryptoKey | FileSystemHandle;
+
+const OPAQUE = /^(?:Blob|File|CryptoKey|FileSystem(?:File|Directory)Handle)$/;
+
+function isOpaque(value: unknown): value is Opaque {
+  return typeof value === 'object' && value !== null && OPAQUE.test(nameOf(value));
+}
+
+/** Blobs by their bytes, handles by what they stand for, keys by what they are or make. */
+async function isSameOfPlatform(a: Opaque, b: Opaque): Promise<boolean> {
+  if (nameOf(a) !== nameOf(b)) return false;
+  if ('size' in a && 'size' in b)
+    return (
+      a.size === b.size &&
+      a.type === b.type &&
+      sameValue(await a.arrayBuffer(), await b.arrayBuffer())
+    );
+  if ('kind' in a && 'kind' in b) return a.isSameEntry(b);
+  const [left, right] = await Promise.all([traceOf(a as CryptoKey), traceOf(b as CryptoKey)]);
+  return left !== undefined && sameValue(left, right);
+}
+
+/**
+ * What tells a key from others of its kind: its content, or what it makes of nothing. `undefined`
+ * for one that neither leaves the browser nor makes the same twice.
+ */
+async function traceOf(key: CryptoKey): Promise<unknown> {
+  const { type, extractable, algorithm, usages } = key;
+  const { subtle } = crypto;
+  const { name } = algorithm;
+  const facts = { type, extractable, usages: [...usages].sort(), algorithm: { ...algorithm } };
+  const nothing = new Uint8Array(16);
+  try {
+    if (extractable) return { facts, content: await subtle.exportKey('jwk', key) };
+    if (usages.includes('encrypt') && name.startsWith('AES')) {
+      const how = { name, iv: nothing, counter: nothing, length: 64 };
+      return { facts, made: await subtle.encrypt(how, key, nothing) };
+    }
+    if (usages.includes('sign') && !/^(?:ECDSA|RSA-PSS)$/.test(name))
+      return { facts, made: await subtle.sign(name, key, nothing) };
+  } catch {
+    // This browser does not know the algorithm.
+  }
+  return undefined;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect, migrateStorage } from '../../src/index.ts';
+import { undo } from '../../src/undo/index.ts';
 import { hasFiles } from './opfs/has-files.ts';
 
 let names = 0;
@@ -60,8 +61,18 @@ test('a handle of a file comes back, and reads it', async () => {
   const again = new second.Collection<{ handle: FileSystemFileHandle }>({ ...SETTINGS });
   const file = await (await again.get(_id))?.handle.getFile();
   expect(await file?.text()).toBe('hello');
+
+  // A handle is the same as another of its file.
+  const history = undo(second, { collections: [again] });
+  const other = await root.getFileHandle('other handle.txt', { create: true });
+  await again.insert({ _id: 'b', handle });
+  await again.patch('b', { handle: other });
+  await history.undo();
+  expect((await again.get('b'))?.handle.name).toBe('kept handle.txt');
+  expect(await history.undo()).toEqual({ label: undefined, changed: 1, skipped: [] });
   await second.destroy();
   await root.removeEntry('kept handle.txt');
+  await root.removeEntry('other handle.txt');
 });
 
 test('files take no key: an insert is refused, and a database that has one does not move', async () => {

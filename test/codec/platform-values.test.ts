@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { encrypted } from '../../src/encryption/encrypted.ts';
 import { connect, Database } from '../../src/index.ts';
 import { files } from '../../src/node/files.ts';
@@ -131,13 +131,60 @@ test('an imitation of a key is refused', async () => {
   await expect(devices.insert({ imitation })).rejects.toMatchObject({ code: 'value_unsupported' });
 });
 
-test('undo gives back the fields beside a key', async () => {
-  const db = new Database({ name: newName(), storage: 'memory' });
-  onTestFinished(() => db.close());
-  const devices = new db.Collection<Device>({ ...SETTINGS });
-  const history = undo(db, { collections: [devices] });
-  await devices.insert({ _id: 'a', key: await newKey(), label: 'phone' });
-  await devices.patch('a', { label: 'pad' });
-  expect(await history.undo()).toMatchObject({ changed: 1 });
-  expect((await devices.get('a'))?.label).toBe('phone');
+describe('undo', () => {
+  const kinds: [string, () => Promise<CryptoKey>][] = [
+    ['AES-GCM', newKey],
+    [
+      'AES-GCM that may leave the browser',
+      () => crypto.subtle.generateKey({ name: 'AES-GCM', length: 128 }, true, ['decrypt']),
+    ],
+    [
+      'HMAC',
+      () => crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']),
+    ],
+    [
+      'Ed25519',
+      async () => {
+        const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
+        return (pair as CryptoKeyPair).privateKey;
+      },
+    ],
+  ];
+
+  async function recorded() {
+    const db = connect({ name: newName(), worker: new MessageWorker().asWorker });
+    onTestFinished(() => db.close());
+    const devices = new db.Collection<Device>({ ...SETTINGS });
+    const theirs = new db.Collection<Device>({ ...SETTINGS });
+    return { devices, theirs, history: undo(db, { collections: [devices] }) };
+  }
+
+  test.each(kinds)('tells keys of %s apart', async (_, create) => {
+    const { devices, theirs, history } = await recorded();
+    await devices.insert({ _id: 'a', key: await create(), label: 'phone' });
+    await devices.patch('a', { label: 'pad' });
+    await devices.patch('a', { key: await create() });
+    const inserted = { label: undefined, changed: 1, skipped: [] };
+    expect(await history.undo()).toEqual(inserted);
+    expect(await history.undo()).toEqual(inserted);
+    expect((await devices.get('a'))?.label).toBe('phone');
+    expect(await history.undo()).toEqual(inserted);
+    expect(await devices.count()).toBe(0);
+
+    await devices.insert({ _id: 'b', key: await create() });
+    await theirs.patch('b', { key: await create() });
+    const skipped = [{ collection: 'devices', id: 'b', reason: 'changed' }];
+    expect(await history.undo()).toMatchObject({ changed: 0, skipped });
+    expect(await devices.count()).toBe(1);
+  });
+
+  test('leaves a key that makes nothing twice, and gives back the fields beside it', async () => {
+    const { devices, history } = await recorded();
+    const curve = { name: 'ECDSA', namedCurve: 'P-256' };
+    const { privateKey: key } = await crypto.subtle.generateKey(curve, false, ['sign', 'verify']);
+    await devices.insert({ _id: 'a', key, label: 'phone' });
+    await devices.patch('a', { label: 'pad' });
+    expect(await history.undo()).toMatchObject({ changed: 1, skipped: [{ path: 'key' }] });
+    expect((await devices.get('a'))?.label).toBe('phone');
+  });
 });
