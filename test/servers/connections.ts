@@ -7,8 +7,10 @@ import {
 } from '../../src/server/index.ts';
 
 /**
- * Connections to a cluster, by the socket in its folder, in a schema. @param settings Such as
- * `-c work_mem=1MB`.
+ * Connections to a cluster, by the socket in its folder, in a schema. They bear its name, as files
+ * of tests share a cluster.
+ *
+ * @param settings Such as `-c work_mem=1MB`.
  */
 export function connectionsTo(
   folder: string,
@@ -18,7 +20,10 @@ export function connectionsTo(
   settings: readonly string[] = [],
 ): pg.Pool {
   const options = [`-c search_path=${schema}`, ...settings].join(' ');
-  const pool = new pg.Pool({ host: folder, user: 'cairn', database, max, options });
+  const pool = new pg.Pool({
+    ...{ host: folder, user: 'cairn', database, max, options },
+    application_name: schema,
+  });
   pool.on('error', () => undefined); // of idle connections, when a test crashes the server
   return pool;
 }
@@ -26,10 +31,13 @@ export function connectionsTo(
 export const storeOn = (pool: pg.Pool, options?: PostgresOptions): PostgresStore =>
   postgres((text, values) => pool.query(text, values), options);
 
-/** LISTEN on a connection of its own. */
-export function listenTo(folder: string): Listen {
+/** LISTEN on a connection of its own, with a name. */
+export function listenTo(folder: string, application_name?: string): Listen {
   return async (channel, onNotify, onLost) => {
-    const client = new pg.Client({ host: folder, user: 'cairn', database: 'postgres' });
+    const client = new pg.Client({
+      ...{ host: folder, user: 'cairn', database: 'postgres' },
+      application_name,
+    });
     client.on('notification', ({ payload }) => onNotify(payload));
     client.on('error', onLost);
     await client.connect();

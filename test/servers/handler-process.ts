@@ -7,7 +7,7 @@ import { createHandler, nodeListener } from '../../src/server/index.ts';
 import { connectionsTo, listenTo, storeOn } from './connections.ts';
 
 const [folder = '', schema = ''] = process.argv.slice(2);
-const store = storeOn(connectionsTo(folder, schema), { listen: listenTo(folder) });
+const store = storeOn(connectionsTo(folder, schema), { listen: listenTo(folder, schema) });
 const handler = createHandler({ store, authorize: () => true });
 const server = createServer(nodeListener(handler)).listen(0, '127.0.0.1', () => {
   console.log((server.address() as AddressInfo).port);

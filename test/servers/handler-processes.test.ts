@@ -64,15 +64,15 @@ test('a change by one process wakes those that wait at the others', async () => 
 
 test('a lost connection of LISTEN wakes those that wait, and they hear of the next change', async () => {
   const { checkpoint: after } = await call(0, 'orders/pull', {});
+  const own = "query = 'listen cairn' and application_name = $1";
   const listeners = async () => {
-    const text = "select pid from pg_stat_activity where query = 'listen cairn'";
-    return (await opened.pool.query(text)).rows.map(({ pid }) => pid as number);
+    const text = `select pid from pg_stat_activity where ${own}`;
+    return (await opened.pool.query(text, [opened.schema])).rows.map(({ pid }) => pid as number);
   };
   const waiting = [0, 1].map((server) => call(server, 'orders/watch', { after }));
   await expect.poll(async () => (await listeners()).length).toBeGreaterThanOrEqual(2);
-  await opened.pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen cairn'",
-  );
+  const kill = `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`;
+  await opened.pool.query(kill, [opened.schema]);
   expect(await Promise.all(waiting)).toEqual([{ changed: true }, { changed: true }]);
   const again = [0, 1].map((server) => call(server, 'orders/watch', { after }));
   await opened.store.push('orders', [row('b', 1)]);

@@ -113,8 +113,8 @@ test('connections that are killed at any moment: the table and the devices end e
   const killing = (async () => {
     for (let time = 0; time < 25 && !isOver; time++) {
       await other.query(`select pg_terminate_backend(pid) from pg_stat_activity
-        where pid <> pg_backend_pid() and query like '%cairn%' and state = 'active'
-          and query not like '%pg_stat_activity%'`);
+        where application_name = '${schema}' and pid <> pg_backend_pid()
+          and query like '%cairn%' and state = 'active' and query not like '%pg_stat_activity%'`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
