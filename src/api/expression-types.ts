@@ -1,3 +1,4 @@
+import type { DatePartName } from '../query/expression-types.ts';
 import type { Opaque } from '../query/path/path-types.ts';
 
 type Arithmetic =
@@ -17,21 +18,6 @@ type Arithmetic =
   | '$ln'
   | '$log'
   | '$log10';
-
-type DatePart =
-  | '$year'
-  | '$month'
-  | '$dayOfMonth'
-  | '$hour'
-  | '$minute'
-  | '$second'
-  | '$millisecond'
-  | '$dayOfWeek'
-  | '$dayOfYear'
-  | '$week'
-  | '$isoDayOfWeek'
-  | '$isoWeek'
-  | '$isoWeekYear';
 
 type Counts =
   | '$strLenCP'
@@ -102,7 +88,7 @@ type Computed<D, O, A> = A extends { readonly onNull: unknown } | { readonly onE
     ? Exclude<Operand<D, A>, null | undefined> extends number
       ? number | NullOf<Operand<D, A>>
       : unknown
-    : O extends DatePart | Counts
+    : O extends DatePartName | Counts
       ? number | NullOf<Operand<D, A>>
       : O extends Texts
         ? string | NullOf<Operand<D, A>>

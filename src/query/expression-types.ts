@@ -65,7 +65,8 @@ interface RegexArguments {
   readonly options?: string;
 }
 
-type DatePartName =
+/** The operators that read a part of a date. */
+export type DatePartName =
   | '$year'
   | '$month'
   | '$dayOfMonth'
