@@ -43,6 +43,13 @@ const queryOf =
   (text, values) =>
     pool.query(text, values);
 
+/** Connections to a cluster of the test's own. */
+function poolAt(folder: string): Pool {
+  const pool = connectionsTo(folder, 'public', 4);
+  closing.push(() => pool.end());
+  return pool;
+}
+
 describe('the suite for remotes', () => {
   let names = 0;
   let glite: Promise<PGlite> | undefined;
@@ -141,11 +148,6 @@ test('connections that are killed at any moment: the table and the devices end e
 test('a server that crashes, and one that is restored from an older copy', async () => {
   const cluster = await startCluster();
   closing.push(() => cluster.remove());
-  const poolAt = (folder: string) => {
-    const pool = connectionsTo(folder, 'public', 4);
-    closing.push(() => pool.end());
-    return pool;
-  };
   const pool = poolAt(cluster.folder);
   let store = await jobsOver(queryOf(pool));
   let remote = remoteOf(store);
@@ -195,11 +197,6 @@ test('a server that crashes, and one that is restored from an older copy', async
 test('a standby answers pulls, and a promoted one goes on with the table', async () => {
   const cluster = await startCluster();
   closing.push(() => cluster.remove());
-  const poolAt = (folder: string) => {
-    const pool = connectionsTo(folder, 'public', 4);
-    closing.push(() => pool.end());
-    return pool;
-  };
   const pool = poolAt(cluster.folder);
   const primary = await jobsOver(queryOf(pool));
   let remote = remoteOf(primary);
