@@ -156,6 +156,95 @@ test('a draft, however old, changes what its user has changed, and shows what bo
     { numRuns: 500 },
   ));
 
+/** A form that saves by itself, over a connection whose parts come when they come. */
+class SlowForm {
+  #result = { data: { _id: '1', title: 'a', price: 'a' } as object, status: 'ready' };
+  /** What the engine has, and the live document does not show yet. */
+  #stored = this.#result.data;
+  /** Changes that the engine has not got, and replies that the page has not got. */
+  readonly #asked: (() => void)[] = [];
+  readonly #replies: (() => void)[] = [];
+  readonly #wanted: Record<string, unknown> = {};
+  readonly #saves: Promise<unknown>[] = [];
+  readonly #source = draftOf<Form, never>(
+    { key: '1', subscribe: () => () => undefined, view: () => this.#result as never },
+    (fields) =>
+      new Promise((resolve) => {
+        this.#asked.push(() => {
+          this.#stored = { ...this.#stored, ...fields };
+          this.#replies.push(() => resolve(this.#stored as never));
+        });
+      }),
+  );
+
+  set(given: Partial<Form>): void {
+    this.#source.view().set(given);
+    Object.assign(this.#wanted, given);
+  }
+
+  save = () => void this.#saves.push(this.#source.view().save());
+  change = () => this.#asked.shift()?.();
+  /** Behind the news of live queries, as an engine answers. */
+  reply = () => {
+    this.show();
+    this.#replies.shift()?.();
+  };
+  show = () => {
+    if (this.#stored !== this.#result.data) this.#result = { ...this.#result, data: this.#stored };
+  };
+
+  /** Lets all arrive. @returns what was stored, and what was typed. */
+  async end() {
+    this.save();
+    while (this.#asked.length + this.#replies.length > 0) {
+      this.change();
+      this.reply();
+    }
+    await Promise.all(this.#saves);
+    this.show();
+    const { is_dirty, draft, conflicts } = this.#source.view();
+    const wanted = { _id: '1', title: 'a', price: 'a', ...this.#wanted };
+    return { stored: this.#stored, draft: { ...draft }, is_dirty, conflicts, wanted };
+  }
+}
+
+const slowStep: fc.Arbitrary<[string, (form: SlowForm) => void]> = fc.oneof(
+  fc
+    .record({ title: value, price: value }, { requiredKeys: [] })
+    .map((given): [string, (form: SlowForm) => void] => [
+      `set(${JSON.stringify(given)})`,
+      (form) => form.set(given),
+    ]),
+  ...(['save', 'change', 'reply', 'show'] as const).map((step) =>
+    fc.constant<[string, (form: SlowForm) => void]>([step, (form) => void form[step]()]),
+  ),
+);
+
+test('what is typed last is stored, also if it is what the document had before a save', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(slowStep, { maxLength: 15 }), async (steps) => {
+      const form = new SlowForm();
+      for (const [, step] of steps) {
+        step(form);
+        // A reply goes on in microtasks.
+        for (let turn = 0; turn < 5; turn++) await undefined;
+      }
+      const { wanted, ...found } = await form.end();
+      expect(JSON.parse(JSON.stringify(found))).toEqual({
+        ...{ stored: wanted, draft: wanted, is_dirty: false, conflicts: [] },
+      });
+    }),
+    { numRuns: 500 },
+  ));
+
+test('a box that is ticked and cleared while it is saved is cleared', async () => {
+  const form = new SlowForm();
+  form.set({ title: 'b' });
+  form.save();
+  form.set({ title: 'a' });
+  expect(await form.end()).toMatchObject({ stored: { title: 'a' }, is_dirty: false });
+});
+
 test('a draft can be stored like any object', async () => {
   const db = new Database({ name: 'a draft', storage: 'memory' });
   const forms = new db.Collection<Form>({ name: 'forms', type: 'DOCUMENT_BASED' });

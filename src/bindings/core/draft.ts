@@ -87,7 +87,8 @@ export function draftOf<T extends object, S extends Stamp>(
 
   const save = async () => {
     const { data } = live.view();
-    const differing = unlike(data);
+    // One that is set back may differ from what is on its way.
+    const differing = saving > 0 ? [...changes] : unlike(data);
     const sent = valuesOf(differing);
     saving += 1;
     failure = undefined;
@@ -127,7 +128,7 @@ export function draftOf<T extends object, S extends Stamp>(
       for (const [name, value] of Object.entries(given)) {
         if (isManaged(name) || (read && isEqual(value, read.draft[name]))) continue;
         const before = changes.get(name);
-        if (data && isEqual(value, data[name])) next.delete(name);
+        if (data && saving === 0 && isEqual(value, data[name])) next.delete(name);
         else if (!before || !isEqual(value, before.value))
           next.set(name, { ...(before ?? baseOf(name, data, read)), value: copyOf(value) });
       }
