@@ -219,7 +219,6 @@ test('a server that has lost a file gets it again', async () => {
   expect(await store.remove(file, since)).toBe(true);
   await a.orders.insert({ _id: '2', photo: new Blob([photo]) });
   await a.settled();
-  await a.settled();
   expect(await office.documents.read('orders', ['2'])).toHaveLength(1);
   const b = office.device();
   await b.settled();

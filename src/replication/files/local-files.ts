@@ -34,6 +34,11 @@ const MOST_UNSAVED = 4 * PART_BYTES;
 /** Files are looked at for their limit after so many. */
 const LOOK_AFTER = 100;
 
+const PARTS = / file parts$/;
+
+/** All that may name a file: documents, and then what backups may bring back. */
+type Naming = () => AsyncIterable<object>;
+
 /** Holds what the server asks for before it takes a file that nobody can guess. */
 const DEVICE = 'device';
 
@@ -56,16 +61,49 @@ export class LocalFiles {
     this.#parts = new client.Collection<FilePart>({ ...options, name: `${collection} file parts` });
   }
 
-  async open(): Promise<this> {
-    const known = await this.#files.get(DEVICE);
-    this.device = known?.type ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
-    if (!known)
-      await this.#files.upsert({
-        ...{ _id: DEVICE, type: this.device, size: 0, used: 0 },
+  static async open(
+    client: DatabaseClient,
+    collection: string,
+    naming: Naming,
+  ): Promise<LocalFiles> {
+    const local = new LocalFiles(client, collection);
+    const known = await local.#files.get(DEVICE);
+    local.device = known?.type ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
+    if (!known) {
+      await local.#moveHere(client, collection, naming);
+      await local.#files.upsert({
+        ...{ _id: DEVICE, type: local.device, size: 0, used: 0 },
         ...{ isWhole: false, isSent: true },
       });
-    for (const { _id } of await this.#files.filter({ isSent: false })) this.unsent.add(_id);
-    return this;
+    }
+    for (const { _id } of await local.#files.filter({ isSent: false })) local.unsent.add(_id);
+    return local;
+  }
+
+  /** Takes along what is beside the name that the collection had before `renameCollection()`. */
+  async #moveHere(client: DatabaseClient, collection: string, naming: Naming): Promise<void> {
+    const names = (await client.collections()).map(({ name }) => name);
+    const named = new Set<string>();
+    for (const name of names) {
+      const before = name.replace(PARTS, '');
+      if (before === name || before === collection) continue;
+      const others = new LocalFiles(client, before);
+      // Another collection that has the name now needs them, too.
+      const isTaken = names.includes(before);
+      const found = await others.#files.filter({
+        isWhole: true,
+        ...(isTaken && { isSent: false }),
+      });
+      // A backup of an earlier version of the documents cannot be read.
+      if (found.length > 0 && named.size === 0) await namesIn(naming, named).catch(() => undefined);
+      for (const { _id: sha256, ...file } of found) {
+        const content = named.has(sha256) && (await others.content({ ...file, sha256 }));
+        if (!content) continue;
+        await this.keep(content);
+        if (file.isSent) await this.noteSent(sha256);
+        if (!isTaken) await others.remove({ ...file, sha256 });
+      }
+    }
   }
 
   /**
@@ -147,15 +185,16 @@ export class LocalFiles {
     return isHere;
   }
 
-  /** Removes files that were not sent, and that no document names. */
-  async removeUnnamed(documents: AsyncIterable<object>): Promise<void> {
+  /** Removes files that were not sent, and that neither a document nor a backup names. */
+  async removeUnnamed(naming: Naming): Promise<void> {
     const used = { $lt: Date.now() - KEPT_MS };
     const old = await this.#files.filter({ isSent: false, used });
     const unnamed = new Map(old.map((file) => [file._id, file.size]));
     if (unnamed.size === 0) return;
-    for await (const document of documents)
-      for (const { sha256 } of refsIn(document)) unnamed.delete(sha256);
+    for (const sha256 of await namesIn(naming)) unnamed.delete(sha256);
     for (const [sha256, size] of unnamed) await this.remove({ sha256, size });
+    // The rest is looked at another day: to read all backups takes its time.
+    await this.#files.patchMany({ isSent: false, used }, { used: Date.now() });
   }
 
   async remove({ sha256, size }: Pick<FileRef, 'sha256' | 'size'>): Promise<void> {
@@ -187,6 +226,12 @@ export class LocalFiles {
     const used = Date.now();
     await this.#files.upsert({ _id: sha256, size, type, used, isWhole: true, isSent });
   }
+}
+
+async function namesIn(naming: Naming, names = new Set<string>()): Promise<ReadonlySet<string>> {
+  for await (const document of naming())
+    for (const { sha256 } of refsIn(document)) names.add(sha256);
+  return names;
 }
 
 const partName = (sha256: string, at: number) => `${sha256}.${at / PART_BYTES}`;

@@ -94,7 +94,7 @@ export class SyncedFiles implements RoundFiles {
     collection: DocumentCollection<object>,
     ...rest: readonly [FilesSettings, CallsWith, FilesEvents]
   ): Promise<SyncedFiles> {
-    const local = await new LocalFiles(client, collection.name).open();
+    const local = await LocalFiles.open(client, collection.name, () => naming(collection));
     return new SyncedFiles(local, collection, ...rest);
   }
 
@@ -134,11 +134,8 @@ export class SyncedFiles implements RoundFiles {
     if (this.#isListed) return;
     this.#isListed = true;
     this.#events.changed();
-    this.#local.removeUnnamed(this.#all()).catch(() => undefined); // or another time
-  }
-
-  #all(): AsyncIterable<object> {
-    return this.#collection.each({}, { archived: true });
+    // Or another time.
+    this.#local.removeUnnamed(() => naming(this.#collection)).catch(() => undefined);
   }
 
   /**
@@ -202,7 +199,8 @@ export class SyncedFiles implements RoundFiles {
       const sends = (this.#sends.get(sha256) ?? 0) + 1;
       this.#sends.set(sha256, sends);
       this.#sent.delete(sha256);
-      if (sends <= MOST_SENDS && (await this.#local.noteSent(sha256, false))) isSending = true;
+      if (sends <= MOST_SENDS && (await this.#local.noteSent(sha256, false)))
+        isSending = this.#hasSent = true;
     }
     return isSending;
   }
@@ -231,7 +229,8 @@ export class SyncedFiles implements RoundFiles {
   async fetchWanted(): Promise<void> {
     if (this.#settings.load !== 'eager') return;
     // A page may have ended before all were here.
-    if (!this.#hasLooked) for await (const document of this.#all()) this.#want([document]);
+    if (!this.#hasLooked)
+      for await (const document of allOf(this.#collection)) this.#want([document]);
     this.#hasLooked = true;
     for (const ref of this.#wanted.values()) {
       await this.#load(ref).catch((error: unknown) => {
@@ -333,6 +332,15 @@ export class SyncedFiles implements RoundFiles {
   #read(ref: FileRef, from: number): Promise<Uint8Array<ArrayBuffer>> {
     return this.#calls().files((files, ask) => files.read(ref, from, ask));
   }
+}
+
+const allOf = (documents: Pick<DocumentCollection<object>, 'each'>) =>
+  documents.each({}, { archived: true });
+
+/** All that may name a file. */
+async function* naming(collection: DocumentCollection<object>): AsyncGenerator<object> {
+  yield* allOf(collection);
+  for (const { name } of await collection.listBackups()) yield* allOf(collection.at(name));
 }
 
 function damaged({ sha256 }: FileRef, why: string): ReplicationError {

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { replicate } from '../../src/replication/index.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
+import { closeDevices, type Device } from './device.ts';
+import { bytesOf, hashOf, Office, placeholder } from './office.ts';
+
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  await closeDevices();
+  vi.restoreAllMocks();
+});
+
+const [photo, sound] = [randomBytes(5000), randomBytes(6000)];
+const blobOf = (bytes: Uint8Array) => new Blob([bytes as Uint8Array<ArrayBuffer>]);
+const DAY = 86_400_000;
+
+const newDatabase = () => ({ name: crypto.randomUUID(), storage: faultyDriver() }) as never;
+
+/** Another collection of the device that replicates with the same server. */
+function openOther(office: Office, { db }: Device, name: string) {
+  const documents = new db.Collection<any>({ name, type: 'DOCUMENT_BASED', caching: false });
+  const sync = replicate(documents, { remote: office.remote, files: 'lazy' });
+  ends.push(() => sync.stop());
+  return { documents, sync, settled: () => sync.settled({ timeout: 60_000 }) };
+}
+
+/** Files reach the server no more. @returns what lets them again. */
+function cut(office: Office): () => void {
+  office.before = (url) =>
+    url.includes('/files/') ? Promise.reject(new TypeError('lost')) : undefined;
+  return () => {
+    office.before = () => undefined;
+  };
+}
+
+/** A device with a file that the server has, and one that it lacks. */
+async function makeDevice(office: Office, database = newDatabase()) {
+  const device = office.device('lazy', database);
+  await device.orders.insert({ _id: 'sent', photo: blobOf(photo) });
+  await device.settled();
+  const mend = cut(office);
+  await device.orders.insert({ _id: 'unsent', sound: blobOf(sound) });
+  await expect
+    .poll(async () => (await device.orders.get('unsent'))?.sound)
+    .toEqual(placeholder(sound));
+  await device.sync.stop();
+  return { device, mend, db: device.db };
+}
+
+test('a renamed collection sends its files, and has those that it had', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  await db.renameCollection('orders', 'sales');
+  const sales = openOther(office, device, 'sales');
+  expect(await bytesOf(await sales.sync.file('sent', 'photo'))).toEqual(new Uint8Array(photo));
+  expect(await bytesOf(await sales.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  mend();
+  await sales.settled();
+  expect([sales.sync.status.files, await sales.sync.rejected()]).toEqual([
+    { uploads: 0, downloads: 0 },
+    [],
+  ]);
+  const other = office.device();
+  await other.settled();
+  expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  // Not twice on the disk.
+  const old = new db.Collection({ name: 'orders files', type: 'DOCUMENT_BASED' });
+  expect(await old.count({ isWhole: true } as never)).toBe(0);
+});
+
+test('a collection that has the earlier name takes no file that was not sent', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  await db.renameCollection('orders', 'sales');
+  const again = openOther(office, device, 'orders');
+  const third = openOther(office, device, 'third');
+  await Promise.all([again.sync.file('none', 'a'), third.sync.file('none', 'a')]);
+  const sales = openOther(office, device, 'sales');
+  expect(await bytesOf(await sales.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  mend();
+  await Promise.all([sales.settled(), again.settled(), third.settled()]);
+  const other = office.device();
+  await other.settled();
+  expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+});
+
+test('a file that only a backup names stays, and is sent once the backup is restored', async () => {
+  const office = new Office();
+  const database = newDatabase();
+  const { device, mend } = await makeDevice(office, database);
+  const backup = await device.orders.createBackup();
+  await device.orders.delete('unsent');
+  await device.close();
+  const now = Date.now();
+  for (const days of [2, 4]) {
+    vi.spyOn(Date, 'now').mockReturnValue(now + days * DAY);
+    const later = office.device('lazy', database);
+    await later.settled();
+    const files = new later.db.Collection<any>({ name: 'orders files', type: 'DOCUMENT_BASED' });
+    await expect.poll(async () => (await files.get(hashOf(sound)))?.used).toBe(now + days * DAY);
+    await later.close();
+  }
+  vi.restoreAllMocks();
+  mend();
+  const restored = office.device('lazy', database);
+  await restored.orders.loadBackup(backup);
+  await restored.settled();
+  const other = office.device();
+  await other.settled();
+  expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+});
