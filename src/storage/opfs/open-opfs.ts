@@ -164,7 +164,8 @@ async function openFiles(name: string, { damaged }: StorageEvents): Promise<File
   } catch (error) {
     stop();
     for (const file of files) file.close();
-    throw error;
+    // A full disk takes no header.
+    throw fileErrorOf(error, 'opening');
   }
 }
 
@@ -242,9 +243,10 @@ export async function moveToFiles(files: FileDatabase, pages: Storage): Promise<
 
 /** Completes a move to files. @returns `false` where the password was changed meanwhile. */
 async function moveLeadership(files: FileDatabase, pages: Storage): Promise<boolean> {
-  const keys = [EPOCH_KEY, ENCRYPTION_KEY];
-  const [stored, record, id] = await pages.getMany('leadership', [...keys, DATABASE_ID]);
-  const leadership = putFound(keys, [stored, record]);
+  const keys = [EPOCH_KEY, ENCRYPTION_KEY, DATABASE_ID];
+  const found = await pages.getMany('leadership', keys);
+  const [stored, record, id] = found;
+  const leadership = putFound(keys, found);
   const forget: StorageOperation = { type: 'deletePrefix', store: 'recovery', prefix: [] };
   // All must survive a power cut before IndexedDB forgets it.
   await files.write([...leadership, forget], 'strict');
@@ -259,7 +261,10 @@ async function moveLeadership(files: FileDatabase, pages: Storage): Promise<bool
     if ((error as StorageError).code !== 'database_taken') throw error;
     return false;
   }
-  await files.settle(since, databaseIdOf(id));
+  // On a full disk the next opening notes it.
+  await files.settle(since, databaseIdOf(id)).catch((error: StorageError) => {
+    if (error.code !== 'storage_full') throw error;
+  });
   return true;
 }
 

@@ -4,7 +4,9 @@ import type { Storage, StorageDriver } from '../../../src/storage/drivers/driver
 import { indexedDbDriver } from '../../../src/storage/drivers/indexeddb-driver.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
 import { storageErrorOf } from '../../../src/storage/drivers/storage-failure.ts';
+import { openOpfs } from '../../../src/storage/opfs/open-opfs.ts';
 import { makeFolder } from '../../../tools/browsers/child.mjs';
+import { provideFiles } from '../../storage/opfs/memory-folder.ts';
 import { passOn } from '../../storage/pass-on.ts';
 
 type Write = () => Promise<void>;
@@ -13,6 +15,8 @@ type Write = () => Promise<void>;
 interface Kind {
   readonly driver: () => StorageDriver;
   readonly refuse: (write: Write) => Promise<void>;
+  /** Whether each write makes a file longer, that of deletes, too, and what tidies up. */
+  readonly appends?: boolean;
 }
 
 const quota = () => new DOMException('The quota has been exceeded.', 'QuotaExceededError');
@@ -50,7 +54,18 @@ change(Object.getPrototypeOf(ClassicLevel.prototype), 'batch', (begin) => {
   return Object.assign(begin() as object, { write });
 });
 
+restores.push(
+  provideFiles(() => {
+    if (refusing > 0) throw quota();
+  }),
+);
+
 const folder = makeFolder('full-disk');
+const inFiles: StorageDriver = {
+  kind: 'opfs',
+  open: async (name, events) =>
+    (await openOpfs(name, { events, indexedDb: indexedDbDriver() })).storage,
+};
 
 const KINDS = {
   memory: {
@@ -59,6 +74,7 @@ const KINDS = {
   },
   IndexedDB: { driver: indexedDbDriver, refuse },
   files: { driver: () => files(folder), refuse },
+  OPFS: { driver: () => inFiles, refuse, appends: true },
 } satisfies Record<string, Kind>;
 
 export type DiskKind = keyof typeof KINDS;
@@ -74,6 +90,7 @@ export class Disk {
   readonly #kind: Kind;
   #fullAt = Number.POSITIVE_INFINITY;
   #isLasting = false;
+  #isHeld = false;
 
   constructor(kind: DiskKind) {
     this.#kind = KINDS[kind];
@@ -92,20 +109,27 @@ export class Disk {
 
   free(): void {
     this.#fullAt = Number.POSITIVE_INFINITY;
+    if (this.#isHeld) refusing--;
+    this.#isHeld = false;
   }
 
   #wrap(storage: Storage): Storage {
+    const { appends, refuse } = this.#kind;
     return {
       ...passOn(storage),
       write: (operations, durability) => {
         const all = [...operations];
         const write = () => storage.write(all, durability);
         // What only deletes needs no room.
-        if (all.every(({ type }) => type.startsWith('delete'))) return write();
+        if (!appends && all.every(({ type }) => type.startsWith('delete'))) return write();
         const nth = this.writes++;
         if (this.#isLasting ? nth < this.#fullAt : nth !== this.#fullAt) return write();
         this.struck = true;
-        return this.#kind.refuse(write);
+        if (appends && this.#isLasting && !this.#isHeld) {
+          this.#isHeld = true;
+          refusing++;
+        }
+        return refuse(write);
       },
     };
   }
