@@ -35,7 +35,7 @@ interface Opened {
 }
 
 async function openDatabase(path: string, name: string | undefined): Promise<Opened> {
-  const isFile = statSync(path).isFile();
+  const isFile = isFileAt(path);
   if (!isFile && name === undefined) throw new Error(`Name the database.\n\n${USAGE}`);
   const source = isFile ? memoryDriver() : files(path);
   const database = name ?? 'export';
@@ -47,6 +47,21 @@ async function openDatabase(path: string, name: string | undefined): Promise<Ope
   if (isFile)
     await db.importAll(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>);
   return { db, stored };
+}
+
+/** Whether there is a file, not a folder. @throws where there is neither */
+function isFileAt(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const from = `A relative path counts from ${process.cwd()}.`;
+    const why =
+      code === 'ENOENT'
+        ? `There is no folder and no file "${path}". Give the directory of files(), or a file of exportAll() or exportBackup(). ${from}`
+        : `"${path}" cannot be read (${message}). Give a path that this user may read. ${from}`;
+    throw new Error(why, { cause });
+  }
 }
 
 /** A driver, and the storage that it has opened. */

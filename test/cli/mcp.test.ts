@@ -205,7 +205,12 @@ test('it leaves the database as it is, with its indexes', async () => {
 
 test.each([
   ['no command', [], /cairndb mcp <directory>/],
-  ['a missing path', ['/nowhere/at/all'], /ENOENT/],
+  [
+    'a missing path',
+    ['/nowhere/at/all'],
+    /^There is no folder and no file .*\. Give the directory/,
+  ],
+  ['a path through a file', [`${process.execPath}/shop`], /^[^E].*\(ENOTDIR[^E]*\)\. Give a path/],
   ['no name', ['.'], /Name the database/],
 ])('%s is an error', async (_, args, message) => {
   const server = new Server(...args);
