@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPlayground, PATIENCE, type Playground, runs } from './open-playground.ts';
 
+/** Runs in the page: records what the devices say of their state, from the first time on. */
+function recordStates(): void {
+  const states: string[] = [];
+  Object.assign(globalThis, { states });
+  new MutationObserver(() => {
+    for (const { textContent } of document.querySelectorAll('[data-device] [data-part$="-state"]'))
+      if (textContent && !states.includes(textContent)) states.push(textContent);
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+}
+
 describe.runIf(runs('chromium'))('sync', () => {
   let site: Playground;
 
@@ -32,10 +42,18 @@ describe.runIf(runs('chromium'))('sync', () => {
 
   beforeAll(async () => {
     site = await openPlayground();
+    await site.page.evaluate(recordStates);
     await site.openPanel('Sync');
   });
 
   afterAll(() => site?.close());
+
+  test('devices that open say so: no other tab works for them', async () => {
+    for (const name of ['phone', 'laptop']) await showsPart(`${name}-state`, 'In sync');
+    const states: string[] = await site.page.evaluate('states');
+    expect(states).toContain('In sync');
+    for (const state of states) expect(state).toMatch(/^(Opening|Pulling|Pushing|In sync)$/);
+  });
 
   test('what one device inserts, changes and deletes reaches the server and the other', async () => {
     await items('Laptop', 3);

@@ -1,8 +1,16 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { type BackupTarget, backupTo } from '../../../src/backup-targets/index.ts';
-import { encrypted, encryptedTarget } from '../../../src/encryption/index.ts';
+import {
+  changePassword,
+  type EncryptedDriver,
+  encrypted,
+  encryptedTarget,
+} from '../../../src/encryption/index.ts';
 import { connect, Database, type DatabaseClient } from '../../../src/index.ts';
 import { outbox } from '../../../src/outbox/index.ts';
+import { BaseClient } from '../../../src/page/client/base-client.ts';
+import { pagePlatform } from '../../../src/page/connection/page-platform.ts';
+import { SharedLeaderships } from '../../../src/page/connection/shared-leaderships.ts';
 import { http, replicate } from '../../../src/replication/index.ts';
 import { documentFiles, memoryFiles } from '../../../src/server/files/index.ts';
 import { createHandler, memory } from '../../../src/server/index.ts';
@@ -30,15 +38,21 @@ function binary(bytes: Uint8Array): string {
 const utf16 = (text: string) =>
   binary(new Uint8Array(Uint16Array.from(text, (c) => c.charCodeAt(0)).buffer));
 
-/** How a secret may stand in bytes or text, in any case. */
-const SECRETS = [WORD, utf16(WORD), BINARY, WORD.slice(2)].map((one) => one.toLowerCase());
+/** What base64 makes of a text inside of another one, whatever is before and behind it. */
+const inBase64 = (text: string) =>
+  ['', 'x', 'xx'].map((before) =>
+    btoa(before + text)
+      .slice(Math.ceil((before.length * 8) / 6))
+      .replace(/..=*$/, ''),
+  );
 
-/** The secrets that a text of bytes has, also behind base64. */
-function foundIn(text: string): boolean {
+/** Whether a text of bytes has a secret, in any case, also behind base64. */
+function foundIn(text: string, secrets: readonly string[] = [WORD, WORD.slice(2), BINARY]) {
   const lower = text.toLowerCase();
-  return (
-    SECRETS.some((secret) => lower.includes(secret)) ||
-    /(?:UW9tb2xhbmdtY|FvbW9sYW5nbW|Rb21vbGFuZ21h)/.test(text)
+  return secrets.some(
+    (secret) =>
+      [secret, utf16(secret)].some((one) => lower.includes(one.toLowerCase())) ||
+      inBase64(secret).some((one) => text.includes(one)),
   );
 }
 
@@ -246,5 +260,107 @@ test.each(cases)(
     expect(clear).toContain('target');
     expect(clear).toContain(kind === 'opfs' ? 'files' : 'segments');
     expect(await useAll(`sealed ${++names} ${Math.random()}`, kind, true, door)).toEqual([]);
+  },
+);
+
+const PASSWORD = 'Kangchenjunga 8586';
+
+/** Opens a client as one of another tab does: it finds who leads by what tabs announce. */
+function openElsewhere(name: string, storage: EncryptedDriver<'indexeddb'> | undefined) {
+  const tab = new SharedLeaderships();
+  const settings = { name, durability: 'relaxed', storage: undefined } as const;
+  const refuse = () => Promise.reject(new Error('Another tab leads.'));
+  return new BaseClient({ ...settings, encryption: storage?.encryption }, (given) =>
+    tab.access(given, pagePlatform, refuse, false),
+  );
+}
+
+/** What a script of this origin hears that has no key, and what errors and events say. */
+async function overhear(name: string, isSealed: boolean) {
+  const heard = {
+    ...{ announced: [] as unknown[], between: [] as unknown[] },
+    ...{ intruding: [] as unknown[], said: [] as unknown[] },
+  };
+  const channels: BroadcastChannel[] = [];
+  const listen = (channel: string, hear: (data: any) => void) => {
+    const opened = new BroadcastChannel(channel);
+    opened.onmessage = ({ data }) => hear(data);
+    channels.push(opened);
+    return opened;
+  };
+  const announcements = listen(`cairn:${name}`, (data) => {
+    heard.announced.push(data);
+    if (data.type === 'join') listen(data.channel, (one) => heard.between.push(one));
+    if (data.type === 'lead') listen('mine', (one) => heard.intruding.push(one));
+    if (data.type === 'lead')
+      announcements.postMessage({
+        ...{ type: 'join', leader: data.leader, client: 'intruder', channel: 'mine' },
+      });
+  });
+  const say = (...said: unknown[]) => {
+    // An error is no object of texts.
+    for (const one of said)
+      heard.said.push(one instanceof Error ? [String(one), { ...one }, String(one.cause)] : one);
+  };
+  for (const method of ['warn', 'error', 'log', 'info'] as const)
+    vi.spyOn(console, method).mockImplementation(say);
+  const with_password = (password: string) =>
+    isSealed ? encrypted('indexeddb', { key: { password } }) : undefined;
+  const db = connect({ name, storage: with_password(PASSWORD) });
+  const events = ['status', 'save', 'index', 'restore', 'migration', 'quota', 'error'] as const;
+  for (const event of events) db.on(event, (detail) => say(event, { ...detail }));
+  const made = { name: 'things', type: 'DOCUMENT_BASED' } as const;
+  const things = new db.Collection<any>({
+    ...{ ...made, indexes: [{ fields: ['mail'], unique: true }] },
+    expire_after: { field: 'at', seconds: 3600 },
+  });
+  await things.insert({ _id: 'a', mail: WORD, text: WORD });
+  const elsewhere = openElsewhere(name, with_password(PASSWORD));
+  const others = new elsewhere.Collection<any>(made);
+  await others.upsert({ _id: 'b', mail: `${WORD} 2`, text: WORD });
+  expect(await others.get('a')).toMatchObject({ text: WORD });
+  await elsewhere.close();
+  announcements.postMessage({ type: 'who' });
+  await expect.poll(() => heard.intruding.length).toBeGreaterThan(0);
+
+  const refuse = (call: Promise<unknown>) =>
+    call.then(() => expect.unreachable('It is refused.'), say);
+  await refuse(things.insert({ _id: 'a', text: WORD }));
+  // A caller whose value is taken is told which.
+  await expect(things.insert({ _id: 'c', mail: WORD })).rejects.toThrow(WORD);
+  await refuse(things.insert({ _id: 'c', mail: 1, at: WORD }));
+  await refuse(things.insert({ _id: 'c', text: () => WORD }));
+  await refuse(things.patch('a', { $inc: { text: 1 } } as never));
+  await refuse(things.patch('a', { $push: { text: WORD } } as never));
+  const file = await new Response(await db.exportAll()).blob();
+  await refuse(db.importAll(file.slice(0, file.size - 20)));
+  await refuse(db.importAll(new Blob([WORD])));
+  if (isSealed) {
+    const wrong = connect({ name, storage: with_password(`${PASSWORD}!`) });
+    await refuse(wrong.ready);
+    await refuse(openElsewhere(name, with_password(`${PASSWORD}!`)).ready);
+    const change = { name, storage: 'indexeddb', key: { password: `${PASSWORD}!` } } as const;
+    await refuse(changePassword({ ...change, new_key: { password: PASSWORD } }));
+  }
+  await things.createBackup();
+  await db.save();
+  await db.destroy();
+  for (const channel of channels) channel.close();
+  vi.restoreAllMocks();
+  const texts: Record<string, string> = {};
+  for (const [place, all] of Object.entries(heard)) texts[place] = await textOf(all);
+  const placesOf = (secret: string) =>
+    Object.keys(texts).filter((place) => foundIn(texts[place] as string, [secret]));
+  expect(heard.announced.length).toBeGreaterThan(2);
+  expect(heard.said.length).toBeGreaterThan(10);
+  return { words: placesOf(WORD), passwords: placesOf(PASSWORD.slice(0, 9)) };
+}
+
+test.each([false, true])(
+  'tabs announce nothing that is stored, errors and events say nothing of it: encrypted %s',
+  async (isSealed) => {
+    const found = await overhear(`heard ${++names} ${Math.random()}`, isSealed);
+    // docs/guides/security.md: who listens to a channel between two tabs reads what passes.
+    expect(found).toEqual({ words: ['between'], passwords: [] });
   },
 );
