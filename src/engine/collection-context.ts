@@ -14,7 +14,7 @@ import type { IndexKeeper } from './documents/index-keeper.ts';
 import type { VersionSink } from './documents/new-rows.ts';
 import type { EngineEventHub } from './engine-events.ts';
 import type { RecentReads } from './first-reads/recent-reads.ts';
-import type { OpenSnapshots } from './records/open-snapshots.ts';
+import type { SnapshotHolder } from './records/open-snapshots.ts';
 import type { ReadSet } from './records/read-set.ts';
 import type { RecordStore, Records } from './records/record-store.ts';
 import type { ReplicaTracker } from './replication/replica-tracker.ts';
@@ -103,8 +103,7 @@ export interface EngineEnvironment {
   readonly stolen: boolean;
   readonly pool: SegmentPool;
   readonly durability: Durability;
-  readonly leases: Leases;
-  readonly snapshots: OpenSnapshots;
+  readonly snapshots: SnapshotHolder;
   readonly clock: Clock;
   readonly newId: IdGenerator;
   /** Whether the thread is terminated when a request hangs. */

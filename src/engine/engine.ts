@@ -15,7 +15,6 @@ import type { IdGenerator } from './documents/ids.ts';
 import { EngineEventHub } from './engine-events.ts';
 import { OpenCollections } from './open-collections.ts';
 import { parts } from './parts.ts';
-import { OpenSnapshots } from './records/open-snapshots.ts';
 import { BatchNumbers, Recovery } from './recovery.ts';
 import { SaveLinks, type SaveSchedule, type Tidy } from './save-schedule.ts';
 import { Session, type SessionContext } from './sessions/session.ts';
@@ -94,8 +93,7 @@ export class Engine {
       checkpointAfter: options.checkpointAfter,
       storage: this.#storage,
       pool: new SegmentPool(this.#storage),
-      leases: new Leases(),
-      snapshots: new OpenSnapshots(),
+      snapshots: {},
       isRecovered: () => this.recovery.isOver,
       events: this.#events,
       links: new SaveLinks<SaveSchedule>(),

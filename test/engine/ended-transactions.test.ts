@@ -47,7 +47,7 @@ test.each([
     const first = settled(ask(session, get));
     end(session);
     await first;
-    expect(context.snapshots.isEmpty).toBe(true);
+    expect(context.snapshots.open).toBeUndefined();
   },
 );
 
@@ -64,7 +64,7 @@ test.each([
   end(session);
   await Promise.all([reading, sorted]);
   expect(context.records.guard.pinned).toBe(false);
-  expect(context.snapshots.isEmpty).toBe(true);
+  expect(context.snapshots.open).toBeUndefined();
 });
 
 type Started = Awaited<ReturnType<typeof start>>;

@@ -4,7 +4,6 @@ import { tidyWhenLoaded } from '../../src/engine/engine.ts';
 import { EngineEventHub } from '../../src/engine/engine-events.ts';
 import type { HostedCollection } from '../../src/engine/hosted-collection.ts';
 import { OpenCollections } from '../../src/engine/open-collections.ts';
-import { OpenSnapshots } from '../../src/engine/records/open-snapshots.ts';
 import { SaveLinks, type SaveSchedule } from '../../src/engine/save-schedule.ts';
 import type { CollectionSettings } from '../../src/protocol/settings.ts';
 import type { StorageDriver, StorageOperation } from '../../src/storage/drivers/driver.ts';
@@ -50,7 +49,7 @@ export class LinkedCollections {
       events: this.events,
       links: this.#links,
       tidy: tidyWhenLoaded,
-      snapshots: new OpenSnapshots(),
+      snapshots: {},
     };
     this.collections = new OpenCollections(environment);
     this.database = new DatabaseRequests(environment, this.collections);

@@ -2,7 +2,6 @@ import { systemClock } from '../../src/async/clock.ts';
 import { run } from '../../src/async/coroutine.ts';
 import { Aborts, Pace } from '../../src/async/pace.ts';
 import { decode, encode } from '../../src/codec/body.ts';
-import { OpenSnapshots } from '../../src/engine/records/open-snapshots.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { FoldedRecords } from '../../src/engine/records/table/folded-records.ts';
@@ -23,7 +22,7 @@ export class RecordRig {
 
   constructor(log: SegmentLog, caching: boolean) {
     this.log = log;
-    this.records = new RecordStore(log, stillClock, caching, new OpenSnapshots());
+    this.records = new RecordStore(log, stillClock, caching, {});
   }
 
   put(key: string, value: unknown): void {

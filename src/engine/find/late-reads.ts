@@ -5,7 +5,7 @@ import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.
 import type { Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import type { ForeignCollection } from '../../query/pipeline/run.ts';
 import type { OperationContext } from '../collection-context.ts';
-import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { SnapshotHolder } from '../records/open-snapshots.ts';
 import type { RecordStore, Records } from '../records/record-store.ts';
 import type { Visited } from '../records/scan.ts';
 import type { CompiledSelection } from './compiled-selection.ts';
@@ -83,7 +83,7 @@ interface LateReads {
   /** Executes a read that looks into other collections. */
   readonly related: LateRead;
   /** Of the part of transactions. */
-  readonly takeInstant: (snapshots: OpenSnapshots) => Instant;
+  readonly takeInstant: (snapshots: SnapshotHolder) => Instant;
 }
 
 /** Of a request that has waited for the part. */

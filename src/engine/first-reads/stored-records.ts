@@ -16,7 +16,6 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext, OperationContext } from '../collection-context.ts';
 import { DocumentIndexes } from '../documents/document-indexes.ts';
 import { compileSelection } from '../find/compiled-selection.ts';
-import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { PartList } from '../records/table/part-list.ts';
 import { NewerSegments, StoredIndex, type StoredState } from './newer-segments.ts';
@@ -180,7 +179,7 @@ export class StoredRecords {
   async contextOf(list: readonly StoredRecord[]): Promise<OperationContext> {
     const { log } = this.context.records;
     const { settings, clock } = this.context;
-    const records = new RecordStore(log, clock, true, new OpenSnapshots());
+    const records = new RecordStore(log, clock, true, {});
     const rows = new PartList([new RecordPart({ made: list })]);
     records.open({ rows, resident: false, last: list.at(-1)?.rank ?? 0 });
     await run(records.bodies.ofAll(list));

@@ -6,10 +6,17 @@ export interface ReadSnapshot {
   readonly at: number;
 }
 
-/** The history of a collection. */
-interface TrimmedHistory {
-  /** Forgets the changes that no open snapshot needs. */
-  trim(): void;
+/** Where an engine has its snapshots. While none is open, no change is noted. */
+export interface SnapshotHolder {
+  open?: OpenSnapshots | undefined;
+}
+
+/** The records of a collection, as their history sees them. */
+interface NotedRecords {
+  /** Keeps compaction away. Returns the release. */
+  pin(): () => void;
+  /** Whether a save under way writes the version, which then may drop its body. */
+  isBeingSaved(record: StoredRecord): boolean;
 }
 
 /**
@@ -17,14 +24,24 @@ interface TrimmedHistory {
  * versions that are replaced. Time is the number of changes.
  */
 export class OpenSnapshots {
+  readonly #holder: SnapshotHolder;
   /** Oldest first. */
   readonly #open = new Set<ReadSnapshot>();
-  readonly #histories = new Set<TrimmedHistory>();
+  readonly #histories = new Map<NotedRecords, VersionHistory>();
   #now = 0;
 
-  /** Whether no snapshot is open. */
-  get isEmpty(): boolean {
-    return this.#open.size === 0;
+  constructor(holder: SnapshotHolder) {
+    this.#holder = holder;
+  }
+
+  /** The history of a collection. */
+  of(records: NotedRecords): VersionHistory {
+    let history = this.#histories.get(records);
+    if (!history) {
+      history = new VersionHistory(this, records);
+      this.#histories.set(records, history);
+    }
+    return history;
   }
 
   /** The time of the oldest; nothing before it has to be kept. */
@@ -47,8 +64,8 @@ export class OpenSnapshots {
   release(snapshot: ReadSnapshot): void {
     this.#open.delete(snapshot);
     if (this.#open.size > 0) return;
-    for (const history of this.#histories) history.trim();
-    this.#histories.clear();
+    for (const history of this.#histories.values()) history.trim();
+    if (this.#holder.open === this) this.#holder.open = undefined;
   }
 
   /** Ends those of a time before a change: too much was changed since. */
@@ -59,16 +76,14 @@ export class OpenSnapshots {
     }
   }
 
-  /** The time of the next change, which the history notes. */
-  tick(history: TrimmedHistory): number {
-    this.#histories.add(history);
+  /** The time of the next change. */
+  tick(): number {
     return ++this.#now;
   }
 }
 
 /** Changes that are kept for open snapshots; with more the oldest snapshot expires. */
 const MOST = 100_000;
-
 /** So many are kept before the first attempt to forget some. */
 const FEW = 1024;
 
@@ -98,8 +113,7 @@ interface ReplacedVersion extends Pick<NotedChange, 'at' | 'before'> {
  */
 export class VersionHistory {
   readonly #snapshots: OpenSnapshots;
-  readonly #pin: () => () => void;
-  readonly #isBeingSaved: (record: StoredRecord) => boolean;
+  readonly #records: NotedRecords;
   readonly #changes: NotedChange[] = [];
   /** The versions that they replaced, in the same order. */
   readonly #versions: ReplacedVersion[] = [];
@@ -113,18 +127,9 @@ export class VersionHistory {
   /** Set while a kept version has to be read from its segment. */
   #unpin: (() => void) | undefined;
 
-  /**
-   * @param pin Keeps compaction away.
-   * @param isBeingSaved Whether a save under way writes the version, which then may drop its body.
-   */
-  constructor(
-    snapshots: OpenSnapshots,
-    pin: () => () => void,
-    isBeingSaved: (record: StoredRecord) => boolean,
-  ) {
+  constructor(snapshots: OpenSnapshots, records: NotedRecords) {
     this.#snapshots = snapshots;
-    this.#pin = pin;
-    this.#isBeingSaved = isBeingSaved;
+    this.#records = records;
   }
 
   /** The time of the last change that is kept. */
@@ -139,11 +144,10 @@ export class VersionHistory {
 
   /** Must be called before a version is replaced, deleted, or put for the first time. */
   note(record: Pick<StoredRecord, 'key'>, before: StoredRecord | undefined): void {
-    if (!this.#snapshots.isEmpty) this.#add([record], before);
+    this.#add([record], before);
   }
 
   noteAdded(keys: readonly string[]): void {
-    if (this.#snapshots.isEmpty) return;
     this.#add(
       keys.map((key) => ({ key })),
       undefined,
@@ -151,7 +155,7 @@ export class VersionHistory {
   }
 
   noteReplacement(): void {
-    if (!this.#snapshots.isEmpty) this.#lastReplacement = this.#add(undefined, undefined);
+    this.#lastReplacement = this.#add(undefined, undefined);
   }
 
   /** The changes since a snapshot, or since the last of an earlier call. */
@@ -189,9 +193,9 @@ export class VersionHistory {
 
   /** @returns the time of the change. */
   #add(records: NotedChange['records'], before: StoredRecord | undefined): number {
-    if (before && (before.body === undefined || this.#isBeingSaved(before)))
-      this.#unpin ??= this.#pin();
-    const change = { at: this.#snapshots.tick(this), records, before };
+    if (before && (before.body === undefined || this.#records.isBeingSaved(before)))
+      this.#unpin ??= this.#records.pin();
+    const change = { at: this.#snapshots.tick(), records, before };
     this.#changes.push(change);
     for (const { key } of records ?? []) {
       const earlier = this.#replaced.get(key);

@@ -7,7 +7,7 @@ import type { SegmentLog } from '../../storage/log/segment-log.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
-import { type OpenSnapshots, VersionHistory } from './open-snapshots.ts';
+import type { SnapshotHolder } from './open-snapshots.ts';
 import { AppliedChanges, type BegunSave, PendingChanges } from './pending-changes.ts';
 import { CompactionGuard, RecordBodies } from './record-bodies.ts';
 import type { LoadedRecords } from './table/folded-records.ts';
@@ -111,11 +111,11 @@ export class RecordStore {
   /** With `expire_after`. */
   expiry: ExpiryRules | undefined;
   readonly log: SegmentLog;
-  readonly history: VersionHistory;
   readonly bodies: RecordBodies;
   readonly applied: AppliedChanges;
   readonly #clock: Clock;
   readonly #caching: boolean;
+  readonly #snapshots: SnapshotHolder;
   readonly guard: CompactionGuard;
   readonly table = new RecordTable();
   /** The decoded values of all records, in order. */
@@ -131,7 +131,7 @@ export class RecordStore {
     log: SegmentLog,
     clock: Clock,
     caching: boolean,
-    snapshots: OpenSnapshots,
+    snapshots: SnapshotHolder,
     guard = new CompactionGuard(),
   ) {
     this.log = log;
@@ -140,11 +140,7 @@ export class RecordStore {
     this.guard = guard;
     this.bodies = new RecordBodies(log, this.table, guard, caching);
     this.applied = new AppliedChanges(clock);
-    this.history = new VersionHistory(
-      snapshots,
-      () => this.pin(),
-      (record) => this.#saving?.has(record) === true,
-    );
+    this.#snapshots = snapshots;
   }
 
   /**
@@ -247,7 +243,7 @@ export class RecordStore {
   /** Puts a new version, with its body. */
   put(record: StoredRecord): void {
     const before = this.table.get(record.key);
-    this.history.note(record, before);
+    this.#snapshots.open?.of(this).note(record, before);
     if (before) {
       record.previous = this.#mayBeStored(before) ? before : before.previous;
       this.#pending.remove(before);
@@ -260,7 +256,7 @@ export class RecordStore {
 
   /** Appends records with new keys, in order; their ranks ascend by one. */
   addAll(part: RecordPart): void {
-    this.history.noteAdded(part.keys);
+    this.#snapshots.open?.of(this).noteAdded(part.keys);
     this.table.append(part);
     this.#pending.addPart(part);
     this.#decoded = undefined;
@@ -269,7 +265,7 @@ export class RecordStore {
 
   delete(record: StoredRecord): void {
     const { key } = record;
-    this.history.note(record, record);
+    this.#snapshots.open?.of(this).note(record, record);
     this.table.delete(key);
     this.#decoded = undefined;
     this.#pending.remove(record);
@@ -293,7 +289,7 @@ export class RecordStore {
 
   /** Replaces all records; nothing may be unsaved. Running reads continue with the old ones. */
   take(records: LoadedRecords): void {
-    this.history.noteReplacement();
+    this.#snapshots.open?.of(this).noteReplacement();
     this.open(records);
   }
 
@@ -357,7 +353,12 @@ export class RecordStore {
   }
 
   #mayBeStored(record: StoredRecord): boolean {
-    return record.segment > 0 || this.#saving?.has(record) === true;
+    return record.segment > 0 || this.isBeingSaved(record);
+  }
+
+  /** Whether a save under way writes the version. */
+  isBeingSaved(record: StoredRecord): boolean {
+    return this.#saving?.has(record) === true;
   }
 
   /** A newer version is saved, or the record is deleted. */

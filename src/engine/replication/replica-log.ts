@@ -7,7 +7,6 @@ import { hiddenName } from '../../storage/collection-name.ts';
 import { SegmentLog } from '../../storage/log/segment-log.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { OpenSnapshots } from '../records/open-snapshots.ts';
 import { RecordStore } from '../records/record-store.ts';
 import { FoldedRecords } from '../records/table/folded-records.ts';
 import { SaveSchedule } from '../save-schedule.ts';
@@ -57,7 +56,7 @@ export class ReplicaLog {
     });
     this.#events = events;
     // No transaction reads it.
-    this.#records = new RecordStore(log, clock, true, new OpenSnapshots());
+    this.#records = new RecordStore(log, clock, true, {});
     const silent = {
       saved: () => undefined,
       released: () => undefined,

@@ -20,7 +20,7 @@ import type { HostedCollection } from '../hosted-collection.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import { SessionLives } from '../live/live-reader.ts';
 import type { OpenCollections } from '../open-collections.ts';
-import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { SnapshotHolder } from '../records/open-snapshots.ts';
 import { parseWatermarkKey, watermarkKey } from '../records/pending-changes.ts';
 import type { BatchNumbers, Recovery, RecoverySession } from '../recovery.ts';
 import type { ReplayOrder } from '../replay-order.ts';
@@ -33,7 +33,7 @@ export interface SessionContext {
   readonly batchNumbers: BatchNumbers;
   readonly collections: OpenCollections;
   readonly database: DatabaseExecutor;
-  readonly snapshots: OpenSnapshots;
+  readonly snapshots: SnapshotHolder;
   readonly events: EngineEventHub;
   readonly databaseId: () => Promise<string>;
 }

@@ -6,7 +6,7 @@ import { answerLost, lostMessage, otherVersion } from '../../protocol/collection
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { SnapshotHolder } from '../records/open-snapshots.ts';
 import type { ReplayOrder } from '../replay-order.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
@@ -71,7 +71,7 @@ export function commit(
 export async function recommit(
   targets: readonly CommitTarget[],
   changes: readonly Request[],
-  snapshots: OpenSnapshots,
+  snapshots: SnapshotHolder,
   order: ReplayOrder,
 ): Promise<void> {
   const collections = targets.map(({ collection }) => collection);
@@ -93,7 +93,7 @@ export async function recommit(
 function* repeat(
   targets: readonly CommitTarget[],
   changes: readonly Request[],
-  snapshots: OpenSnapshots,
+  snapshots: SnapshotHolder,
 ): Coroutine<void> {
   for (const { collection } of targets) collection.availability.check();
   const [first] = targets;

@@ -2,7 +2,12 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import { TransactionError } from '../../errors/errors.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { NewVersion } from '../documents/new-rows.ts';
-import type { OpenSnapshots, ReadSnapshot } from '../records/open-snapshots.ts';
+import {
+  OpenSnapshots,
+  type ReadSnapshot,
+  type SnapshotHolder,
+  type VersionHistory,
+} from '../records/open-snapshots.ts';
 import type { ReadSet } from '../records/read-set.ts';
 import type { RecordBodies } from '../records/record-bodies.ts';
 import {
@@ -34,6 +39,7 @@ export class RecordView implements Records {
   readonly hides: Hides | undefined;
   readonly #records: RecordStore;
   readonly #snapshot: TransactionSnapshot;
+  readonly #history: VersionHistory;
   readonly #reads: ReadSet;
   /** The versions of the snapshot that were replaced since. */
   readonly #replaced = new Map<string, StoredRecord | undefined>();
@@ -52,6 +58,7 @@ export class RecordView implements Records {
     this.#records = records;
     this.hides = expiry?.hidingAt(expiry.now());
     this.#snapshot = snapshot;
+    this.#history = snapshot.historyOf(records);
     this.#reads = reads;
     this.#seen = snapshot.at;
   }
@@ -101,7 +108,7 @@ export class RecordView implements Records {
     const staged = this.#staged.get(key);
     if (staged) return staged.record;
     this.check();
-    const replaced = this.#records.history.replacedSince(this.#snapshot.at, key);
+    const replaced = this.#history.replacedSince(this.#snapshot.at, key);
     return unless(this.hides, replaced ? replaced.before : this.#records.table.get(key));
   }
 
@@ -149,22 +156,22 @@ export class RecordView implements Records {
    */
   check(): void {
     this.#snapshot.check();
-    if (this.#records.history.lastReplacement > this.#snapshot.at) throw this.#snapshot.lost();
+    if (this.#history.lastReplacement > this.#snapshot.at) throw this.#snapshot.lost();
   }
 
   /** Whether others have changed something since the last {@link isOutdated}. */
   get isBehind(): boolean {
-    return this.#records.history.last > this.#compared;
+    return this.#history.last > this.#compared;
   }
 
   /** Whether a read of the transaction would differ by now. @throws {TransactionError} */
   *isOutdated(): Coroutine<boolean> {
     this.check();
-    const { history, table, expiry } = this.#records;
-    this.#compared = history.last;
+    const { table, expiry } = this.#records;
+    this.#compared = this.#history.last;
     const hides = expiry?.hidingAt(expiry.now());
     for (const key of this.#reads.keys) {
-      const replaced = history.replacedSince(this.#snapshot.at, key);
+      const replaced = this.#history.replacedSince(this.#snapshot.at, key);
       const now = table.get(key);
       if (!hides && !replaced) continue;
       const before = replaced ? replaced.before : now;
@@ -182,7 +189,7 @@ export class RecordView implements Records {
   /** Takes in the changes of others, for queries. */
   #catchUp(): void {
     this.check();
-    const { history } = this.#records;
+    const history = this.#history;
     if (history.last <= this.#seen) return;
     for (const { at, records, before } of history.since(this.#seen)) {
       this.#seen = at;
@@ -205,13 +212,18 @@ export class TransactionSnapshot {
   readonly #snapshots: OpenSnapshots;
   readonly #snapshot: ReadSnapshot;
 
-  constructor(snapshots: OpenSnapshots) {
-    this.#snapshots = snapshots;
-    this.#snapshot = snapshots.take();
+  constructor(holder: SnapshotHolder) {
+    holder.open ??= new OpenSnapshots(holder);
+    this.#snapshots = holder.open;
+    this.#snapshot = holder.open.take();
   }
 
   get at(): number {
     return this.#snapshot.at;
+  }
+
+  historyOf(records: RecordStore): VersionHistory {
+    return this.#snapshots.of(records);
   }
 
   /** @throws {TransactionError} `transaction_expired` */

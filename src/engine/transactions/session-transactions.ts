@@ -4,7 +4,7 @@ import type { CommitReply, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import { provideReads } from '../find/late-reads.ts';
-import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { SnapshotHolder } from '../records/open-snapshots.ts';
 import { ReadSet } from '../records/read-set.ts';
 import type { ReplayOrder } from '../replay-order.ts';
 import { type CommitTarget, type CommittedCollection, commit, recommit } from './commit.ts';
@@ -37,7 +37,7 @@ export interface TransactionalHandles {
 export class SessionTransactions {
   readonly #client: string;
   readonly #handles: TransactionalHandles;
-  readonly #snapshots: OpenSnapshots;
+  readonly #snapshots: SnapshotHolder;
   /** Resolves when no import holds collections while it waits for others. */
   readonly importing: () => Promise<unknown> | undefined;
   readonly #open = new Map<number, EngineTransaction>();
@@ -45,7 +45,7 @@ export class SessionTransactions {
   constructor(
     client: string,
     handles: TransactionalHandles,
-    snapshots: OpenSnapshots,
+    snapshots: SnapshotHolder,
     importing: () => Promise<unknown> | undefined,
   ) {
     this.#client = client;

@@ -10,7 +10,7 @@ import type { CollectionContext, OperationContext } from '../collection-context.
 import type { StagedChanges } from '../documents/collection-versions.ts';
 import { type CollectionStore, DocumentStore, storeOf } from '../documents/document-store.ts';
 import type { NewVersion, VersionSink } from '../documents/new-rows.ts';
-import type { OpenSnapshots } from '../records/open-snapshots.ts';
+import type { SnapshotHolder } from '../records/open-snapshots.ts';
 import { ReadSet } from '../records/read-set.ts';
 import { isNew, RecordView, TransactionSnapshot } from './record-view.ts';
 
@@ -28,7 +28,7 @@ const MOST_STAGED = 64 * 1024 * 1024;
 export class EngineTransaction {
   /** The order of its requests: one that waits for a document blocks the next. */
   readonly queue = new SerialQueue();
-  readonly #snapshots: OpenSnapshots;
+  readonly #snapshots: SnapshotHolder;
   /** Taken with the first request. */
   #snapshot: TransactionSnapshot | undefined;
   /** Few: a list is cheaper than a map. */
@@ -36,7 +36,7 @@ export class EngineTransaction {
   #size = 0;
   #isOver = false;
 
-  constructor(snapshots: OpenSnapshots) {
+  constructor(snapshots: SnapshotHolder) {
     this.#snapshots = snapshots;
   }
 

@@ -8,7 +8,6 @@ import type { CollectionContext, OperationContext } from '../../collection-conte
 import type { DocumentIndexes } from '../../documents/document-indexes.ts';
 import { type CollectionStore, DocumentStore, storeOf } from '../../documents/document-store.ts';
 import { Loading } from '../../loading.ts';
-import { OpenSnapshots } from '../../records/open-snapshots.ts';
 import { RecordStore } from '../../records/record-store.ts';
 import type { CollectionBackups } from '../collection-backups.ts';
 import { backupDamage, checkCount } from '../restore.ts';
@@ -134,7 +133,7 @@ async function loadSnapshot(
   } catch (error) {
     throw backupDamage(snapshot, error);
   }
-  const records = new RecordStore(log, clock, false, new OpenSnapshots(), present.guard);
+  const records = new RecordStore(log, clock, false, {}, present.guard);
   records.open(loading.records);
   const view = { records, indexes: loading.indexes };
   checkCount(snapshot, view.records.size);
