@@ -20,13 +20,17 @@ import { type LiveQueries, lateResults } from '../live/live-queries.ts';
 import type { LiveReader } from '../live/live-reader.ts';
 import type { BodyOf, MaintainedResult } from '../live/live-result.ts';
 import type { RecordStore } from '../records/record-store.ts';
+import { explainPipeline, explainQuery } from './explain.ts';
 import { type LivePlan, livePlanOf, through } from './live-plan.ts';
-import { compiledFor, explained, type PipelineAsk, resultOf } from './result.ts';
+import { compiledFor, type PipelineAsk, resultOf } from './result.ts';
 import { type PipelineStart, readsWhole, startOf } from './source.ts';
 
 provideReads({
   aggregate: madeRead(function* (context, request, pace) {
-    if (request.op === 'explain') return yield* explained(context, request, pace);
+    if (request.op === 'explain')
+      return request.pipeline
+        ? yield* explainPipeline(context, request, pace)
+        : yield* explainQuery(context, request);
     return (yield* resultOf(context, request, pace)).documents;
   }),
 });

@@ -3,13 +3,11 @@ import type { Pace } from '../../async/pace.ts';
 import { CriteriaError } from '../../errors/errors.ts';
 import type { AggregateAsk } from '../../protocol/live-protocol.ts';
 import type { RelatedAsk, RelationPlan } from '../../protocol/relation-protocol.ts';
-import type { Explained, ExplainedStage } from '../../protocol/requests.ts';
 import { type CompiledStage, compilePipeline } from '../../query/pipeline/compile-pipeline.ts';
 import { type ForeignCollection, PipelineRun } from '../../query/pipeline/run.ts';
 import { Collected, emit, openStages } from '../../query/pipeline/stage.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { lateReads } from '../find/late-reads.ts';
-import { livePlanOf } from './live-plan.ts';
 import { PipelineSource, type PipelineStart, startOf } from './source.ts';
 
 export type PipelineAsk = AggregateAsk & { readonly related?: RelatedAsk | undefined };
@@ -53,34 +51,6 @@ export function* resultOf(
       return { ...pipeline, ...answer, relations: reading.plans };
     },
   );
-}
-
-export function* explained(
-  context: OperationContext,
-  ask: PipelineAsk,
-  pace: Pace,
-): Coroutine<Explained> {
-  const began = context.clock.elapsed();
-  const answer = yield* resultOf(context, ask, pace);
-  const { compiled, documents, start, source, relations } = answer;
-  const live = ask.related ? undefined : livePlanOf(start);
-  let parts = 0;
-  const stages = compiled.map(({ name, parts: own }, at): ExplainedStage => {
-    const planned = at < start.absorbed + source.counted;
-    if (at >= start.absorbed) parts += own.length;
-    return { stage: name, planned, live: live && parts <= live.kept ? 'differences' : 'again' };
-  });
-  const unfit = source.query.unfit();
-  return {
-    plan: source.plan,
-    ...(unfit.length > 0 && { unfit }),
-    ...(relations.length > 0 && { relations }),
-    stages,
-    keys_examined: source.keys,
-    documents_examined: source.documents,
-    returned: documents.length,
-    engine_ms: context.clock.elapsed() - began,
-  };
 }
 
 /** The stages of a pipeline, with the places where they name other collections. */

@@ -2,7 +2,7 @@ import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, type DecodedBody, encode, peek } from '../../codec/body.ts';
 import { CriteriaError, nameCollection, WorkerError } from '../../errors/errors.ts';
-import type { After, Explained, Request, ScanReply, Selection } from '../../protocol/requests.ts';
+import type { After, Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import { compilePath } from '../../query/criteria/compile-path.ts';
 import { eachPresent } from '../../query/criteria/condition.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
@@ -42,8 +42,8 @@ export class DocumentScans {
   }
 
   execute(request: Request): Result<unknown> {
-    const late =
-      'pipeline' in request ? lateReads[kindOf(request)] : request.related && lateReads.related;
+    const isMade = 'pipeline' in request || (request.op === 'explain' && !request.related);
+    const late = isMade ? lateReads[kindOf(request)] : request.related && lateReads.related;
     if (late)
       return late(this.#context, request, (scan) =>
         this.#deliver(scan, request as Partial<Selection>),
@@ -51,8 +51,6 @@ export class DocumentScans {
     switch (request.op) {
       case 'count':
         return this.#count(request);
-      case 'explain':
-        return this.#explain(request);
       case 'scan':
         return this.#begin(request);
       case 'scanNext':
@@ -85,23 +83,6 @@ export class DocumentScans {
     const count = yield* query.count();
     query.pace.check();
     return count;
-  }
-
-  *#explain(selection: Selection): Coroutine<Explained> {
-    const { clock } = this.#context;
-    const began = clock.elapsed();
-    const query = yield* this.query(selection);
-    const records = yield* query.records();
-    const { plan, candidates } = query;
-    const unfit = query.unfit();
-    return {
-      plan,
-      ...(unfit.length > 0 && { unfit }),
-      keys_examined: candidates.keys,
-      documents_examined: candidates.documents,
-      returned: records.length,
-      engine_ms: clock.elapsed() - began,
-    };
   }
 
   *#begin(selection: Selection): Coroutine<ScanReply> {

@@ -2,8 +2,8 @@ import type { Coroutine } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Selection } from '../../protocol/requests.ts';
-import type { Plan, UnfitIndex } from '../../query/plan/plan.ts';
-import { type PlannedQuery, planQuery, unfitIndexes } from '../../query/plan/plan-query.ts';
+import type { Plan } from '../../query/plan/plan.ts';
+import { type PlannedQuery, planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { ReadQuery } from '../records/read-set.ts';
@@ -22,6 +22,8 @@ import {
 /** One question to a collection of documents: how it is answered, and what that cost. */
 export class DocumentQuery implements ReadQuery {
   readonly plan: Plan;
+  /** What it was made of. */
+  readonly planned: PlannedQuery;
   readonly compiled: CompiledSelection;
   readonly pace: Pace;
   /** The counts for `explain`, so far. */
@@ -29,7 +31,6 @@ export class DocumentQuery implements ReadQuery {
   /** With a limit: where the page ends. */
   end: CollectedPageEnd | undefined;
   readonly #context: OperationContext;
-  readonly #planned: PlannedQuery;
   readonly #skip: number;
   readonly #most: number;
   readonly #after: CollectedPageEnd | undefined;
@@ -58,7 +59,7 @@ export class DocumentQuery implements ReadQuery {
     this.#after = after;
     this.candidates = new Candidates(context, this.compiled, pace, this.#after);
     const { criteria, collation, order } = this.compiled;
-    this.#planned = {
+    this.planned = {
       criteria,
       collation,
       archived: this.compiled.archived,
@@ -68,12 +69,7 @@ export class DocumentQuery implements ReadQuery {
       documents: context.records.total,
       isDecoded: this.compiled.byFields && context.records.isDecoded,
     };
-    this.plan = planQuery(this.#planned);
-  }
-
-  /** For `explain`. */
-  unfit(): readonly UnfitIndex[] {
-    return unfitIndexes(this.#planned);
+    this.plan = planQuery(this.planned);
   }
 
   /** Whether matches can be streamed as a scan finds them. */

@@ -434,7 +434,9 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const isPipeline = isList(params);
     const query = isPipeline ? parsePipeline(params, options) : parseFindQuery(params, options);
     const { selection, pipeline } = query;
-    return yield* request(sender, { op: 'explain', ...selection, ...(isPipeline && { pipeline }) });
+    const needs = [...(selection.needs ?? []), 'aggregation'] as const;
+    const asked = { ...selection, needs, ...(isPipeline && { pipeline }) };
+    return yield* request(sender, { op: 'explain', ...asked });
   }
 
   stream(params: unknown, options?: unknown): DocumentStream<T, S> {

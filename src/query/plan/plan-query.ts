@@ -16,7 +16,7 @@ import {
   isWithin,
   prefixInterval,
 } from './interval.ts';
-import type { IndexPlan, Plan, PlanByKeys, UnfitIndex } from './plan.ts';
+import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 
 export interface PlannedIndex
   extends Pick<SecondaryIndex<Ranked>, 'definition' | 'size' | 'estimate'> {
@@ -103,27 +103,13 @@ export function planQuery(query: PlannedQuery): Plan {
   return { kind: 'scan', exact: terms.length + choices.length === 0 && !rest, ordered: !order };
 }
 
-function givenBy({ archived = true }: PlannedQuery, compare: Compare): readonly Term[] {
+/** What holds of all documents that count, beside the criteria. */
+export function givenBy({ archived = true }: PlannedQuery, compare: Compare): readonly Term[] {
   return archived === true ? [] : conjunctionOf({ _archived: archived === 'only' }, compare).terms;
 }
 
-/**
- * The indexes that cannot serve a query: of another collation, or with a `where` that its criteria
- * do not imply.
- */
-export function unfitIndexes(query: PlannedQuery): UnfitIndex[] {
-  const compare = orderIn(query.collation);
-  const { terms } = conjunctionOf(query.criteria as Record<string, unknown>, compare);
-  const known = [...terms, ...givenBy(query, compare)];
-  return [...query.indexes.values()].flatMap(({ definition }) => {
-    const { name: index, collation, where } = definition;
-    if (collation !== query.collation) return { index, why: 'collation' };
-    return where && !isImplied(where, known, compare) ? { index, why: 'where' } : [];
-  });
-}
-
 /** Whether documents that fulfil some terms fulfil `where`. No prover: each part by one term. */
-function isImplied(
+export function isImplied(
   where: Record<string, unknown>,
   terms: readonly Term[],
   compare: Compare,
@@ -327,7 +313,7 @@ interface Conjunction {
 }
 
 /** @param criteria Criteria that `compileCriteria` has accepted. */
-function conjunctionOf(criteria: Record<string, unknown>, compare: Compare): Conjunction {
+export function conjunctionOf(criteria: Record<string, unknown>, compare: Compare): Conjunction {
   const terms: Term[] = [];
   const choices: Conjunction[][] = [];
   let rest = false;
