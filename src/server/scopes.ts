@@ -2,11 +2,16 @@ import { copy } from '../codec/capture.ts';
 import { toHex } from '../codec/exact-json/base64.ts';
 import { asObject, Malformed } from '../codec/exact-json/json-checks.ts';
 import { compileCriteria } from '../query/criteria/compile-criteria.ts';
+import { addFieldOperators } from '../query/criteria/operators/field-operators.ts';
+import { rareOperators } from '../query/criteria/operators/rare-operators.ts';
 import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
 import { encodeDocument } from '../replication/protocol/wire-documents.ts';
 import { type Access, type OnFilterFailure, overWire } from './access.ts';
 import { RequestFailure, ServerError } from './failures.ts';
 import type { Store } from './store.ts';
+
+// Criteria of scopes may have all of them.
+addFieldOperators(rareOperators);
 
 /**
  * The criteria of a scope with a value, which anybody may have sent; `false`: the user has no right

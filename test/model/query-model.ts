@@ -5,6 +5,7 @@ import { compileSort } from '../../src/query/sort/compile-sort.ts';
 import { equalValues } from '../../src/query/value/compare-values.ts';
 import { DocumentModel, type DocumentState } from './document-model.ts';
 import type { Asking, QueryCommand } from './query-commands.ts';
+import '../setup/rare-operators.ts';
 
 /** A collection with a unique index on `u`, as an array that every question looks through. */
 export class QueryModel {

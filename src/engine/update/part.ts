@@ -6,6 +6,8 @@ import { type ExpiryCheck, expiryCheck, stamped, UPDATED } from '../../protocol/
 import type { RecordReply, ReplyTo, Request, RequestedChanges } from '../../protocol/requests.ts';
 import { setAt } from '../../query/path/value-path.ts';
 import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
+import { addFieldOperators } from '../../query/criteria/operators/field-operators.ts';
+import { rareOperators } from '../../query/criteria/operators/rare-operators.ts';
 import { compileUpdate } from '../../query/update/compile-update.ts';
 import { provideRebase } from '../../query/update/late-update.ts';
 import { rebase } from '../../query/update/rebase.ts';
@@ -213,3 +215,4 @@ provideRebase((operations, states) =>
 );
 provideUpdates({ DocumentUpdates: Patches, KeyValueStore });
 lateResults.value = liveValue;
+addFieldOperators(rareOperators);

@@ -33,14 +33,14 @@ export function encodeChanges(changes: unknown, given: GivenOptions): EncodedCha
   // Of a copy: a getter may give another value each time.
   const captured = captureChanges(changes);
   const copy = checkChanges(captured.copy as Changes, given);
-  const copies = filters?.map(copyFilter);
-  const pulled = checkCriteria(copy.$pull, 'changes.$pull');
-  const { mayHang, needs } = Object.assign(pulled, ...(copies ?? [])) as CriteriaTraits;
+  const traits: CriteriaTraits = {};
+  const copies = filters?.map((one, index) => copyFilter(one, index, traits));
+  checkCriteria(copy.$pull, 'changes.$pull', traits);
   return {
     changes: encodeCaptured({ copy, json: captured.json }),
-    filters: copies?.map((one) => one.filter),
-    mayHang,
-    needs,
+    filters: copies,
+    mayHang: traits.mayHang,
+    needs: traits.needs,
   };
 }
 
@@ -91,12 +91,13 @@ function checkFields(fields: Changes, { array_filters, upsert }: GivenOptions): 
 }
 
 /** @throws {ValueError} `update_invalid`; {CriteriaError} */
-function copyFilter(given: unknown, index: number) {
+function copyFilter(given: unknown, index: number, traits: CriteriaTraits): object {
   const place = `array_filters[${index}]`;
   if (!isPlainObject(given))
     throw updateInvalid(place, "must be criteria for items, such as { 'item.done': false }");
   const filter = capture(given, place, true).copy as object;
-  return { filter, ...checkCriteria(filter, place) };
+  checkCriteria(filter, place, traits);
+  return filter;
 }
 
 /** What is compared with items and not stored may be of a subclass, as in criteria. */

@@ -81,12 +81,12 @@ export function findQuery(
   const skip = (given.skip as number | undefined) ?? 0;
   const limit = Math.min((given.limit as number | undefined) ?? most, most);
   const criteria = isTest ? undefined : params;
-  const matched = checkCriteria(criteria, '');
-  const selected = checkCriteria(select, 'select');
+  const traits: CriteriaTraits = isPlainObject(select) ? { needs: ['expressions'] } : {};
+  checkCriteria(criteria, '', traits);
+  checkCriteria(select, 'select', traits);
   const selection: Selection = {
     criteria,
-    mayHang: matched.mayHang ?? selected.mayHang,
-    needs: isPlainObject(select) ? EXPRESSIONS : matched.needs,
+    ...traits,
     archived: (given.archived as ArchivedFilter | undefined) ?? false,
     sort,
     collation,
@@ -145,12 +145,12 @@ export function pipelineQuery(search: Search, pipeline: unknown): FindQuery {
   if (!Array.isArray(pipeline))
     throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', pipeline);
   const query = findQuery(search);
-  const { mayHang } = checkCriteria(pipeline, 'pipeline');
+  const { mayHang, needs = [] } = checkCriteria(pipeline, 'pipeline');
   const partners = foreignNames(pipeline);
   const asked =
     partners.length > 0
-      ? { needs: FOREIGN_PARTS, related: { include: [], partners } }
-      : { needs: PIPELINE_PARTS };
+      ? { needs: [...FOREIGN_PARTS, ...needs], related: { include: [], partners } }
+      : { needs: [...PIPELINE_PARTS, ...needs] };
   return { ...query, selection: { ...query.selection, mayHang, ...asked }, pipeline };
 }
 
@@ -209,7 +209,12 @@ export function passesPredicate<T>(predicate: (item: T) => unknown, item: T): bo
  */
 const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 
-const EXPRESSIONS: readonly PartName[] = ['expressions'];
+/** The parts with the code of operators. */
+const PARTS: Readonly<Record<string, PartName>> = {
+  $expr: 'expressions',
+  $type: 'updates',
+  $mod: 'updates',
+};
 
 export interface CriteriaTraits {
   /** A pattern that may hang. A literal prefix such as `/^abc/` cannot. */
@@ -223,10 +228,14 @@ export interface CriteriaTraits {
  * which MongoDB's are.
  *
  * @param criteria Copied criteria.
+ * @param traits Gets theirs as well.
  * @throws {CriteriaError} `criteria_invalid`, `operand_invalid`
  */
-export function checkCriteria(criteria: unknown, place: string): Readonly<CriteriaTraits> {
-  const traits: CriteriaTraits = {};
+export function checkCriteria(
+  criteria: unknown,
+  place: string,
+  traits: CriteriaTraits = {},
+): Readonly<CriteriaTraits> {
   visitCriteria(criteria, place, traits, 0, false);
   return traits;
 }
@@ -255,7 +264,8 @@ function visitCriteria(
   } else if (isPlainObject(criteria)) {
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);
-      if (key === '$expr' || key.startsWith('$bits')) traits.needs = EXPRESSIONS;
+      const part = key.startsWith('$bits') ? 'expressions' : key[0] === '$' && PARTS[key];
+      if (part && !traits.needs?.includes(part)) traits.needs = [...(traits.needs ?? []), part];
       const isPattern = key === '$regex' || (key === 'regex' && /\.\$regex\w+$/.test(place));
       if (isPattern && typeof value === 'string') {
         notePattern(value, traits);

@@ -1,5 +1,5 @@
 import type { CompileExpression } from './compile-criteria.ts';
-import { fieldOperators } from './operators/field-operators.ts';
+import { addFieldOperators } from './operators/field-operators.ts';
 import type { Operator } from './operators/operator.ts';
 
 /** What few queries use, and loads with the first: a part. */
@@ -33,7 +33,7 @@ export function loadedLanguage(): unknown {
 /** To be called by the part once it has loaded. */
 export function provideOperators(given: LateOperators): void {
   lateOperators = given;
-  for (const [name, operator] of Object.entries(given.fields)) fieldOperators.set(name, operator);
+  addFieldOperators(given.fields);
 }
 
 /** Compilers of stages whose code is a part, which knows their types, by name. */

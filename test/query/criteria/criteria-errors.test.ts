@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CriteriaError, type CriteriaErrorCode } from '../../../src/errors/errors.ts';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import '../../setup/rare-operators.ts';
 
 function refusalOf(criteria: unknown): CriteriaError {
   try {

@@ -1,4 +1,5 @@
 import { matchTable } from './match-table.ts';
+import '../../setup/rare-operators.ts';
 
 matchTable('$mod', [
   {

@@ -4,6 +4,7 @@ import {
   compileCriteria,
   compileItemCriteria,
 } from '../../../src/query/criteria/compile-criteria.ts';
+import '../../setup/rare-operators.ts';
 
 const document = {
   text: 'abc',

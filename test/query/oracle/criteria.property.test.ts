@@ -9,6 +9,7 @@ import { fc, runs } from '../../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';
 import { COLLATIONS, text } from './collations.ts';
 import { inCollation, naiveMatch, naiveMatchItem, naiveOrder } from './naive-criteria.ts';
+import '../../setup/rare-operators.ts';
 
 const everyOperator = [
   '$eq',

@@ -6,6 +6,7 @@ import type { Plan } from '../../../src/query/plan/plan.ts';
 import { planQuery } from '../../../src/query/plan/plan-query.ts';
 import { type PageEnd, PlanReader } from '../../../src/query/plan/plan-reader.ts';
 import { compileSort } from '../../../src/query/sort/compile-sort.ts';
+import '../../setup/rare-operators.ts';
 
 export type Fields = Record<string, unknown>;
 

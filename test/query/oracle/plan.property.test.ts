@@ -3,6 +3,7 @@ import { compileSort } from '../../../src/query/sort/compile-sort.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';
 import { definition, type Fields, IndexedWorld, type Query } from './indexed-world.ts';
+import '../../setup/rare-operators.ts';
 
 const scalar = fc.constantFrom<unknown[]>(
   ...[null, undefined, 0, -0, 1, 2, 2n, 5, -3, 1.5, Number.NaN, 10n ** 20n],

@@ -1,7 +1,6 @@
-import { nearestName } from '../../../errors/nearest-name.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { isAmong } from '../../value/compare-values.ts';
-import { type Bracket, bracket, bracketOf, isFields, isRegExp } from '../../value/value-type.ts';
+import { isFields, isRegExp } from '../../value/value-type.ts';
 import {
   all,
   type Condition,
@@ -13,7 +12,7 @@ import {
   type ValueTest,
   whole,
 } from '../condition.ts';
-import { $eq, $gt, $gte, $lt, $lte, $mod, $ne, equality, equalTo } from './comparison.ts';
+import { $eq, $gt, $gte, $lt, $lte, $ne, equality, equalTo } from './comparison.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
 import { $options, $regex, matchesPattern, pattern } from './pattern.ts';
 
@@ -120,91 +119,8 @@ const $exists: Operator = (operand) => {
   return wanted ? exists : not(exists);
 };
 
-const $type: Operator = (operand, { place }) => {
-  if (!Array.isArray(operand)) return eachPresent(typeTest(operand, place));
-  if (operand.length === 0)
-    throw operandInvalid(place, 'a type or a list of at least one', operand);
-  const tests = operand.map((type, index) => typeTest(type, placeBelow(place, index)));
-  return eachPresent((value, present) => tests.some((test) => test(value, present)));
-};
-
-/** The numbers of BSON's types, as `$type` takes them. */
-const typeCodes: ReadonlyMap<number, string> = new Map([
-  [1, 'double'],
-  [2, 'string'],
-  [3, 'object'],
-  [4, 'array'],
-  [5, 'binData'],
-  [6, 'undefined'],
-  [7, 'objectId'],
-  [8, 'bool'],
-  [9, 'date'],
-  [10, 'null'],
-  [11, 'regex'],
-  [12, 'dbPointer'],
-  [13, 'javascript'],
-  [14, 'symbol'],
-  [15, 'javascriptWithScope'],
-  [16, 'int'],
-  [17, 'timestamp'],
-  [18, 'long'],
-  [19, 'decimal'],
-  [-1, 'minKey'],
-  [127, 'maxKey'],
-]);
-
-/**
- * BSON's types of JavaScript's values. A number is a double, and also an int or a long if it is
- * whole and in range, because a driver would have stored it so; a bigint is a long. Types without a
- * JavaScript value are valid and match nothing.
- */
-const typeTests: ReadonlyMap<string, ValueTest> = new Map<string, ValueTest>([
-  ...[...typeCodes.values()].map((alias): [string, ValueTest] => [alias, () => false]),
-  ['double', (value) => typeof value === 'number'],
-  ['int', (value) => Number.isInteger(value) && isInt(value as number)],
-  ['long', isLong],
-  ['number', (value) => typeof value === 'number' || typeof value === 'bigint'],
-  ['string', (value) => typeof value === 'string'],
-  ['bool', (value) => typeof value === 'boolean'],
-  ['null', (value) => value === null],
-  ['undefined', (value, present) => present && value === undefined],
-  ['array', (value) => Array.isArray(value)],
-  ['object', inBrackets(bracket.object, bracket.map, bracket.set)],
-  ['binData', inBrackets(bracket.binary, bracket.blob)],
-  ['date', inBrackets(bracket.date)],
-  ['regex', inBrackets(bracket.regexp)],
-]);
-
-function typeTest(type: unknown, place: string) {
-  const alias =
-    typeof type === 'number' || typeof type === 'bigint' ? typeCodes.get(Number(type)) : type;
-  const test = typeof alias === 'string' ? typeTests.get(alias) : undefined;
-  if (test) return test;
-  const aliases = [...typeTests.keys()];
-  const near = typeof type === 'string' && nearestName(type, aliases);
-  const hint = near ? ` such as '${near}'` : '';
-  throw operandInvalid(place, `a BSON type${hint}: ${aliases.join(', ')}, or its number`, type);
-}
-
-function isZero(operand: unknown): boolean {
+export function isZero(operand: unknown): boolean {
   return operand === 0 || operand === 0n;
-}
-
-const INT_LIMIT = 2 ** 31;
-const LONG_LIMIT = 2 ** 63;
-
-function inBrackets(...brackets: readonly Bracket[]): ValueTest {
-  return (value) => brackets.includes(bracketOf(value));
-}
-
-function isInt(value: number): boolean {
-  return value >= -INT_LIMIT && value < INT_LIMIT;
-}
-
-function isLong(value: unknown): boolean {
-  if (typeof value === 'bigint') return true;
-  if (!Number.isInteger(value) || isInt(value as number)) return false;
-  return (value as number) >= -LONG_LIMIT && (value as number) < LONG_LIMIT;
 }
 
 const $size: Operator = (operand, { place }) => {
@@ -243,9 +159,12 @@ export function itemTest(test: (item: object) => boolean): (item: unknown) => bo
   return (item) => (isFields(item) || Array.isArray(item)) && test(item);
 }
 
-/** Every operator allowed in the criteria of a field. */
-export const fieldOperators: Map<string, Operator> = new Map(
-  Object.entries({
+/**
+ * Every operator allowed in the criteria of a field; `undefined` for one whose code is a part that
+ * has not loaded.
+ */
+export const fieldOperators: Map<string, Operator | undefined> = new Map(
+  Object.entries<Operator | undefined>({
     $eq,
     $ne,
     $gt,
@@ -256,12 +175,17 @@ export const fieldOperators: Map<string, Operator> = new Map(
     $nin,
     $not,
     $exists,
-    $type,
+    $type: undefined,
     $regex,
     $options,
     $size,
     $all,
     $elemMatch,
-    $mod,
+    $mod: undefined,
   }),
 );
+
+/** Must be called with operators whose code has loaded. */
+export function addFieldOperators(operators: Readonly<Record<string, Operator>>): void {
+  for (const [name, operator] of Object.entries(operators)) fieldOperators.set(name, operator);
+}
