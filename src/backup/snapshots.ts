@@ -32,13 +32,6 @@ export class Snapshots {
     return this.#known;
   }
 
-  /** Segments that are not live and must stay: backups name them, or a lease does. */
-  async kept(leases: Leases): Promise<ReadonlySet<number>> {
-    const { whole, lost } = await this.stored();
-    const named = [...whole, ...lost].flatMap(({ segments }) => segments);
-    return new Set([...named, ...leases.of(this.#collection)]);
-  }
-
   /** Adds or removes snapshots, and forgets the list, as a failed write may have taken effect. */
   async change<T>(write: () => Promise<T>): Promise<T> {
     try {
@@ -91,8 +84,17 @@ export class Lease {
   }
 }
 
+const byStorage = new WeakMap<Storage, Leases>();
+
+/** The leases of a database. */
+export function leasesOf(storage: Storage): Leases {
+  const leases = byStorage.get(storage) ?? new Leases();
+  byStorage.set(storage, leases);
+  return leases;
+}
+
 /** Leases on segments: garbage collection keeps leased segments, also those of deleted backups. */
-export class Leases {
+class Leases {
   readonly #leased = new Map<string, Set<Lease>>();
 
   take(collection: string, segments: readonly number[], released?: () => void): Lease {

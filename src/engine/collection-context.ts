@@ -1,6 +1,5 @@
 import type { Clock } from '../async/clock.ts';
 import type { Aborts } from '../async/pace.ts';
-import type { Leases, Snapshots } from '../backup/snapshots.ts';
 import { CollectionError, StorageError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Durability } from '../storage/drivers/driver.ts';
@@ -43,7 +42,6 @@ export interface CollectionContext
       | 'storage'
       | 'pool'
       | 'durability'
-      | 'leases'
       | 'terminable'
       | 'snapshots'
       | 'links'
@@ -59,8 +57,6 @@ export interface CollectionContext
   readonly recent: RecentReads;
   /** Its live queries. */
   readonly lives: () => object;
-  /** The list of its backups. */
-  readonly backups: Snapshots;
   /** Of a document collection. A restored backup brings new ones. */
   indexes: DocumentIndexes;
   /** While the collection is replicated. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../async/clock.ts';
-import { Leases } from '../backup/snapshots.ts';
 import type { CairnError } from '../errors/errors.ts';
 import type { EngineEvent, EngineStatus } from '../protocol/event-protocol.ts';
 import {

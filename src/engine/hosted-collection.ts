@@ -2,7 +2,6 @@ import { after, type Coroutine, type Result, run, wait } from '../async/coroutin
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import type { FileHeader } from '../backup/file/file-contents.ts';
-import { Snapshots } from '../backup/snapshots.ts';
 import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
@@ -10,7 +9,6 @@ import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/opera
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings, ExpirySettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
-import { STAMPS } from '../storage/segments/stored-record.ts';
 import type { BackupRequests, PinnedCollection } from './backups/backup-requests.ts';
 import type { SectionImport } from './backups/section-import.ts';
 import {
@@ -69,7 +67,10 @@ export class HostedCollection implements Executor {
   readonly #lifecycle: CollectionLifecycle;
   #replication: ReplicaRequests | undefined;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
-  readonly #stamps: StampOptions;
+  /** The versions of documents that `expire_after` is for. */
+  readonly #expiring = new Set<number>();
+  /** Warnings of handles with other options: one of each kind. */
+  readonly #warned = new Set<string>();
 
   /**
    * @param dropping Called when a drop begins: the name is free, and can be opened again once the
@@ -85,13 +86,12 @@ export class HostedCollection implements Executor {
     const { name, type, caching } = settings;
     const { storage, pool, durability, clock, snapshots, links, tidy } = environment;
     this.settings = settings;
-    this.#stamps = new StampOptions(settings);
     this.#dropping = dropping;
     const log = new SegmentLog({
       ...{ name, type, storage, pool, durability, caching },
       columns: () => this.context.indexes.columns,
       epoch: () => storage.epoch(),
-      referenced: () => this.context.backups.kept(environment.leases),
+      referenced: () => this.#keptByBackups(),
     });
     this.records = new RecordStore(log, clock, caching, snapshots);
     const events = new CollectionEvents(environment.events, settings);
@@ -101,7 +101,6 @@ export class HostedCollection implements Executor {
       ...{ settings, events, availability: this.availability },
       records: this.records,
       versions: new CollectionVersions(() => this.context),
-      backups: new Snapshots(storage, name),
       lives: () => this.lives,
       saves: this.saves,
       indexes: new DocumentIndexes(settings, []),
@@ -244,9 +243,20 @@ export class HostedCollection implements Executor {
    * open.
    */
   declare(settings: CollectionSettings): IndexDeclaration {
-    this.#stamps.compare(settings);
+    this.#compare(settings);
     declareVersion(this.records, settings.version);
     return this.context.keeper.declare(settings.indexes, settings.version);
+  }
+
+  /** Warns of options that differ from those of the handle that opened the collection. */
+  #compare(given: CollectionSettings): void {
+    const { settings: open } = this;
+    if (expiryOf(open) === expiryOf(given)) this.#expiring.add(given.version);
+    if (sharedOptions(open) === sharedOptions(given)) return;
+    parts.load('upkeep').then(
+      ({ warnOfOptions }) => warnOfOptions(open, given, this.#warned),
+      () => undefined,
+    );
   }
 
   /** A handle has closed. */
@@ -403,6 +413,13 @@ export class HostedCollection implements Executor {
     return this.#backups;
   }
 
+  /** The segments that backups name; `undefined` where what knows them does not load. */
+  async #keptByBackups(): Promise<ReadonlySet<number> | undefined> {
+    if (!(await this.#lifecycle.hasBackups())) return new Set();
+    const code = await parts.load('backups').catch(() => undefined);
+    return code?.keptSegments(this.context);
+  }
+
   /** With that of backups: one is made before segments get the columns of an index. */
   async #loadIndexCode(definitions: CollectionSettings['indexes']) {
     const code = await run(parts.need('backups'));
@@ -415,7 +432,7 @@ export class HostedCollection implements Executor {
   *#needExpiry(settings: ExpirySettings): Coroutine<void> {
     const { ExpirySweep } = yield* parts.need('upkeep');
     this.#sweep = new ExpirySweep(this.context, settings, {
-      versions: this.#stamps.expiring,
+      versions: this.#expiring,
       queue: this.queue,
       lives: this.lives,
       settle: () => this.settle(),
@@ -433,49 +450,12 @@ export class HostedCollection implements Executor {
   }
 }
 
-/**
- * Warns of handles whose stamp options or `expire_after` differ from those of the handle that
- * opened the collection.
- */
-class StampOptions {
-  /** The versions of documents that `expire_after` is for. */
-  readonly expiring = new Set<number>();
-  readonly #open: CollectionSettings;
-  /** Warnings so far: one of each kind. */
-  readonly #warned = new Set<string>();
-
-  constructor(open: CollectionSettings) {
-    this.#open = open;
-  }
-
-  compare(given: CollectionSettings): void {
-    this.#compare(optionsOf(this.#open), optionsOf(given), 'indicate_* options');
-    this.#compare(expiryOf(this.#open), expiryOf(given), 'expire_after');
-    if (expiryOf(this.#open) === expiryOf(given)) this.expiring.add(given.version);
-  }
-
-  #compare(kept: string, ignored: string, options: string): void {
-    if (kept === ignored || this.#warned.has(ignored)) return;
-    this.#warned.add(ignored);
-    console.warn(
-      `cairndb: collection "${this.#open.name}" is open with ${kept}. A second handle was given ${ignored}, which has no effect while it is open. Pass the same ${options} everywhere, and reload tabs that run an older version.`,
-    );
-  }
+/** The options of a collection that count for all of its handles. */
+function sharedOptions(settings: CollectionSettings): string {
+  const { created, updated, archived, unarchived } = settings;
+  return JSON.stringify([created, updated, archived, unarchived, expiryOf(settings)]);
 }
 
-function expiryOf({ expire_after: given }: CollectionSettings): string {
-  if (!given) return 'no expire_after';
-  return `expire_after: { field: '${given.field}', seconds: ${given.seconds} }`;
-}
-
-/** The stamp options that are on, as the caller writes them. */
-function optionsOf(settings: CollectionSettings): string {
-  const on = STAMPS.flatMap(({ setting }) => {
-    const { at, timestamp } = settings[setting];
-    return [
-      ...(at ? [`indicate_${setting}_at`] : []),
-      ...(timestamp ? [`indicate_${setting}_timestamp`] : []),
-    ];
-  });
-  return on.length > 0 ? on.join(', ') : 'no indicate_* option';
+function expiryOf({ expire_after }: CollectionSettings): string {
+  return `${expire_after?.field} ${expire_after?.seconds}`;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../async/clock.ts';
 import { type Coroutine, wait } from '../async/coroutine.ts';
 import { nextTurn } from '../async/next-turn.ts';
 import type { SerialQueue } from '../async/serial-queue.ts';
+import type { SnapshotCatalog } from '../backup/stored-snapshots.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
 import { otherVersion } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
@@ -63,6 +64,8 @@ export class CollectionLifecycle {
   /** Whether it is being dropped or renamed. */
   isLeaving = false;
   #tendAgain: (() => void) | undefined;
+  /** Whether backups were stored when it was opened. */
+  #stored: Promise<boolean> | undefined;
 
   constructor(context: CollectionContext, parts: CollectionParts) {
     this.context = context;
@@ -208,7 +211,8 @@ export class CollectionLifecycle {
   tendBackups(): void {
     if (!this.isTended) return;
     const tend = async (): Promise<void> => {
-      if (this.parts.backups() || (await this.#hasBackupsToTend()))
+      const { auto_create_backup } = this.context.settings;
+      if (this.parts.backups() || auto_create_backup || (await this.#hasStored()))
         await this.parts.withBackups((backups) => this.isTended && backups.start());
     };
     tend().catch((cause: unknown) => {
@@ -219,11 +223,26 @@ export class CollectionLifecycle {
     });
   }
 
-  async #hasBackupsToTend(): Promise<boolean> {
-    const { settings, backups } = this.context;
-    if (settings.auto_create_backup) return true;
-    const { whole, lost } = await backups.stored();
-    return whole.length + lost.length > 0;
+  /** Whether there are backups, or leases on segments. */
+  async hasBackups(): Promise<boolean> {
+    // Without its code nobody makes any.
+    if (parts.has('backups')) return true;
+    this.#stored ??= this.#hasStored();
+    try {
+      return await this.#stored;
+    } catch (error) {
+      this.#stored = undefined;
+      throw error;
+    }
+  }
+
+  async #hasStored(): Promise<boolean> {
+    const { storage, settings } = this.context;
+    const keys = await storage.keys('snapshots', [settings.name]);
+    if (keys.length !== 1) return keys.length > 0;
+    // The list of their names stays when the last one goes.
+    const [list] = (await storage.getMany('snapshots', keys)) as [Partial<SnapshotCatalog>?];
+    return list?.names?.length !== 0;
   }
 
   #clearCache(): void {

@@ -1,7 +1,6 @@
-import type { FileHeader } from '../backup/file/file-contents.ts';
 import { asCairnError } from '../errors/errors.ts';
 import { nameTaken } from '../protocol/collection-errors.ts';
-import { type CollectionSettings, plainSettings } from '../protocol/settings.ts';
+import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEnvironment } from './collection-context.ts';
 import type { Backlog } from './engine-events.ts';
 import { HostedCollection } from './hosted-collection.ts';
@@ -54,26 +53,9 @@ export class OpenCollections {
     const { name } = settings;
     const open = this.#byName.get(name);
     if (open && !open.availability.failed) return open;
-    const collection = this.#construct(settings);
+    const collection = this.construct(settings);
     this.#byName.set(name, collection);
     return collection;
-  }
-
-  /**
-   * Runs a task on a collection. One that is not open is opened for the task, and handles to it
-   * wait meanwhile.
-   */
-  async use<T>(
-    { collection: name, type }: Pick<FileHeader, 'collection' | 'type'>,
-    task: (collection: HostedCollection) => Promise<T>,
-  ): Promise<T> {
-    const open = this.#byName.get(name);
-    if (open && !open.availability.failed) return task(open);
-    const own = this.#construct(plainSettings(name, type));
-    const using = task(own).finally(() => own.stop());
-    const ended = using.catch(() => undefined);
-    this.#goAhead(name, ended);
-    return using;
   }
 
   /**
@@ -87,7 +69,7 @@ export class OpenCollections {
     if (!isFree) throw nameTaken(to, true);
     const ahead = [this.#sweeping, this.#ahead.get(from), this.#ahead.get(to)];
     const renaming = Promise.allSettled(ahead).then(() => this.#rename(from, to));
-    this.#goAhead(
+    this.goAhead(
       to,
       renaming.catch(() => undefined),
     );
@@ -97,10 +79,7 @@ export class OpenCollections {
   async #rename(from: string, to: string): Promise<void> {
     const { renameAnyway } = await parts.load('backups');
     const open = this.#byName.get(from);
-    await renameAnyway(this.#environment.storage, from, to, {
-      open,
-      closed: (type, task) => this.use({ collection: from, type }, task),
-    });
+    await renameAnyway(this, this.#environment.storage, from, to);
     if (this.#byName.get(from) === open) this.#byName.delete(from);
   }
 
@@ -132,7 +111,8 @@ export class OpenCollections {
     await this.#sweeping;
   }
 
-  #construct(settings: CollectionSettings): HostedCollection {
+  /** A collection that only its caller uses. */
+  construct(settings: CollectionSettings): HostedCollection {
     const dropping = (collection: HostedCollection, drop: Promise<unknown>) =>
       this.#noteDrop(collection, drop);
     const ahead = this.#ahead.get(settings.name);
@@ -151,7 +131,7 @@ export class OpenCollections {
       this.#byName.set(name, collection);
       throw error;
     });
-    this.#goAhead(name, ended);
+    this.goAhead(name, ended);
     const { events } = this.#environment;
     this.#sweeping = Promise.allSettled([this.#sweeping, ended])
       .then(() => this.#sweep())
@@ -159,7 +139,7 @@ export class OpenCollections {
   }
 
   /** Makes collections of the name that are constructed from now on wait. */
-  #goAhead(name: string, ended: Promise<unknown>): void {
+  goAhead(name: string, ended: Promise<unknown>): void {
     this.#ahead.set(name, ended);
     const forget = () => {
       if (this.#ahead.get(name) === ended) this.#ahead.delete(name);

@@ -1,4 +1,3 @@
-import { Leases } from '../../src/backup/snapshots.ts';
 import { DatabaseRequests } from '../../src/engine/backups/database-requests.ts';
 import { tidyWhenLoaded } from '../../src/engine/engine.ts';
 import { EngineEventHub } from '../../src/engine/engine-events.ts';
@@ -44,7 +43,6 @@ export class LinkedCollections {
         isRecovered: () => true,
       } as const),
       pool: new SegmentPool(storage),
-      leases: new Leases(),
       newId: randomId,
       events: this.events,
       links: this.#links,

@@ -20,7 +20,7 @@ import {
   type SnapshotCause,
   type SnapshotHead,
 } from '../../backup/snapshot.ts';
-import type { Lease, Snapshots } from '../../backup/snapshots.ts';
+import { type Lease, leasesOf, Snapshots } from '../../backup/snapshots.ts';
 import type { LostSnapshot } from '../../backup/stored-snapshots.ts';
 import type { BackupInfo, Verification } from '../../protocol/backup-protocol.ts';
 import type { Storage } from '../../storage/drivers/driver.ts';
@@ -36,6 +36,22 @@ export interface PinnedSnapshot {
   readonly created_at: number;
 }
 
+const byCollection = new WeakMap<CollectionContext, Snapshots>();
+
+function snapshotsOf(context: CollectionContext): Snapshots {
+  const { storage, settings } = context;
+  const snapshots = byCollection.get(context) ?? new Snapshots(storage, settings.name);
+  byCollection.set(context, snapshots);
+  return snapshots;
+}
+
+/** Segments that are not live and must stay: backups name them, or a lease does. */
+export async function keptSegments(context: CollectionContext): Promise<ReadonlySet<number>> {
+  const { whole, lost } = await snapshotsOf(context).stored();
+  const named = [...whole, ...lost].flatMap(({ segments }) => segments);
+  return new Set([...named, ...leasesOf(context.storage).of(context.settings.name)]);
+}
+
 /** The backups of a collection: makes, lists, expires and verifies them. */
 export class CollectionBackups {
   readonly snapshots: Snapshots;
@@ -47,7 +63,7 @@ export class CollectionBackups {
 
   constructor(context: CollectionContext) {
     this.#context = context;
-    this.snapshots = context.backups;
+    this.snapshots = snapshotsOf(context);
     this.named = new NamedSnapshots(this.snapshots, context.settings.name);
   }
 
@@ -125,8 +141,10 @@ export class CollectionBackups {
   }
 
   hold(segments: readonly number[]): Lease {
-    const { leases, settings, records } = this.#context;
-    return leases.take(settings.name, segments, () => records.log.state.orphans.add(segments));
+    const { storage, settings, records } = this.#context;
+    return leasesOf(storage).take(settings.name, segments, () =>
+      records.log.state.orphans.add(segments),
+    );
   }
 
   /** Leases the segments of backups for as long as the work takes. */

@@ -2,6 +2,7 @@ import { Mutex } from '../../async/mutex.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { isSnapshot } from '../../backup/named-snapshots.ts';
 import { SnapshotReader } from '../../backup/snapshot-reader.ts';
+import { leasesOf } from '../../backup/snapshots.ts';
 import {
   type CollectionInfo,
   type CollectionUsage,
@@ -21,11 +22,13 @@ import type { RecordStore } from '../records/record-store.ts';
 import type { PinnedCollection } from './backup-requests.ts';
 import { Exports } from './exports.ts';
 import { Imports } from './imports.ts';
+import { type ReachedCollections, useCollection } from './removal.ts';
 import type { SectionImport } from './section-import.ts';
 
 /** An open collection, as requests about the whole database see it. */
 interface DatabaseCollection {
   readonly settings: CollectionSettings;
+  readonly availability: { readonly failed: boolean };
   readonly records: RecordStore;
   readonly cachedUntil: CollectionUsage['cached_until'];
   freeze(): Promise<PinnedCollection>;
@@ -35,14 +38,11 @@ interface DatabaseCollection {
     read: (importing: SectionImport) => Promise<T>,
   ): Promise<T>;
   count(): Promise<number | undefined>;
+  stop(): Promise<void>;
 }
 
-interface DatabaseCollections {
+interface DatabaseCollections extends ReachedCollections<DatabaseCollection> {
   readonly usable: readonly DatabaseCollection[];
-  use<T>(
-    meant: Pick<FileHeader, 'collection' | 'type'>,
-    task: (collection: DatabaseCollection) => Promise<T>,
-  ): Promise<T>;
 }
 
 /** More backups than a database ever has. */
@@ -132,11 +132,11 @@ export class DatabaseRequests {
   }
 
   async #pin(manifest: Manifest): Promise<PinnedCollection> {
-    const { storage, leases, clock } = this.#environment;
+    const { storage, clock } = this.#environment;
     const { name: collection } = manifest;
     const segments: number[] = [];
     // Before storage is read: a drop tells those that have one.
-    const lease = leases.take(collection, segments);
+    const lease = leasesOf(storage).take(collection, segments);
     try {
       segments.push(...(await listLive(storage, collection, manifest)));
     } catch (error) {
@@ -159,10 +159,10 @@ export class DatabaseRequests {
     const names = new Set<string>();
     return this.#imports.run(call, {
       section: (header, read) => {
-        const { collection: name } = header;
+        const { collection: name, type } = header;
         if (names.has(name)) throw twice(name);
         names.add(name);
-        return this.#collections.use(header, (collection) =>
+        return useCollection(this.#collections, { name, type }, (collection) =>
           collection.importSection(header, merge, read),
         );
       },

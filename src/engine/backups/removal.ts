@@ -2,10 +2,11 @@ import { type Coroutine, wait } from '../../async/coroutine.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { putSnapshots } from '../../backup/named-snapshots.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
+import { leasesOf } from '../../backup/snapshots.ts';
 import { readSnapshots } from '../../backup/stored-snapshots.ts';
 import { CollectionError } from '../../errors/errors.ts';
 import { dropped, nameTaken } from '../../protocol/collection-errors.ts';
-import type { CollectionSettings } from '../../protocol/settings.ts';
+import { type CollectionSettings, plainSettings } from '../../protocol/settings.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
 import { listManifests } from '../../storage/log/list-logs.ts';
@@ -74,14 +75,36 @@ interface Renamed {
   rename(to: string): Promise<void>;
 }
 
-/** How a collection of a name is reached. */
-interface Reached {
-  readonly open: Renamed | undefined;
-  /** Opens one that is not open, for the time of a task. */
-  readonly closed: (
-    type: CollectionSettings['type'],
-    task: (collection: Renamed) => Promise<void>,
-  ) => Promise<void>;
+interface UsedCollection {
+  readonly availability: { readonly failed: boolean };
+  stop(): Promise<void>;
+}
+
+/** How collections are reached, open or not. */
+export interface ReachedCollections<C> {
+  named(name: string): C | undefined;
+  /** Opens one for its caller alone. */
+  construct(settings: CollectionSettings): C;
+  /** Makes others of the name wait. */
+  goAhead(name: string, ended: Promise<unknown>): void;
+}
+
+/**
+ * Runs a task on a collection. One that is not open is opened for the task, and handles to it wait
+ * meanwhile.
+ */
+export async function useCollection<C extends UsedCollection, T>(
+  collections: ReachedCollections<C>,
+  { name, type }: Pick<CollectionSettings, 'name' | 'type'>,
+  task: (collection: C) => Promise<T>,
+): Promise<T> {
+  const open = collections.named(name);
+  if (open && !open.availability.failed) return task(open);
+  const own = collections.construct(plainSettings(name, type));
+  const using = task(own).finally(() => own.stop());
+  const ended = using.catch(() => undefined);
+  collections.goAhead(name, ended);
+  return using;
 }
 
 /**
@@ -90,11 +113,12 @@ interface Reached {
  * @throws {CollectionError} `collection_missing`, `name_taken`
  */
 export async function renameAnyway(
+  collections: ReachedCollections<Renamed & UsedCollection>,
   storage: Storage,
   from: string,
   to: string,
-  { open, closed }: Reached,
 ): Promise<void> {
+  const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),
     readManifest(storage, to),
@@ -104,12 +128,15 @@ export async function renameAnyway(
   if (!isFree) throw nameTaken(to, false);
   if (open) await open.rename(to);
   else if (!source || source.dropped) throw missing(from);
-  else await closed(source.type as CollectionSettings['type'], (own) => own.rename(to));
+  else {
+    const type = source.type as CollectionSettings['type'];
+    await useCollection(collections, { name: from, type }, (own) => own.rename(to));
+  }
 }
 
 /** Ends all other writes, then the collection by one of its own; if that fails, all go on. */
 function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coroutine<void> {
-  const { availability, settings, records, saves, replica, events, keeper, leases } =
+  const { availability, settings, storage, records, saves, replica, events, keeper } =
     lifecycle.context;
   const { queue, lives, checkpoints, sweep } = lifecycle.parts;
   const backups = lifecycle.parts.backups();
@@ -128,7 +155,7 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     // Earlier requests still read from storage.
     yield queue.passed();
     const writing = write();
-    leases.leave(settings.name, writing, why);
+    leasesOf(storage).leave(settings.name, writing, why);
     yield writing;
   } catch (error) {
     lifecycle.isLeaving = false;

@@ -21,8 +21,18 @@ type Saved = (key: string) => StoredRecord | undefined;
  * @returns whether there may be more to do.
  */
 export async function tidyLog(log: SegmentLog, saved: Saved): Promise<boolean> {
-  await log.remove(await log.state.orphans.findGarbage());
+  await log.remove(await garbageOf(log.state));
   return compactLog(log, saved);
+}
+
+/** Where data is damaged nothing is garbage: which segments are live is not known. */
+async function garbageOf({ live, orphans, referenced }: LogState): Promise<readonly number[]> {
+  const { numbers } = orphans;
+  const kept = numbers.size > 0 && live.isKnown && (await referenced());
+  if (!kept) return [];
+  // They come back when their backup is deleted.
+  orphans.forget([...numbers].filter((number) => kept.has(number)));
+  return [...numbers];
 }
 
 /**

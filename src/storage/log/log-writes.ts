@@ -72,6 +72,8 @@ export interface LogState {
   readonly live: LiveSegments;
   readonly bodies: LogBodies;
   readonly orphans: Orphans;
+  /** Segments that backups reference: they stay, live or not; `undefined` if that is not known. */
+  readonly referenced: () => Promise<ReadonlySet<number> | undefined>;
   readonly writer: SegmentWriter;
 }
 
@@ -146,18 +148,11 @@ function* contentsOf(
 
 /** Segments in storage that are not live. Unless a backup references them, they are garbage. */
 export class Orphans {
+  readonly numbers = new Set<number>();
   readonly #live: LiveSegments;
-  readonly #referenced: () => Promise<ReadonlySet<number>>;
-  #numbers = new Set<number>();
 
-  /** @param referenced The segments that backups reference. */
-  constructor(live: LiveSegments, referenced: () => Promise<ReadonlySet<number>>) {
+  constructor(live: LiveSegments) {
     this.#live = live;
-    this.#referenced = referenced;
-  }
-
-  get size(): number {
-    return this.#numbers.size;
   }
 
   /**
@@ -165,20 +160,11 @@ export class Orphans {
    * among them are none.
    */
   add(numbers: Iterable<number>): void {
-    for (const number of numbers) if (!this.#live.states.has(number)) this.#numbers.add(number);
-  }
-
-  /** Where data is damaged nothing is garbage: which segments are live is not known. */
-  async findGarbage(): Promise<readonly number[]> {
-    if (this.#numbers.size === 0 || !this.#live.isKnown) return [];
-    const referenced = await this.#referenced();
-    // The others come back through `add` when their backup is deleted.
-    this.#numbers = new Set([...this.#numbers].filter((number) => !referenced.has(number)));
-    return [...this.#numbers];
+    for (const number of numbers) if (!this.#live.states.has(number)) this.numbers.add(number);
   }
 
   forget(numbers: Iterable<number>): void {
-    for (const number of numbers) this.#numbers.delete(number);
+    for (const number of numbers) this.numbers.delete(number);
   }
 }
 

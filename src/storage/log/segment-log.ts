@@ -52,12 +52,13 @@ export class SegmentLog {
     this.sizes = segmentSizes(storage);
     this.#writer = new SegmentWriter(name, columns, this.sizes);
     this.#live = new LiveSegments(name, type);
-    this.#orphans = new Orphans(this.#live, options.referenced);
+    this.#orphans = new Orphans(this.#live);
     this.state = {
       storage,
       live: this.#live,
       bodies: this.bodies,
       orphans: this.#orphans,
+      referenced: options.referenced,
       writer: this.#writer,
     };
   }
@@ -209,12 +210,12 @@ export class SegmentLog {
   get isRemovalDue(): boolean {
     const { mergeable } = this;
     const isEmpty = mergeable.length > 0 && mergeable.every(({ live }) => live === 0);
-    return isEmpty || this.#orphans.size > 0;
+    return isEmpty || this.#orphans.numbers.size > 0;
   }
 
   /** Whether there may be garbage, or segments to merge. */
   get isUntidy(): boolean {
-    return this.#orphans.size > 0 || this.inDoubt || this.mergeable.length > 0;
+    return this.#orphans.numbers.size > 0 || this.inDoubt || this.mergeable.length > 0;
   }
 
   /** @param beside What is written in the same transaction. */
@@ -258,6 +259,5 @@ interface SegmentLogOptions {
    * not count.
    */
   readonly epoch: () => Promise<number>;
-  /** Segments that backups reference: they stay, live or not. */
-  readonly referenced: () => Promise<ReadonlySet<number>>;
+  readonly referenced: LogState['referenced'];
 }
