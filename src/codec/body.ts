@@ -39,15 +39,6 @@ export function encodeAndCopy(value: unknown, root: string): { body: Body; copy:
   return { body, copy: typeof body === 'string' ? captured.copy : copy(captured.copy) };
 }
 
-/**
- * Encodes a value and tells its fields, which must not be changed: cheaper than decoding the body
- * to read it.
- */
-export function encodeAndPeek(value: unknown, root: string): { body: Body; fields: unknown } {
-  const captured = capture(value, root);
-  return { body: encodeCaptured(captured), fields: captured.copy };
-}
-
 /** Encodes a private copy, which nobody may change any more unless it becomes a string. */
 export function encodeCaptured({ copy: captured, json }: Captured): Body {
   return json ? JSON.stringify(captured) : { exact: captured };

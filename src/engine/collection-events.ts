@@ -1,6 +1,5 @@
 import type { CairnError } from '../errors/errors.ts';
-import type { Change, EngineEvents as Events } from '../protocol/event-protocol.ts';
-import type { ReplicaReport } from '../protocol/replica-protocol.ts';
+import type { Change, EngineEvent, EngineEvents as Events } from '../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { Watermark } from '../storage/segments/watermarks.ts';
 import type { EngineEventHub } from './engine-events.ts';
@@ -70,25 +69,16 @@ export class CollectionEvents {
     if (watermarks.length > 0) this.#engine.release(watermarks);
   }
 
-  /** Indexes are being built; they are ready when both numbers are the same. */
-  indexing(documents: number, total: number): void {
-    this.#engine.emit({ type: 'index', detail: { collection: this.#name, documents, total } });
-  }
-
-  replicated(report: Omit<ReplicaReport, 'collection'>): void {
-    this.#engine.emit({ type: 'replication', detail: { collection: this.#name, ...report } });
-  }
-
-  migrated(detail: Omit<Events['migration'], 'collection'>): void {
-    this.#engine.emit({ type: 'migration', detail: { collection: this.#name, ...detail } });
+  /** Tells the clients an event of the collection. */
+  tell<Name extends 'index' | 'replication' | 'migration' | 'restore'>(
+    type: Name,
+    detail: Omit<Events[Name], 'collection'>,
+  ): void {
+    const event = { type, detail: { collection: this.#name, ...detail } };
+    this.#engine.emit(event as unknown as EngineEvent);
   }
 
   failed(error: CairnError): void {
     this.#engine.reportError(error, this.#name);
-  }
-
-  /** A backup or a file has replaced all records. */
-  restored(backup: string | undefined, documents: number): void {
-    this.#engine.emit({ type: 'restore', detail: { collection: this.#name, backup, documents } });
   }
 }

@@ -22,10 +22,6 @@ export function operandInvalid(
   return unexpectedValue('operand_invalid', place, expected, operand, cause);
 }
 
-export function selectInvalid(place: string, problem: string): CriteriaError {
-  return new CriteriaError('select_invalid', `'${place}' ${problem}.`, { place });
-}
-
 export function unexpectedValue(
   code: CriteriaErrorCode,
   place: string,

@@ -38,7 +38,7 @@ test('scattered documents are read a few segments at a time', async () => {
   );
   const covered = new Set(Array.from(records.values(), ({ segment }) => segment));
   const warm = await writer.next(covered, true);
-  expect(warm?.keys).toEqual([...records.keys()]);
+  expect(warm?.value.keys).toEqual([...records.keys()]);
   expect(most).toBeLessThanOrEqual(16);
   expect(reading).toBe(0);
 });

@@ -261,8 +261,8 @@ export class BackupRequests {
       ? SafetyBackup.ofRemains(this.backups, await this.#remains())
       : SafetyBackup.ofPresent(this.backups, reason);
     const report = (): void => {
-      if (migrated) events.migrated({ ...migrated, backup: safety.name });
-      if (!isMigration) events.restored(backup, records.table.size);
+      if (migrated) events.tell('migration', { ...migrated, backup: safety.name });
+      if (!isMigration) events.tell('restore', { backup, documents: records.table.size });
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });

@@ -108,7 +108,7 @@ async function migrateCollection(
   const progress = (done: number): void => {
     if (done < reported + Math.max(MIN_STEP, total / 100)) return;
     reported = done;
-    events.migrated({ from, to, done, total, backup: undefined });
+    events.tell('migration', { from, to, done, total, backup: undefined });
   };
   await saves.alone(async () => {
     try {

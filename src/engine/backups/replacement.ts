@@ -12,7 +12,12 @@ import type { Segment } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import { putSegment } from '../../storage/segments/stored-segment.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { extractKeys, lackingColumns, writeColumns } from '../documents/index-builder.ts';
+import {
+  extractKeys,
+  lackingColumns,
+  uniqueViolation,
+  writeColumns,
+} from '../documents/index-builder.ts';
 import { Loading } from '../loading.ts';
 import type { FoldedRecords } from '../records/table/folded-records.ts';
 import type { CollectionBackups } from './collection-backups.ts';
@@ -117,7 +122,7 @@ export class Replacement {
       for (const record of index.refuses ? records.list : []) {
         const duplicate = indexes.duplicateOf(index, record);
         // Of both: either may be the one that the caller can change.
-        if (duplicate) throw indexes.violation(index, duplicate);
+        if (duplicate) throw uniqueViolation(this.#context.settings.name, index, duplicate);
       }
     }
   }

@@ -67,17 +67,6 @@ export class CollectionVersions implements VersionSink {
   }
 
   /**
-   * Removes a record that has expired. That is no change of a caller's: a replica does not learn of
-   * it.
-   */
-  expire(record: StoredRecord): void {
-    const { records, indexes, events } = this.#parts();
-    indexes.delete(record);
-    records.delete(record);
-    events.changed(record.key, 'delete');
-  }
-
-  /**
    * Enters changes into the indexes alone, all or none; {@link enter} must follow, or the returned
    * function takes them back.
    *

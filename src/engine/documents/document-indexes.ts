@@ -158,7 +158,7 @@ export class DocumentIndexes {
       record.indexKeys = known;
       return;
     }
-    const document = this.#documentOf(record, body, fields);
+    const document = this.documentOf(record, body, fields);
     record.indexKeys = this.#slots.map((slot) => slot?.[read](document));
   }
 
@@ -167,25 +167,6 @@ export class DocumentIndexes {
    */
   extractRows(rows: NewRows, from: number, given?: KeyColumns): void {
     if (!this.isEmpty) addKeys(rows, from, this.#slots, this.#build, given);
-  }
-
-  /** Gives a record the keys of indexes that were added after it was extracted. */
-  extractNewer(record: StoredRecord, slots: readonly DocumentIndex[], body: Body): void {
-    const document = this.#documentOf(record, body);
-    this.setKeys(record, slots, (index) => index.readStored(document));
-  }
-
-  setKeys(
-    record: StoredRecord,
-    slots: readonly DocumentIndex[],
-    keyOf: (slot: DocumentIndex) => unknown,
-  ): void {
-    const keys = [...(record.indexKeys ?? [])];
-    for (const slot of slots) {
-      while (keys.length < slot.at) keys.push(undefined);
-      keys[slot.at] = keyOf(slot);
-    }
-    record.indexKeys = keys;
   }
 
   /**
@@ -288,8 +269,9 @@ export class DocumentIndexes {
     for (const index of this.#refusing) {
       const duplicate = this.#takenFrom(index, record);
       if (duplicate) {
-        const where = `in the document with the _id ${nameOf(duplicate.owners[0])}`;
-        throw this.#refusal(index, 'unique index', `already has ${textOf(duplicate)}, ${where}`);
+        const where = `in the document with the _id ${ownerName(duplicate.owners[0])}`;
+        const why = `already has ${keyText(duplicate)}, ${where}`;
+        throw uniqueRefusal(this.#settings.name, index, 'unique index', why);
       }
     }
   }
@@ -303,27 +285,12 @@ export class DocumentIndexes {
     return duplicate && !this.#expiry?.evict(record) ? duplicate : undefined;
   }
 
-  /** Why an index cannot be unique. */
-  violation(index: DocumentIndex, duplicate: DuplicateKey): ValueError {
-    const [a, b] = duplicate.owners.map(nameOf);
-    const which = `the documents with the _id ${a} and ${b} both have ${textOf(duplicate)}`;
-    return this.#refusal(index, 'index', `cannot be unique: ${which}`);
-  }
-
   /** Another record with a key of this one. One that has expired is removed instead. */
   #takenFrom(index: DocumentIndex, record: StoredRecord): DuplicateKey | undefined {
     for (;;) {
       const duplicate = index.duplicateOf(record);
       if (!duplicate || !this.#expiry?.evict(duplicate.owners[0])) return duplicate;
     }
-  }
-
-  #refusal({ definition: { name } }: DocumentIndex, kind: string, why: string): ValueError {
-    return new ValueError(
-      'unique_violation',
-      `The ${kind} "${name}" of collection "${this.#settings.name}" ${why}. Change one, or declare the index without unique.`,
-      { place: name },
-    );
   }
 
   /**
@@ -334,7 +301,8 @@ export class DocumentIndexes {
     this.#expiry?.now();
   }
 
-  #documentOf(
+  /** What its keys are read of. */
+  documentOf(
     record: StoredRecord,
     body: Body,
     fields = (record.value ?? peek(body)) as object,
@@ -356,6 +324,19 @@ export class DocumentIndexes {
   }
 }
 
+export function uniqueRefusal(
+  collection: string,
+  { definition: { name } }: DocumentIndex,
+  kind: string,
+  why: string,
+): ValueError {
+  return new ValueError(
+    'unique_violation',
+    `The ${kind} "${name}" of collection "${collection}" ${why}. Change one, or declare the index without unique.`,
+    { place: name },
+  );
+}
+
 const isPlain = ({ definition }: DocumentIndex) => !definition.unique;
 
 /** A unique index also serves as the plain one of the same keys. */
@@ -368,10 +349,10 @@ function isReplacedBy(plain: DocumentIndex, unique: DocumentIndex): boolean {
 }
 
 /** Queries do not show an archived one, so the caller may not know of it. */
-function nameOf({ key, flags }: StoredRecord): string {
+export function ownerName({ key, flags }: StoredRecord): string {
   return `"${key}"${flags & ARCHIVED ? ' (archived)' : ''}`;
 }
 
-function textOf({ key }: DuplicateKey): string {
+export function keyText({ key }: DuplicateKey): string {
   return JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
 }

@@ -13,8 +13,8 @@ import type { CollectionEvents } from '../collection-events.ts';
 import { BodyReader, bySegment } from '../records/record-bodies.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { SaveSchedule } from '../save-schedule.ts';
-import type { DocumentIndex } from './document-index.ts';
-import type { DocumentIndexes } from './document-indexes.ts';
+import type { DocumentIndex, DuplicateKey } from './document-index.ts';
+import { type DocumentIndexes, keyText, ownerName, uniqueRefusal } from './document-indexes.ts';
 
 /**
  * Records whose keys are extracted, and records whose keys are compared, before the builder yields.
@@ -44,7 +44,7 @@ export function* extractKeys(
         if (body !== undefined) extract(record, body);
       }
       done += slice.length;
-      events.indexing(done, records.length);
+      events.tell('index', { documents: done, total: records.length });
       yield nextTurn();
     }
   }
@@ -98,11 +98,46 @@ async function columnsFor(
       if (records[record.index]) continue;
       const body = bodies[record.index];
       if (body === undefined) throw documentLost(log.name, segment.number, record.key);
-      indexes.extractNewer(record, indexes.all, body);
+      extractNewer(indexes, record, indexes.all, body);
       records[record.index] = record;
     }
   }
   return indexedColumns(records as StoredRecord[], indexes.columns);
+}
+
+/** Gives a record the keys of indexes that were added after it was extracted. */
+function extractNewer(
+  indexes: DocumentIndexes,
+  record: StoredRecord,
+  slots: readonly DocumentIndex[],
+  body: Body,
+): void {
+  const document = indexes.documentOf(record, body);
+  setKeys(record, slots, (index) => index.readStored(document));
+}
+
+function setKeys(
+  record: StoredRecord,
+  slots: readonly DocumentIndex[],
+  keyOf: (slot: DocumentIndex) => unknown,
+): void {
+  const keys = [...(record.indexKeys ?? [])];
+  for (const slot of slots) {
+    while (keys.length < slot.at) keys.push(undefined);
+    keys[slot.at] = keyOf(slot);
+  }
+  record.indexKeys = keys;
+}
+
+/** Why an index cannot be unique. */
+export function uniqueViolation(
+  collection: string,
+  index: DocumentIndex,
+  duplicate: DuplicateKey,
+): ValueError {
+  const [a, b] = duplicate.owners.map(ownerName);
+  const which = `the documents with the _id ${a} and ${b} both have ${keyText(duplicate)}`;
+  return uniqueRefusal(collection, index, 'index', `cannot be unique: ${which}`);
 }
 
 /** The collection whose indexes are kept. */
@@ -211,7 +246,7 @@ export class IndexBuilder {
       for (let rest = this.#lacking(); rest.length > 0; rest = this.#lacking()) {
         yield* this.#takeColumns(rest);
         const extract = (record: StoredRecord, body: Body) =>
-          this.#indexes.extractNewer(record, this.#slots, body);
+          extractNewer(this.#indexes, record, this.#slots, body);
         yield* extractKeys(this.#store, rest.filter(this.#lacks), extract, events);
         if (this.#isOver()) return undefined;
       }
@@ -253,11 +288,7 @@ export class IndexBuilder {
       for (const segment of segments) {
         for (const record of groups.get(segment.number) ?? []) {
           if (record.segment !== segment.number || !this.#lacks(record)) continue;
-          this.#indexes.setKeys(
-            record,
-            this.#slots,
-            ({ column }) => columnOf(segment, column)?.[record.index],
-          );
+          setKeys(record, this.#slots, ({ column }) => columnOf(segment, column)?.[record.index]);
         }
       }
       yield nextTurn();
@@ -298,7 +329,8 @@ export class IndexBuilder {
     }
     const violations = new Map<DocumentIndex, ValueError>();
     for (const slot of unique)
-      if (slot.duplicate) violations.set(slot, this.#indexes.violation(slot, slot.duplicate));
+      if (slot.duplicate)
+        violations.set(slot, uniqueViolation(this.#store.log.name, slot, slot.duplicate));
     for (const slot of violations.keys()) this.#indexes.drop(slot);
     this.#indexes.ready(slots.filter((slot) => !violations.has(slot)));
     return violations;

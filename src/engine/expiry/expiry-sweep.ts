@@ -33,6 +33,16 @@ interface SweptCollection {
 }
 
 /**
+ * Removes a record that has expired. That is no change of a caller's: a replica does not learn of
+ * it.
+ */
+function expire({ records, indexes, events }: CollectionContext, record: StoredRecord): void {
+  indexes.delete(record);
+  records.delete(record);
+  events.changed(record.key, 'delete');
+}
+
+/**
  * Removes what has expired, slice by slice, as requests of its own: others come in between. A
  * removal is saved, and live queries and `change` events tell of it, but it is no change for the
  * server of a replication.
@@ -134,11 +144,11 @@ export class ExpirySweep {
 
   /** @returns how many it has removed. */
   #removeSlice(): number {
-    const { availability, replica, versions } = this.#context;
+    const { availability, replica } = this.#context;
     if (availability.error || this.#state === 'stopped') return 0;
     const isUnpushed = ({ key }: StoredRecord) => replica?.expire(key) === false;
     const expired = this.#expiry.expired(SLICE, isUnpushed);
-    for (const record of expired) versions.expire(record);
+    for (const record of expired) expire(this.#context, record);
     this.#isHeld = expired.length < SLICE && this.#expiry.hidden > 0;
     return expired.length;
   }
@@ -277,7 +287,7 @@ export class Expiry implements ExpiryRules {
     // A new version is in the index before it is among the records.
     if (records.table.get(record.key) !== record || !this.#hasExpired(record)) return false;
     if (replica?.expire(record.key) === false) versions.delete(record);
-    else versions.expire(record);
+    else expire(this.#context, record);
     return true;
   }
 

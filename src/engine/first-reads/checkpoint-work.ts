@@ -9,12 +9,17 @@ import {
   HASHES,
   type IndexDirectory,
   noCheckpoint,
-  noPages,
   pageKey,
   ROWS,
 } from '../../storage/checkpoint/checkpoint-format.ts';
-import { HashPages, IndexPages } from '../../storage/checkpoint/checkpoint-pages.ts';
-import { fitting, mayBeWarm, WarmSet } from '../../storage/checkpoint/warm-set.ts';
+import { HashPages, IndexPages, noPages } from '../../storage/checkpoint/checkpoint-pages.ts';
+import {
+  fitting,
+  makeWarmSet,
+  mayBeWarm,
+  putWarmSet,
+} from '../../storage/checkpoint/make-warm-set.ts';
+import { WarmSet } from '../../storage/checkpoint/warm-set.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { seal } from '../../storage/integrity/seal.ts';
 import { type StoredRecord, savedVersion } from '../../storage/segments/stored-record.ts';
@@ -166,7 +171,7 @@ export class CheckpointWork {
   async #writeWarmSet(isValid: () => boolean, isRenewed: boolean): Promise<void> {
     if (!this.#state.stored || !isValid()) return;
     const warm = await this.#warm.next(new Set(this.#state.stored.segments), isRenewed);
-    if (warm && (await this.#put([warm.put(this.#context.settings.name)], isValid)))
+    if (warm && (await this.#put([putWarmSet(warm, this.#context.settings.name)], isValid)))
       this.#warm.stored(warm);
   }
 
@@ -275,22 +280,22 @@ export class WarmSetWriter {
       const chosen = [...fitting(this.#candidates(covered), storage)];
       if (!isDue(chosen)) return undefined;
       const { copied, bodies } = await this.#copy(chosen, before);
-      return isDue(copied) ? WarmSet.of(copied, bodies) : undefined;
+      return isDue(copied) ? makeWarmSet(copied, bodies) : undefined;
     } finally {
       release();
     }
   }
 
   #isDue(chosen: readonly StoredRecord[], before: WarmSet, isRenewed: boolean): boolean {
-    const { length } = before.keys;
-    const missing = chosen.filter((record) => before.body(record) === undefined).length;
+    const { length } = before.value.keys;
+    const missing = chosen.filter((record) => bodyIn(before, record) === undefined).length;
     const left = length + missing - chosen.length;
     if (!this.#isStored) return chosen.length > 0;
     if (isRenewed) return missing + left > 0;
     const { records } = this.#context;
     return (
       missing > length * NEW_SHARE ||
-      (left > 0 && before.keys.some((key) => !records.table.get(key)))
+      (left > 0 && before.value.keys.some((key) => !records.table.get(key)))
     );
   }
 
@@ -303,8 +308,9 @@ export class WarmSetWriter {
   async #read(): Promise<WarmSet> {
     if (!this.#newest) {
       const { storage, settings } = this.#context;
-      this.#newest = await WarmSet.read(storage, settings.name);
-      this.#earlier = this.#newest.keys;
+      const newest = await WarmSet.read(storage, settings.name);
+      this.#newest = newest ?? makeWarmSet([], []);
+      this.#earlier = this.#newest.value.keys;
     }
     return this.#newest;
   }
@@ -324,7 +330,7 @@ export class WarmSetWriter {
   async #copy(chosen: readonly StoredRecord[], before: WarmSet) {
     const { records } = this.#context;
     const read = async (record: StoredRecord) =>
-      before.body(record) ?? (await run(records.bodies.of(record)));
+      bodyIn(before, record) ?? (await run(records.bodies.of(record)));
     const copied: StoredRecord[] = [];
     const bodies: Body[] = [];
     for (let from = 0; from < chosen.length; from += AT_ONCE) {
@@ -342,6 +348,11 @@ export class WarmSetWriter {
     }
     return { copied, bodies };
   }
+}
+
+/** The body of this version; `undefined` where it is not there. */
+function bodyIn(warm: WarmSet, { segment, index }: StoredRecord): Body | undefined {
+  return warm.record(segment, index)?.body;
 }
 
 /** Entries of an index that one slice takes: a few milliseconds. */

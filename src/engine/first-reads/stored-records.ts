@@ -48,7 +48,7 @@ export class StoredRecords {
   readonly state: StoredState;
   readonly #reader: CheckpointReader;
   readonly #newer: Promise<NewerSegments | undefined>;
-  readonly #warm: Promise<WarmSet>;
+  readonly #warm: Promise<WarmSet | undefined>;
   /** The covered segments that still count. */
   readonly live: ReadonlySet<number>;
   /** By name. */
@@ -165,7 +165,7 @@ export class StoredRecords {
     const found: StoredRecord[] = [];
     for (const [segment, list] of rows) {
       const left = list.filter((row) => {
-        const record = warm.record(segment, row);
+        const record = warm?.record(segment, row);
         if (record) found.push(record);
         return !record;
       });

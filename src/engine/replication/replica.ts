@@ -253,7 +253,7 @@ export class Replica implements ReplicaTracker {
 
   #tell(): void {
     this.#reported = this.standing.pending;
-    this.#context.events.replicated(this.standing);
+    this.#context.events.tell('replication', this.standing);
   }
 
   note(id: string, before: StoredRecord | undefined, patches?: readonly RequestedPatch[]): void {

@@ -1,7 +1,7 @@
 import type { CairnError } from '../../errors/errors.ts';
 import { dropped, typeMismatch } from '../../protocol/collection-errors.ts';
 import { isEdit } from '../../protocol/operations.ts';
-import type { IdempotencyKey, Request, ScanReply } from '../../protocol/requests.ts';
+import type { IdempotencyKey, OperationName, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
 import type { Executor, GiveUp } from '../executor.ts';
@@ -142,6 +142,9 @@ export function numberChange(
   return { client, handle, number };
 }
 
+/** Operations whose reply is the number of an export. */
+const FILES: ReadonlySet<OperationName> = new Set(['exportBackup', 'diffBackups', 'exportAll']);
+
 /**
  * The calls of a session that take several requests and have not come to their end. The client may
  * leave in between: an unended scan or export keeps segments in storage for as long as the engine
@@ -175,34 +178,15 @@ export class UnfinishedCalls {
 
   /** To be called with every request that was answered. */
   note(executor: Executor, request: Request, reply: unknown): void {
-    const { handle, at } = request;
+    const { op, handle, at } = request;
     if (at) this.#add(executor, at.reader, { op: 'viewEnd', handle, reader: at.reader });
-    switch (request.op) {
-      case 'scan':
-      case 'scanNext': {
-        if (request.op === 'scanNext') this.#ends.delete(request.cursor);
-        const { cursor } = reply as ScanReply;
-        if (cursor !== undefined) this.#add(executor, cursor, { op: 'scanEnd', handle, cursor });
-        return;
-      }
-      case 'exportBackup':
-      case 'diffBackups':
-      case 'exportAll': {
-        const { cursor } = reply as { cursor: number };
-        this.#add(executor, cursor, { op: 'exportEnd', handle, cursor });
-        return;
-      }
-      case 'exportNext':
-        if (reply === undefined) this.#ends.delete(request.cursor);
-        return;
-      case 'scanEnd':
-      case 'exportEnd':
-        this.#ends.delete(request.cursor);
-        return;
-      case 'viewEnd':
-        this.#ends.delete(request.reader);
-        return;
-    }
+    if (op === 'viewEnd') this.#ends.delete(request.reader);
+    // An export goes on under one number.
+    else if ('cursor' in request && !(op === 'exportNext' && reply !== undefined))
+      this.#ends.delete(request.cursor);
+    const { cursor } = (reply ?? {}) as { readonly cursor?: number | undefined };
+    if (cursor !== undefined)
+      this.#add(executor, cursor, { op: FILES.has(op) ? 'exportEnd' : 'scanEnd', handle, cursor });
   }
 
   /**

@@ -1,13 +1,15 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, decode, encode, encodeAndPeek, peek } from '../../codec/body.ts';
+import { type Body, decode, encode, encodeCaptured, peek } from '../../codec/body.ts';
+import { capture } from '../../codec/capture.ts';
 import { CairnError, nameCollection } from '../../errors/errors.ts';
-import { type ExpiryCheck, expiryCheck, stamped, UPDATED } from '../../protocol/managed.ts';
+import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
+import { stamped, UPDATED } from '../../protocol/managed.ts';
 import type { RecordReply, ReplyTo, Request, RequestedChanges } from '../../protocol/requests.ts';
-import { setAt } from '../../query/path/value-path.ts';
-import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
 import { addFieldOperators } from '../../query/criteria/operators/field-operators.ts';
 import { rareOperators } from '../../query/criteria/operators/rare-operators.ts';
+import { setAt } from '../../query/path/value-path.ts';
+import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
 import { compileUpdate } from '../../query/update/compile-update.ts';
 import { provideRebase } from '../../query/update/late-update.ts';
 import { rebase } from '../../query/update/rebase.ts';
@@ -157,14 +159,16 @@ class Patches implements DocumentUpdates {
   ): { readonly record: StoredRecord; readonly fields: object } {
     const updated = update.apply(decode(stored) as object, now);
     check?.(updated, 'document');
-    const { body, fields } =
+    // A copy that is not decoded: its fields must not change.
+    const captured =
       update.keepsJson && typeof stored === 'string'
-        ? { body: JSON.stringify(updated), fields: updated }
-        : encodeAndPeek(updated, 'document');
+        ? { copy: updated, json: true }
+        : capture(updated, 'document');
+    const body = encodeCaptured(captured);
     const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
     const { key, rank, flags } = before;
     const record = new StoredRecord(key, rank, flags | UPDATED, stamps, body);
-    return { record, fields: fields as object };
+    return { record, fields: captured.copy as object };
   }
 }
 

@@ -5,12 +5,8 @@ import type { SearchExplanation, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { loadFailed, ValueError } from '../../errors/errors.ts';
-import {
-  documentBuilder,
-  type ExpiryCheck,
-  expiryCheck,
-  type ManagedColumns,
-} from '../../protocol/managed.ts';
+import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
+import { documentBuilder, type ManagedColumns } from '../../protocol/managed.ts';
 import type { Explained, RequestFlags } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CallOrder } from '../connection/call-order.ts';

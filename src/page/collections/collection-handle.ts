@@ -218,12 +218,7 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     const signal = options === undefined ? undefined : signalIn(args[options]);
     const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
     const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
-      isAlone || signal
-        ? channel.run((sender) => begin(start, calls, sender, given), {
-            signal,
-            exclusive: isAlone,
-          })
-        : channel.settle(begin(start, calls, channel.sender, given));
+      channel.run((sender) => begin(start, calls, sender, given), { signal, exclusive: isAlone });
     try {
       const handle = this.#loaded;
       if (handle) return await run(handle, args);

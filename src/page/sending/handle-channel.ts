@@ -89,15 +89,6 @@ export class HandleChannel {
     return signal ? this.#runUntil(signal, begin) : begin(undefined);
   }
 
-  /**
-   * Waits for the result of a call over a sender. Not async, which would cost two more turns of the
-   * microtask queue.
-   */
-  settle<T>(call: Result<T>): Promise<T> {
-    const result = run(call);
-    return isPromise(result) ? result : Promise.resolve(result);
-  }
-
   /** Sends a request after all earlier calls. */
   sendInOrder<Name extends OperationName>(request: HandleRequest<Name>): Promise<ReplyTo<Name>> {
     return this.sender.send(request) as Promise<ReplyTo<Name>>;
@@ -121,9 +112,11 @@ export class HandleChannel {
     this.client.unlisten(live);
   }
 
+  /** Not async, which would cost two more turns of the microtask queue. */
   #drive<T>(start: StartCall<T>, sender: Sender): Promise<T> {
     try {
-      return this.settle(start(sender));
+      const result = run(start(sender));
+      return isPromise(result) ? result : Promise.resolve(result);
     } catch (error) {
       return Promise.reject(error);
     }

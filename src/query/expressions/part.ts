@@ -1,8 +1,9 @@
+import { CriteriaError } from '../../errors/errors.ts';
 import { compileItemCriteria } from '../criteria/compile-criteria.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
 import { checkPath } from '../path/own-property.ts';
 import { addRule, GONE, projecting, type Reshape, type Rule, type Rules } from '../projection.ts';
-import { selectInvalid, unexpectedValue } from '../query-errors.ts';
+import { unexpectedValue } from '../query-errors.ts';
 import { isFields } from '../value/value-type.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { keysIn } from './collated-keys.ts';
@@ -83,6 +84,10 @@ export function compileChoices(
   const keeps = own ?? managed ?? false;
   if (keeps && !rules.has('_id')) rules.set('_id', true);
   return projecting({ rules, keeps });
+}
+
+function selectInvalid(place: string, problem: string): CriteriaError {
+  return new CriteriaError('select_invalid', `'${place}' ${problem}.`, { place });
 }
 
 function ruleOf(value: unknown, place: string, compileItems: CompileItems): Rule {

@@ -56,9 +56,6 @@ export interface BytesPage {
   readonly bytes: Uint8Array;
 }
 
-/** Entries of a page: about 50 kB. */
-export const PAGE = 4096;
-
 /** The part of the pages by hash; indexes have 1, 2, … */
 export const HASHES = 0;
 
@@ -73,7 +70,7 @@ export function directoryKey(collection: string): StorageKey {
 }
 
 /** Of a value beside the directory, which goes with all pages. */
-export function checkpointKey(collection: string, name: string): StorageKey {
+export function checkpointKey(collection: string, name: string | number): StorageKey {
   return [collection, PLACE, name];
 }
 
@@ -89,8 +86,4 @@ export function pageKey(
 /** Removes the directory, all pages and the warm set. */
 export function noCheckpoint(collection: string): StorageOperation {
   return { type: 'deletePrefix', store: 'bodies', prefix: [collection, PLACE] };
-}
-
-export function noPages(collection: string, generation: number): StorageOperation {
-  return { type: 'deletePrefix', store: 'bodies', prefix: [collection, PLACE, generation] };
 }

@@ -1,6 +1,20 @@
 import { hashText } from '../../codec/hash-text.ts';
-import { type HashPage, type IndexDirectory, type IndexPage, PAGE } from './checkpoint-format.ts';
+import type { StorageOperation } from '../drivers/driver.ts';
+import {
+  checkpointKey,
+  type HashPage,
+  type IndexDirectory,
+  type IndexPage,
+} from './checkpoint-format.ts';
 import { pageOfHash } from './checkpoint-reader.ts';
+
+/** Entries of a page: about 50 kB. */
+const PAGE = 4096;
+
+/** Removes the pages of a generation. */
+export function noPages(collection: string, generation: number): StorageOperation {
+  return { type: 'deletePrefix', store: 'bodies', prefix: checkpointKey(collection, generation) };
+}
 
 /** Gathers records by the hash of their key. */
 export class HashPages {
