@@ -82,6 +82,11 @@ interface LateReads {
   readonly vectors: LateRead;
   /** Executes a read that looks into other collections. */
   readonly related: LateRead;
+  /** Where a page starts: behind `after`. Of the part of updates. */
+  readonly pageStart: (
+    context: OperationContext,
+    selection: Partial<Selection>,
+  ) => Coroutine<CollectedPageEnd>;
   /** Of the part of transactions. */
   readonly takeInstant: (snapshots: SnapshotHolder) => Instant;
 }

@@ -22,6 +22,8 @@ import {
   type UpdatedStore,
 } from '../documents/late-updates.ts';
 import type { NewVersion } from '../documents/new-rows.ts';
+import { provideReads } from '../find/late-reads.ts';
+import { pageStart } from '../find/page-start.ts';
 import { KeyValueStore, liveValue } from '../key-value-store.ts';
 import { lateResults } from '../live/live-queries.ts';
 
@@ -218,5 +220,6 @@ provideRebase((operations, states) =>
   rebase(operations, states, (changes) => compileUpdate(checkOperators(changes, false))),
 );
 provideUpdates({ DocumentUpdates: Patches, KeyValueStore });
+provideReads({ pageStart });
 lateResults.value = liveValue;
 addFieldOperators(rareOperators);

@@ -84,6 +84,7 @@ export function findQuery(
   const traits: CriteriaTraits = isPlainObject(select) ? { needs: ['expressions'] } : {};
   checkCriteria(criteria, '', traits);
   checkCriteria(select, 'select', traits);
+  if (given.after !== undefined) addPart(traits, 'updates');
   const selection: Selection = {
     criteria,
     ...traits,
@@ -265,7 +266,7 @@ function visitCriteria(
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);
       const part = key.startsWith('$bits') ? 'expressions' : key[0] === '$' && PARTS[key];
-      if (part && !traits.needs?.includes(part)) traits.needs = [...(traits.needs ?? []), part];
+      if (part) addPart(traits, part);
       const isPattern = key === '$regex' || (key === 'regex' && /\.\$regex\w+$/.test(place));
       if (isPattern && typeof value === 'string') {
         notePattern(value, traits);
@@ -275,6 +276,10 @@ function visitCriteria(
       else visitCriteria(value, at, traits, depth + 1, isValue || key === '$eq');
     }
   }
+}
+
+function addPart(traits: CriteriaTraits, part: PartName): void {
+  if (!traits.needs?.includes(part)) traits.needs = [...(traits.needs ?? []), part];
 }
 
 function notePattern(source: string, traits: CriteriaTraits): void {
