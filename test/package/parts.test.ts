@@ -92,6 +92,8 @@ test.each([
   ['an update', 'part-updates.js', 'increase', { n: 2, parts: ['updates'] }],
   ['an expression', 'part-expressions.js', 'compare', { n: 1, parts: ['expressions'] }],
   ['a relation', 'part-relations.js', 'include', { n: 1 }],
+  ['an explanation', 'part-aggregation.js', 'explain', { returned: 1 }],
+  ['a rare operator', 'part-updates.js', 'isNumber', { n: 2 }],
   ['an aggregate', 'part-aggregation.js', 'add', { rows: [{ _id: null, total: 5 }], live: 1 }],
   ['a search', 'part-search.js', 'search', { hits: ['t'], live: 1 }],
   ['nearest', 'part-vectors.js', 'nearest', { hits: ['t'], exact: true }],
@@ -101,7 +103,18 @@ test.each([
     const instead: Record<string, { status: number }> = { [`/dist/${file}`]: { status: 503 } };
     await withPage({ instead }, async (page) => {
       const perform: () => Promise<object> = {
-        ...{ backUp, transfer, increase, compare, include, add, search, nearest },
+        ...{
+          backUp,
+          transfer,
+          increase,
+          compare,
+          explain,
+          isNumber,
+          include,
+          add,
+          search,
+          nearest,
+        },
       }[call];
       await page.evaluate(insert, undefined);
       await expect(page.evaluate(perform)).rejects.toThrow('load_failed');
@@ -186,6 +199,25 @@ async function include() {
   try {
     const [job] = await jobs.filter({}, { include: { order: true } });
     return { n: job.order.n };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+async function explain() {
+  const { orders } = globalThis as any;
+  try {
+    const { returned } = await orders.explain({ n: 1 });
+    return { returned };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+async function isNumber() {
+  const { orders } = globalThis as any;
+  try {
+    return { n: await orders.count({ n: { $type: 'number' } }) };
   } catch (error) {
     throw new Error((error as { code: string }).code);
   }
