@@ -197,6 +197,13 @@ export default [
     modifyEsbuildConfig: besideReplication,
   },
   {
+    name: 'Supabase',
+    path: 'dist/supabase.js',
+    limit: '3 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideReplication,
+  },
+  {
     name: 'outbox',
     path: 'dist/outbox.js',
     limit: '4.6 kB',

@@ -66,9 +66,11 @@ export default defineConfig([
       yjs: 'src/yjs/index.ts',
       automerge: 'src/automerge/index.ts',
       outbox: 'src/outbox/index.ts',
+      supabase: 'src/supabase/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',
     },
+    copy: [{ from: 'src/supabase/supabase.sql', to: 'dist' }],
     plugins: [
       workerScript(),
       workerUrl(),

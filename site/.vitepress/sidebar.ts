@@ -75,6 +75,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/postgres',
       'sync/tables',
       'sync/couchdb',
+      'sync/supabase',
       'sync/adapters',
       'sync/outbox',
     ]),

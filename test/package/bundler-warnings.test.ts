@@ -18,6 +18,7 @@ const ENTRIES = [
   '/inline',
   '/outbox',
   '/replication',
+  '/supabase',
   '/text',
 ];
 /** `cairndb/inline` has the whole worker: about as long as what Vite notes the size of. */

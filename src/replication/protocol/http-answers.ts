@@ -35,7 +35,7 @@ export interface PullAnswer {
 
 /** A {@link PushResult} as JSON. */
 export type WireResult =
-  | { readonly version: string; readonly document?: WireDocument }
+  | { readonly version: string; readonly document?: WireDocument | null }
   | { readonly conflict: WireChange }
   | { readonly rejected: { readonly reason: string; readonly retry?: boolean } };
 
@@ -192,7 +192,10 @@ function readResult(result: JsonObject, id: string): PushResult {
   }
   return {
     version: asToken(version, '"version"'),
-    ...(document !== undefined && { document: decodeNamed(document, id) }),
+    // null: deleted since
+    ...(document !== undefined && {
+      document: document === null ? null : decodeNamed(document, id),
+    }),
   };
 }
 

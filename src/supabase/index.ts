@@ -1,0 +1,182 @@
+import { checkOptions } from '../api/options/option-checks.ts';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { Malformed } from '../codec/exact-json/json-checks.ts';
+import { ValueError } from '../errors/errors.ts';
+import { ReplicationError } from '../errors/replication-error.ts';
+import { orAborted } from '../page/sending/call-arguments.ts';
+import { answerInvalid, blameless, refused } from '../replication/fetching/answer-errors.ts';
+import { batchesOf, encodeRows } from '../replication/fetching/push-batches.ts';
+import { readPullAnswer, readPushAnswer } from '../replication/protocol/http-answers.ts';
+import { isIdTooLong } from '../replication/protocol/http-fields.ts';
+import { toWireRow, type WireRow } from '../replication/protocol/http-requests.ts';
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  ReplicationScope,
+} from '../replication/protocol/remote.ts';
+import { type SupabaseAnswer, type SupabaseLike, TableChanges } from './table-changes.ts';
+
+export type { SupabaseAnswer, SupabaseChannel, SupabaseLike } from './table-changes.ts';
+
+/** Options of {@link supabase}. */
+export interface SupabaseOptions {
+  /** Of `createClient()`: its session says who reads and writes. */
+  readonly client: SupabaseLike;
+  /** As in SQL, such as `todos` or `crm.todos`; `cairn_table()` was called for it. */
+  readonly table: string;
+}
+
+/** Codes of PostgreSQL for what passes. */
+const PASSING = /^(?:08|40|53|55P03|57)/;
+
+/** Text that PostgreSQL does not store. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+type PullAsk = Parameters<Remote<string>['pull']>[1];
+type WatchAsk = Parameters<NonNullable<Remote<string>['watch']>>[1];
+
+class SupabaseRemote implements Remote<string> {
+  readonly id: string;
+  readonly scopes = true;
+  readonly watch?: NonNullable<Remote<string>['watch']>;
+  readonly #client: SupabaseLike;
+  readonly #table: string;
+  readonly #changes: TableChanges;
+
+  constructor({ client, table }: SupabaseOptions, clock: Clock) {
+    this.id = `supabase:${table}`;
+    this.#client = client;
+    this.#table = table;
+    this.#changes = new TableChanges(client, table, clock);
+    if (client.channel) this.watch = this.#watch;
+  }
+
+  async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
+    const heard = this.#changes.heard;
+    const page = await this.#pull(after, ask);
+    if (!page.more && !page.behind) this.#changes.seen(placeOf(page.checkpoint, ask.scope), heard);
+    return page;
+  }
+
+  async push(
+    rows: readonly LocalChange[],
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<PushResult[]> {
+    const { sendable, results } = encodeRows(rows, (row): WireRow => {
+      if (isIdTooLong(row.id) || UNSTORABLE.test(row.id))
+        throw new ValueError('value_unsupported', 'PostgreSQL does not take this id.');
+      return toWireRow({ ...row, operations: undefined, device: undefined });
+    });
+    for (const batch of batchesOf(sendable)) {
+      const asked = { rows: batch.map(({ wire }) => wire) };
+      const sent = batch.map(({ row }) => row);
+      const read = (body: unknown) => readPushAnswer({ results: body }, sent);
+      const made = await this.#call('push', asked, signal, read).catch((error: unknown) => {
+        throw blameless(error);
+      });
+      for (const [at, { index }] of batch.entries()) results[index] = made[at] as PushResult;
+    }
+    return results;
+  }
+
+  async *#watch(after: string, { signal, scopes }: WatchAsk): AsyncIterable<void> {
+    const places = (scopes ?? [{ after }]) as { after: string; scope?: ReplicationScope }[];
+    const names = places.map((one) => placeOf(one.after, one.scope));
+    const look = async () => {
+      let isBehind = false;
+      for (const { after: from, scope } of places) {
+        const page = await this.#pull(from, { limit: 1, signal, scope });
+        if (page.changes.length > 0 || page.more || page.reset) return 'changed';
+        isBehind ||= page.behind;
+      }
+      return isBehind ? 'behind' : 'same';
+    };
+    for (;;) {
+      await this.#changes.wait(names, look, signal);
+      yield;
+    }
+  }
+
+  #pull(after: string | undefined, { limit, signal, scope }: PullAsk) {
+    const asked = { after: after ?? null, limit, scope: scope ?? null };
+    return this.#call('pull', asked, signal, (body) => ({
+      ...readPullAnswer(body, limit, scope !== undefined),
+      /** There is something that a pull gets only later. */
+      behind: (body as { readonly behind?: unknown }).behind === true,
+    }));
+  }
+
+  async #call<T>(
+    route: 'pull' | 'push',
+    args: object,
+    signal: AbortSignal,
+    read: (body: unknown) => T,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const name = `cairn_table_${route}`;
+    const made = this.#client.rpc(name as never, { tbl: this.#table, ...args } as never);
+    const { abortSignal } = made as { abortSignal?: (signal: AbortSignal) => typeof made };
+    const sent = abortSignal ? abortSignal.call(made, signal) : made;
+    const { data, error, status } = await orAborted(Promise.resolve(sent), signal);
+    if (error) throw failureOf(error, status, name);
+    try {
+      return read(data);
+    } catch (cause) {
+      if (!(cause instanceof Malformed)) throw cause;
+      throw answerInvalid(name, cause.message, cause);
+    }
+  }
+}
+
+function placeOf(checkpoint: string, scope: ReplicationScope | undefined): string {
+  return `${checkpoint} ${JSON.stringify(scope)}`;
+}
+
+function failureOf(
+  { message, code = '' }: NonNullable<SupabaseAnswer['error']>,
+  status: number,
+  place: string,
+): ReplicationError {
+  if (!(status >= 400 && status <= 599))
+    return new ReplicationError('remote_offline', `Supabase cannot be reached: ${message}`, {
+      place,
+    });
+  if (PASSING.test(code))
+    return new ReplicationError('remote_failed', `${place}: ${code}, ${message}`, { place });
+  return refused(new Response(null, { status }), place, { code, message }, 0);
+}
+
+/**
+ * A table of Supabase, straight from the page: row level security decides what the user reads and
+ * writes. Its rows are the documents, and columns are fields where they have the same name. Other
+ * programs read and write the table as before.
+ *
+ * `cairndb/supabase.sql` has the functions that it calls. Call `cairn_table('todos')` once for each
+ * table.
+ *
+ * @throws {OptionError} with the invalid option.
+ *
+ * @example
+ * ```ts
+ * const client = createClient('https://example.supabase.co', publicKey);
+ * const sync = replicate(todos, { remote: supabase({ client, table: 'todos' }) });
+ * ```
+ */
+export function supabase(options: SupabaseOptions): Remote<string> {
+  const checks = {
+    client: {
+      allowed: 'a client of createClient()',
+      test: (value: unknown) => typeof (value as Partial<SupabaseLike>)?.rpc === 'function',
+      required: true,
+    },
+    table: {
+      allowed: 'the name of a table',
+      test: (value: unknown) => typeof value === 'string' && value.length > 0,
+      required: true,
+    },
+  };
+  const given = checkOptions(options, checks, 'supabase(options)') as unknown as SupabaseOptions;
+  return new SupabaseRemote(given, systemClock);
+}
