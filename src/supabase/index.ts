@@ -16,6 +16,7 @@ import type {
   Remote,
   ReplicationScope,
 } from '../replication/protocol/remote.ts';
+import { documentDefect } from '../replication/protocol/wire-documents.ts';
 import { type SupabaseAnswer, type SupabaseLike, TableChanges } from './table-changes.ts';
 
 export type { SupabaseAnswer, SupabaseChannel, SupabaseLike } from './table-changes.ts';
@@ -72,7 +73,8 @@ class SupabaseRemote implements Remote<string> {
     for (const batch of batchesOf(sendable)) {
       const asked = { rows: batch.map(({ wire }) => wire) };
       const sent = batch.map(({ row }) => row);
-      const read = (body: unknown) => readPushAnswer({ results: body }, sent);
+      const read = (body: unknown) =>
+        readPushAnswer({ results: Array.isArray(body) ? body.map(readable) : body }, sent);
       const made = await this.#call('push', asked, signal, read).catch((error: unknown) => {
         throw blameless(error);
       });
@@ -102,7 +104,7 @@ class SupabaseRemote implements Remote<string> {
   #pull(after: string | undefined, { limit, signal, scope }: PullAsk) {
     const asked = { after: after ?? null, limit, scope: scope ?? null };
     return this.#call('pull', asked, signal, (body) => ({
-      ...readPullAnswer(body, limit, scope !== undefined),
+      ...readPullAnswer(withoutBroken(body), limit, scope !== undefined),
       /** There is something that a pull gets only later. */
       behind: (body as { readonly behind?: unknown }).behind === true,
     }));
@@ -128,6 +130,46 @@ class SupabaseRemote implements Remote<string> {
       throw answerInvalid(name, cause.message, cause);
     }
   }
+}
+
+/** What a row may be that another user has written with a client of his own. */
+interface GivenRow {
+  readonly id?: unknown;
+  readonly key?: unknown;
+  readonly document?: unknown;
+}
+
+/** One row that others have broken must not stop all: it is rejected. */
+function withoutBroken(body: unknown): unknown {
+  const { changes } = (body ?? {}) as { readonly changes?: unknown };
+  if (!Array.isArray(changes)) return body;
+  const rejected: object[] = [];
+  const whole = (changes as GivenRow[]).filter(({ id, document }) => {
+    if (typeof id !== 'string' || id === '') return false;
+    const defect = document === undefined ? undefined : documentDefect(document, id);
+    if (defect !== undefined) rejected.push({ id, reason: `The document is invalid: ${defect}.` });
+    return defect === undefined;
+  });
+  return { ...(body as object), changes: whole.map(withKey), rejected };
+}
+
+/** A conflict with a broken document cannot be resolved here. */
+function readable(result: unknown): unknown {
+  const { conflict, document, ...rest } = (result ?? {}) as {
+    readonly conflict?: GivenRow;
+    readonly document?: { readonly _id?: unknown } | null;
+  };
+  const stored = (conflict ? conflict.document : document) as { readonly _id?: unknown } | null;
+  const defect = stored && documentDefect(stored, String(conflict ? conflict.id : stored._id));
+  if (defect) return { rejected: { reason: `The document of the server is invalid: ${defect}.` } };
+  return conflict
+    ? { conflict: withKey(conflict) }
+    : { ...rest, ...(document !== undefined && { document }) };
+}
+
+/** A key that no device makes is the key of nobody here. */
+function withKey<T extends GivenRow>(row: T): T {
+  return /^[\x20-\x7e]{1,200}$/.test(String(row.key)) ? row : { ...row, key: '-' };
 }
 
 function placeOf(checkpoint: string, scope: ReplicationScope | undefined): string {

@@ -242,4 +242,35 @@ describe('replicate() with a table of Supabase', () => {
     await ada.reaches('failed');
     expect(ada.sync.status.error).toMatchObject({ code: 'remote_refused' });
   });
+
+  test('a row that somebody has broken on purpose is rejected, and stops nobody', async () => {
+    await server.sql(`create policy read on ${table} using (true) with check (true);
+      alter table ${table} add extra jsonb`);
+    const ada = device('ada');
+    await ada.settled();
+    const rows = [
+      { id: 'x', key: 'é'.repeat(300), document: { _id: 'other', a: 1 } },
+      { id: 'y', key: 'k.1', document: { _id: 'y', a: { $date: 'never' } } },
+      { id: '', key: 'k.2', document: { _id: '' } },
+    ];
+    const call = { tbl: table, rows };
+    expect(
+      await server.client('mallory').rpc('cairn_table_push' as never, call as never),
+    ).toMatchObject({ status: 200 });
+    await server.sql(
+      `insert into ${table} (id, owner, extra) values ('z', 'ada', '{"$date": "never"}'), ('ok', 'ada', '1')`,
+    );
+    ada.sync.resume();
+    await ada.settled();
+    expect(ada.sync.status.state).toBe('idle');
+    expect(await ada.todos.get('ok')).toMatchObject({ extra: 1 });
+    // Of x the trigger has mended the _id.
+    expect(await ada.todos.count()).toBe(2);
+    await ada.todos.insert({ _id: 'y', title: 'mine' });
+    await ada.todos.insert({ _id: 'p', title: 'mine' });
+    await ada.settled();
+    expect(await server.sql(`select title from ${table} where id = 'p'`)).toEqual([
+      { title: 'mine' },
+    ]);
+  });
 });
