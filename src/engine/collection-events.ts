@@ -1,7 +1,6 @@
 import type { CairnError } from '../errors/errors.ts';
 import type { Change, EngineEvent, EngineEvents as Events } from '../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
-import type { Watermark } from '../storage/segments/watermarks.ts';
 import type { EngineEventHub } from './engine-events.ts';
 
 /** The live queries of a collection, as far as a change concerns them. */
@@ -11,16 +10,16 @@ export interface ChangeWatcher {
 }
 
 export class CollectionEvents {
-  readonly #engine: EngineEventHub;
+  readonly hub: EngineEventHub;
   readonly #name: string;
   /** What storage has lost as a whole, and of this collection. */
   damage: readonly CairnError[];
   #watcher: ChangeWatcher | undefined;
   #saved: (() => void) | undefined;
 
-  constructor(engine: EngineEventHub, { name }: CollectionSettings) {
-    this.#engine = engine;
-    this.damage = engine.damage;
+  constructor(hub: EngineEventHub, { name }: CollectionSettings) {
+    this.hub = hub;
+    this.damage = hub.damage;
     this.#name = name;
   }
 
@@ -41,32 +40,18 @@ export class CollectionEvents {
 
   /** Whether a live query or a session wants to know of changes. */
   get isWatched(): boolean {
-    return (this.#watcher?.size ?? 0) > 0 || this.#engine.isWatched;
+    return (this.#watcher?.size ?? 0) > 0 || this.hub.isWatched;
   }
 
   /** To be called once the change is made. */
   changed(id: string, kind: Change['kind']): void {
     this.#watcher?.touch(id);
-    this.#engine.noteChange(this.#name, { id, kind });
-  }
-
-  sendStatus(): void {
-    this.#engine.sendStatus();
-  }
-
-  /** Sends the changes of what was no batch of a client. */
-  sendChanges(): void {
-    this.#engine.sendChanges();
+    this.hub.noteChange(this.#name, { id, kind });
   }
 
   saved(changes: number): void {
-    this.#engine.noteSave(this.#name, changes);
+    this.hub.noteSave(this.#name, changes);
     this.#saved?.();
-  }
-
-  /** These changes are durable: clients need not replay them. */
-  released(watermarks: readonly Watermark[]): void {
-    if (watermarks.length > 0) this.#engine.release(watermarks);
   }
 
   /** Tells the clients an event of the collection. */
@@ -75,10 +60,10 @@ export class CollectionEvents {
     detail: Omit<Events[Name], 'collection'>,
   ): void {
     const event = { type, detail: { collection: this.#name, ...detail } };
-    this.#engine.emit(event as unknown as EngineEvent);
+    this.hub.emit(event as unknown as EngineEvent);
   }
 
   failed(error: CairnError): void {
-    this.#engine.reportError(error, this.#name);
+    this.hub.reportError(error, this.#name);
   }
 }

@@ -12,6 +12,12 @@ export interface EventReceiver {
   readonly emit: (event: EngineEvent) => void;
   /** Tells the client which of its changes are durable and need no replay. */
   tellReleased(watermarks: readonly Watermark[]): void;
+  /** By the numbers that its client gave them. */
+  readonly handles: {
+    readonly all: Iterable<
+      readonly [number, { readonly collection: { readonly availability: object } }]
+    >;
+  };
 }
 
 /** The part of the status that collections have. */
@@ -114,8 +120,21 @@ export class EngineEventHub {
     this.sendStatus();
   }
 
+  /** These changes are durable: clients need not replay them. */
   release(watermarks: readonly Watermark[]): void {
     for (const session of this.#sessions) session.tellReleased(watermarks);
+  }
+
+  /**
+   * Tells the clients which handles have no collection any more: it was dropped or renamed.
+   *
+   * @param availability Of the collection.
+   */
+  gone(availability: object): void {
+    for (const { handles, emit } of this.#sessions)
+      for (const [handle, { collection }] of handles.all)
+        if (collection.availability === availability)
+          emit({ type: 'released', detail: { handle, number: -1 } });
   }
 
   get status(): EngineStatus {

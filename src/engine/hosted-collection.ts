@@ -232,7 +232,7 @@ export class HostedCollection implements Executor {
   settle(): void {
     if (this.availability.error) return;
     this.lives.settle();
-    this.context.events.released(this.records.takeReleased());
+    this.context.events.hub.release(this.records.takeReleased());
     this.context.replica?.settle();
     this.saves.check();
     this.#sweep?.check();
@@ -424,7 +424,7 @@ export class HostedCollection implements Executor {
   async #loadIndexCode(definitions: CollectionSettings['indexes']) {
     const code = await run(parts.need('backups'));
     for (const { special } of definitions) if (special) await parts.load(special.part);
-    this.context.events.sendStatus();
+    this.context.events.hub.sendStatus();
     return code;
   }
 

@@ -121,7 +121,7 @@ export function* needParts(
   const missing = neededParts(request).filter((part) => !parts.has(part));
   if (missing.length === 0) return;
   yield Promise.all(missing.map((part) => parts.load(part)));
-  events.sendStatus();
+  events.hub.sendStatus();
 }
 
 /** Whether a later read may find something else. */

@@ -24,7 +24,9 @@ const EARLY_SAVE_BURST = 4;
 export type Tidy = (records: RecordStore, again: () => void) => Promise<boolean>;
 
 /** What a schedule tells of its saves. */
-type SaveEvents = Pick<CollectionEvents, 'saved' | 'released' | 'failed'>;
+type SaveEvents = Pick<CollectionEvents, 'saved' | 'failed'> & {
+  readonly hub: Pick<CollectionEvents['hub'], 'release'>;
+};
 
 /**
  * Decides when a collection is saved: after `save_directly_after` changes at once, else
@@ -301,7 +303,7 @@ export class SaveSchedule {
       for (const [index, one] of group.entries()) {
         one.#backoff.succeeded();
         one.#events.saved(changes[index] as number);
-        one.#events.released(one.#records.takeReleased());
+        one.#events.hub.release(one.#records.takeReleased());
       }
     } catch (cause) {
       this.#links.link(group);

@@ -102,10 +102,13 @@ interface ReleasedEvent {
   readonly type: 'released';
   readonly detail: {
     readonly handle: number;
-    /** All of the client's changes through the handle up to this one. */
+    /**
+     * All of the client's changes through the handle up to this one. Negative: its collection was
+     * dropped or renamed.
+     */
     readonly number: number;
     /** But for these. */
-    readonly missed: readonly number[] | undefined;
+    readonly missed?: readonly number[] | undefined;
   };
 }
 

@@ -180,7 +180,13 @@ describe('a joint save', () => {
     const emit = (event: EngineEvent) => {
       if (event.type === 'save') counts.push(event.detail);
     };
-    db.events.add({ client: '', watching: false, emit, tellReleased: () => undefined });
+    db.events.add({
+      client: '',
+      watching: false,
+      emit,
+      tellReleased: () => undefined,
+      handles: { all: [] },
+    });
     db.change('t', a, b);
     db.changeAlone('u', b);
     await db.collections.save();

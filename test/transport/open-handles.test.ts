@@ -5,8 +5,6 @@ import { plainSettings } from '../../src/protocol/settings.ts';
 
 const settings = () => plainSettings('things', 'DOCUMENT_BASED');
 const open = (handle: number): Request => ({ op: 'open', handle, settings: settings() });
-const drop = (handle: number): Request => ({ op: 'drop', handle });
-const answer = { values: [undefined], failures: undefined, turn: 1 };
 
 test('a handle that nobody has goes to the next with its settings, once', () => {
   const handles = new OpenHandles();
@@ -29,28 +27,23 @@ test('one of a collection that was dropped goes to nobody', () => {
   const handles = new OpenHandles();
   handles.number([open(1), open(2), open(3)]);
   handles.free(2);
-  const dropping = drop(1);
-  handles.number([dropping]);
-  handles.noteReplies([dropping], answer);
+  handles.forget(2);
+  handles.forget(3);
   handles.free(3);
   expect(handles.take(settings())).toBeUndefined();
+  expect(handles.all()).toEqual([[1, settings()]]);
 });
 
-test('one that is opened again while its collection is dropped belongs to the new collection', () => {
+test('one that is opened again before its client heard of the drop belongs to the new collection', () => {
   const handles = new OpenHandles();
   handles.number([open(1), open(2)]);
   handles.free(2);
-  const dropping = drop(1);
-  handles.number([dropping, open(handles.take(settings()) as number)]);
-  handles.noteReplies([dropping], answer);
-  expect(handles.all()).toEqual([[2, settings()]]);
-});
-
-test('a drop that is refused leaves all handles', () => {
-  const handles = new OpenHandles();
-  handles.number([open(1)]);
-  const dropping = drop(1);
-  handles.number([dropping]);
-  handles.noteReplies([dropping], { ...answer, failures: new Map([[0, new Error('refused')]]) });
-  expect(handles.nameOf(1)).toBe('things');
+  const again = [open(handles.take(settings()) as number)];
+  handles.number(again);
+  handles.forget(2);
+  handles.noteOpens(again);
+  expect(handles.all()).toEqual([
+    [1, settings()],
+    [2, settings()],
+  ]);
 });

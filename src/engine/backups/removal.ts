@@ -172,7 +172,8 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
   lifecycle.retention?.stop();
   availability.error = why;
   lives.fail(why);
-  events.released(records.applied.watermarks);
+  events.hub.release(records.applied.watermarks);
+  events.hub.gone(availability);
 }
 
 /**

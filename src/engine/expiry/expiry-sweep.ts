@@ -135,7 +135,8 @@ export class ExpirySweep {
       const removed = await queue.enter(true, () => this.#removeSlice());
       if (removed > 0) {
         settle();
-        this.#context.events.sendChanges();
+        // No batch of a client does.
+        this.#context.events.hub.sendChanges();
       }
       if (removed < SLICE) return;
       await nextTurn();

@@ -59,7 +59,7 @@ export class ReplicaLog {
     this.#records = new RecordStore(log, clock, true, {});
     const silent = {
       saved: () => undefined,
-      released: () => undefined,
+      hub: { release: () => undefined },
       failed: events.failed.bind(events),
     };
     this.saves = new SaveSchedule(this.#records, settings, clock, silent, links, tidy);

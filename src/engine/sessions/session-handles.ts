@@ -25,15 +25,11 @@ export class SessionHandles {
   readonly #collections: OpenCollections;
   /** Whether an index that only the session's handles declare goes as they close. */
   readonly #dropsIndexes: boolean;
-  readonly #handles = new Map<number, Handle>();
+  readonly all = new Map<number, Handle>();
 
   constructor(collections: OpenCollections, dropsIndexes: boolean) {
     this.#collections = collections;
     this.#dropsIndexes = dropsIndexes;
-  }
-
-  get(number: number): Handle | undefined {
-    return this.#handles.get(number);
   }
 
   /**
@@ -47,7 +43,7 @@ export class SessionHandles {
 
   /** The handle with a number. @throws {CollectionError} `collection_dropped`, `type_mismatch` */
   at(number: number): Handle {
-    const handle = this.#handles.get(number);
+    const handle = this.all.get(number);
     if (!handle) throw dropped();
     const { failed, isGone } = handle.collection.availability;
     const isClosed = handle.error || (failed && !isGone);
@@ -60,7 +56,7 @@ export class SessionHandles {
    * meanwhile.
    */
   open({ handle: number, settings }: Pick<Request<'open'>, 'handle' | 'settings'>): Handle {
-    const before = this.#handles.get(number);
+    const before = this.all.get(number);
     const collection = this.#collections.open(settings);
     if (before?.settings === settings && before.collection === collection) return before;
     const { name, type } = settings;
@@ -71,7 +67,7 @@ export class SessionHandles {
       declaration: isOther ? undefined : collection.declare(settings),
       error: isOther ? typeMismatch(name, collection.settings.type, type) : undefined,
     };
-    this.#handles.set(number, handle);
+    this.all.set(number, handle);
     if (before) this.#close(before);
     return handle;
   }
@@ -100,15 +96,15 @@ export class SessionHandles {
   /** A collection that a pipeline names: by a handle of this client, or of any other. */
   #named(name: string): Partner | undefined {
     // An earlier one may have been dropped since, or have an older version.
-    const last = [...this.#handles].findLast(([, { settings }]) => settings.name === name);
+    const last = [...this.all].findLast(([, { settings }]) => settings.name === name);
     if (last) return this.at(last[0]);
     const collection = this.#collections.named(name);
     return collection && { collection };
   }
 
   closeAll(): void {
-    for (const handle of this.#handles.values()) this.#close(handle);
-    this.#handles.clear();
+    for (const handle of this.all.values()) this.#close(handle);
+    this.all.clear();
   }
 
   #close({ collection, declaration }: Handle): void {

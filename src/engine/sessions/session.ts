@@ -173,7 +173,7 @@ export class Session implements EventReceiver, RecoverySession {
 
   /** Tells the client which changes of a handle storage has. */
   #tellSaved(handle: number): void {
-    const log = this.handles.get(handle)?.collection.records.log;
+    const log = this.handles.all.get(handle)?.collection.records.log;
     const watermark = log?.watermarks.get(watermarkKey({ client: this.client, handle }));
     if (watermark) this.tellReleased([watermark]);
   }
@@ -305,7 +305,7 @@ export class Session implements EventReceiver, RecoverySession {
   namesOf(request: Request): readonly string[] {
     const handles = [...changedHandles(request), ...(request.related?.partners ?? [])];
     return handles.flatMap((one) =>
-      typeof one === 'string' ? one : (this.handles.get(one)?.settings.name ?? []),
+      typeof one === 'string' ? one : (this.handles.all.get(one)?.settings.name ?? []),
     );
   }
 
@@ -313,7 +313,7 @@ export class Session implements EventReceiver, RecoverySession {
     const found: HostedCollection[] = [];
     // Hot path: unlike `flatMap`, the loop makes no list for each handle.
     for (const handle of changedHandles(request)) {
-      const collection = this.handles.get(handle)?.collection;
+      const collection = this.handles.all.get(handle)?.collection;
       if (collection) found.push(collection);
     }
     return found;

@@ -30,7 +30,7 @@ interface TransactionalHandle {
 
 export interface TransactionalHandles {
   of(request: Request): TransactionalHandle;
-  get(number: number): TransactionalHandle | undefined;
+  readonly all: { get(number: number): TransactionalHandle | undefined };
 }
 
 /** Executes the requests of a session's transactions, which the client has numbered. */
@@ -114,7 +114,7 @@ export class SessionTransactions {
   /** Collections that were dropped since are left out. */
   targets({ numbers }: Request<'commit'>): CommitTarget[] {
     return numbers.flatMap(([handle, number]) => {
-      const open = this.#handles.get(handle);
+      const open = this.#handles.all.get(handle);
       if (!open || open.error) return [];
       const { collection, settings } = open;
       const key = { client: this.#client, handle, number };

@@ -415,7 +415,7 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
 
   readonly #noteReply: NoteReply = (batch, first, reply) => {
     this.#confirm();
-    this.requests.handles.noteReplies(batch, reply);
+    this.requests.handles.noteOpens(batch);
     const added = this.unsaved.note(batch, first, reply);
     if (this.unsaved.size === 0) return undefined;
     const secure = () => (hasCompleteChange(added) ? this.#guard?.secure(added) : undefined);
@@ -426,7 +426,9 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
   #takeEvent(event: EngineEvent): void {
     if (event.type === 'released') {
       const { handle, number, missed } = event.detail;
-      this.unsaved.release(handle, number, missed);
+      // One with its number may have been opened since.
+      if (number < 0) this.requests.handles.forget(handle);
+      else this.unsaved.release(handle, number, missed);
       this.#guard?.noteReleased();
       return;
     }

@@ -226,29 +226,19 @@ const none: FirstSequenceNumbers = [];
 export class OpenHandles {
   readonly #settings = new Map<number, CollectionSettings>();
   readonly #lastNumbers = new Map<number, number>();
-  /** By handle, the drop in flight of its collection. */
-  readonly #leaving = new Map<number, Request>();
   /** By settings, handles that nobody has any more. The engine keeps what they declared. */
   readonly #free = new Map<string, number[]>();
 
-  /**
-   * Notes the opens and drops of a batch, and numbers its changes. Must be called once, before the
-   * batch is sent.
-   */
+  /** Notes the opens of a batch, numbers its changes. Must be called once, before it is sent. */
   number(batch: readonly Request[]): FirstSequenceNumbers {
+    this.noteOpens(batch);
     let first: [number, number][] | undefined;
-    for (const request of batch) {
-      const { handle, op } = request;
-      if (op === 'open') {
-        this.#settings.set(handle, request.settings);
-        this.#leaving.delete(handle);
-      } else if (op === 'drop') this.#leave(request, this.nameOf(handle));
-      else if (op === 'rename') this.#leave(request, request.from);
+    for (const request of batch)
       if (request.op === 'commit') {
         this.#numberCommit(request);
         for (const [changed, number] of request.numbers) first = withFirst(first, changed, number);
-      } else if (isEdit(request)) first = withFirst(first, handle, this.#nextNumber(handle));
-    }
+      } else if (isEdit(request))
+        first = withFirst(first, request.handle, this.#nextNumber(request.handle));
     return first ?? none;
   }
 
@@ -265,15 +255,17 @@ export class OpenHandles {
   }
 
   /**
-   * Forgets the handles of dropped and renamed collections: no later engine may make these anew.
+   * Must be called with replies, too: a handle may have the number of one whose collection was
+   * dropped before its client heard of that.
    */
-  noteReplies(batch: readonly Request[], { failures }: BatchReply): void {
-    for (const [index, request] of batch.entries()) {
-      const { code } = (failures?.get(index) ?? {}) as { code?: string };
-      if (code === 'collection_dropped' || code === 'collection_renamed')
-        this.#settings.delete(request.handle);
-      if (this.#leaving.size > 0) this.#left(request, failures?.has(index));
-    }
+  noteOpens(batch: readonly Request[]): void {
+    for (const request of batch)
+      if (request.op === 'open') this.#settings.set(request.handle, request.settings);
+  }
+
+  /** Its collection was dropped or renamed: no later engine may make it anew. */
+  forget(handle: number): void {
+    this.#settings.delete(handle);
   }
 
   /** Name of a request's collection. */
@@ -307,19 +299,6 @@ export class OpenHandles {
     if (free.length === 0) this.#free.delete(like);
     if (handle === undefined) return undefined;
     return this.#settings.has(handle) ? handle : this.take(settings);
-  }
-
-  #left(request: Request, isRefused = false): void {
-    for (const [handle, drop] of this.#leaving) {
-      if (drop !== request) continue;
-      this.#leaving.delete(handle);
-      if (!isRefused) this.#settings.delete(handle);
-    }
-  }
-
-  #leave(drop: Request, name: string | undefined): void {
-    for (const [handle, settings] of this.#settings)
-      if (settings.name === name) this.#leaving.set(handle, drop);
   }
 }
 
