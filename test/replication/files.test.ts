@@ -57,6 +57,20 @@ test('Blobs and bytes travel apart from their document', async () => {
   expect(a.sync.conflicts()).toEqual([]);
 });
 
+test('parts are Blobs, which the browser keeps; bytes of an older version are read as well', async () => {
+  const device = new Office().device();
+  const content = randomBytes(1000);
+  await device.orders.insert({ _id: 'o', photo: new Blob([content]) });
+  await device.settled();
+  const parts = new device.db.Collection<{ _id: string; bytes: Blob | Uint8Array }>({
+    ...{ name: 'orders file parts', type: 'DOCUMENT_BASED' },
+  });
+  const [part] = await parts.filter({});
+  expect(part?.bytes).toBeInstanceOf(Blob);
+  await parts.patch(part?._id as string, { bytes: new Uint8Array(content) });
+  expect(await bytesOf(await device.sync.file('o', 'photo'))).toEqual(new Uint8Array(content));
+});
+
 test('the same file is sent once, by each device that has it', async () => {
   const office = new Office();
   const [a, b] = [office.device(), office.device()];

@@ -22,14 +22,12 @@ interface KnownFile {
 interface FilePart {
   /** `<sha256>.<number>` */
   readonly _id: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** A Blob, which the browser keeps outside of memory. Bytes, in databases of older versions. */
+  readonly bytes: Blob | Uint8Array<ArrayBuffer>;
 }
 
 /** A file that no document names is kept for so long: what was deleted may be put back. */
 const KEPT_MS = 86_400_000;
-
-/** Bytes that may wait for their save: behind a full disk they would fill the memory. */
-const MOST_UNSAVED = 4 * PART_BYTES;
 
 /** Files are looked at for their limit after so many. */
 const LOOK_AFTER = 100;
@@ -51,7 +49,6 @@ export class LocalFiles {
   /** Bytes below the limit, and how many files have come, since the files were looked at. */
   #room = -1;
   #unseen = 0;
-  #unsaved = 0;
   /** A secret of this device. */
   device = '';
 
@@ -135,20 +132,19 @@ export class LocalFiles {
   /**
    * Keeps the part of a file that begins at a byte, and frees the bytes.
    *
-   * @throws {StorageError} `storage_full`, as soon as many parts are not saved.
+   * @throws {StorageError} `storage_full`
    */
   async keepPart(sha256: string, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    this.#unsaved += bytes.length;
-    await this.#parts.upsert({ _id: partName(sha256, at), bytes });
+    const part = { _id: partName(sha256, at), bytes: new Blob([bytes]) };
     freeBytes(bytes);
-    if (this.#unsaved < MOST_UNSAVED) return;
-    await this.#parts.save();
-    this.#unsaved = 0;
+    await this.#parts.upsert(part);
   }
 
   /** The part of a file that begins at a byte; `undefined` if it is not here. */
   async part(sha256: string, at: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return (await this.#parts.get(partName(sha256, at)))?.bytes;
+    const { bytes } = (await this.#parts.get(partName(sha256, at))) ?? {};
+    // A browser may have lost the file that it keeps.
+    return bytes instanceof Blob ? bytesAt(bytes, 0).catch(() => undefined) : bytes;
   }
 
   async isWhole({ sha256 }: FileRef): Promise<boolean> {
