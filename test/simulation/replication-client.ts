@@ -5,7 +5,7 @@ import {
   type ReplicationAccess,
 } from '../../src/page/collections/replication-access.ts';
 import type { Environment } from '../../src/replication/loop/platform-environment.ts';
-import type { ReplicationScope } from '../../src/replication/protocol/remote.ts';
+import type { Remote, ReplicationScope } from '../../src/replication/protocol/remote.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import {
   parseOptions,
@@ -54,6 +54,8 @@ export interface ClientContext {
   /** Whether tabs look into groups of orders. */
   readonly relates?: boolean;
   readonly keys?: SimKeys | undefined;
+  /** The server, as a tab reaches it, where that is not by calls alone. */
+  readonly remoteOf?: (network: ReplicationNetwork, tab: Tab) => Remote<string>;
 }
 
 /** Codes with which a call may reject while tabs end. */
@@ -101,7 +103,7 @@ export class ReplicationClient {
     if (context.relates) this.views = new GroupViews(this.tab, context.collection);
     const { log, trace, options, keys } = context;
     this.isEarly = keys?.isEarly() ?? false;
-    const remote = site.network.remoteOf(this.tab);
+    const remote = context.remoteOf?.(site.network, this.tab) ?? site.network.remoteOf(this.tab);
     const settings = parseOptions({
       ...{ remote: keys?.remote(remote, this.isEarly) ?? remote, scopes: site.scopes },
       ...options,

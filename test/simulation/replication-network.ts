@@ -80,13 +80,13 @@ export class ReplicationNetwork {
       id: 'sim:orders',
       scopes: true,
       pull: (after, { limit, signal, scope }) =>
-        this.#request(tab, signal, (_, answer) => answer(() => server.pull(after, limit, scope))),
+        this.request(tab, signal, (_, answer) => answer(() => server.pull(after, limit, scope))),
       push: (rows, { signal }) => {
         // Serialised when it is sent.
         const sent = structuredClone(rows);
         const sentAt = server.newest;
         const answered = this.onPushed(tab, sent);
-        const results = this.#request<PushResult[]>(tab, signal, (isLate, answer) =>
+        const results = this.request<PushResult[]>(tab, signal, (isLate, answer) =>
           this.#allowed(sent, answer, (allowed, made) =>
             server.begin(allowed, (first) =>
               made(() => {
@@ -102,7 +102,7 @@ export class ReplicationNetwork {
       },
       ...(this.#files && {
         files: this.#files.remote((signal, run) =>
-          this.#request(tab, signal, (_, answer) => void settle(run(), answer)),
+          this.request(tab, signal, (_, answer) => void settle(run(), answer)),
         ),
       }),
       ...(this.#rings && {
@@ -132,7 +132,8 @@ export class ReplicationNetwork {
     );
   }
 
-  #request<T>(tab: Tab, signal: AbortSignal, act: Act<T>): Promise<T> {
+  /** A request, and its answer, as far as they arrive. */
+  request<T>(tab: Tab, signal: AbortSignal, act: Act<T>): Promise<T> {
     const { random } = this.#world;
     const { lost, unanswered, doubled, late, refused } = this.weather;
     return new Promise((resolve, reject) => {

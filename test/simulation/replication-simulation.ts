@@ -6,6 +6,7 @@ import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
 import { SimFiles } from './replication-files.ts';
+import { streamedRemote } from './replication-http.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
 import { planOf, type RunPlan } from './replication-plan.ts';
@@ -23,7 +24,7 @@ const ROUNDS = 8;
 const ROUND_MS = 300_000;
 
 /** What is beside documents, and how code comes. */
-export type SimulationMode = '' | 'slow code' | 'files' | 'relations' | 'encrypted';
+export type SimulationMode = '' | 'slow code' | 'files' | 'relations' | 'encrypted' | 'streams';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -52,6 +53,7 @@ export class ReplicationSimulation {
     const hasFiles = mode === 'files';
     const relates = mode === 'relations';
     const isSealed = mode === 'encrypted';
+    const isStreamed = mode === 'streams';
     this.world = new World(seed);
     this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
     const { random } = this.world;
@@ -77,6 +79,10 @@ export class ReplicationSimulation {
     this.#context = {
       ...{ log: this.#log, collection, poison, trace: this.#trace, relates },
       ...{ files: this.#files, keys: this.#keys },
+      ...(isStreamed && {
+        remoteOf: (network, tab) =>
+          streamedRemote({ world: this.world, server: this.#server, network, tab }),
+      }),
       options: {
         resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined),
         ...(hasFiles && {

@@ -10,6 +10,7 @@ test.each([
   [', where code comes late or not at all', SEEDS / 2, 'slow code'],
   [', and what relates to what they pull is right', SEEDS / 5, 'relations'],
   [', where the server cannot read', SEEDS / 2, 'encrypted'],
+  [', where changes come by streams of events', SEEDS / 2, 'streams'],
 ] as const)(
   'browsers and a server become equal, and nothing is lost without a word%s',
   async (_, seeds, mode) => {

@@ -56,3 +56,7 @@ export const runEncrypted = (seed: number): Promise<string[]> =>
 /** The same, with documents that name files. */
 export const runFiles = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'files');
+
+/** The same, where changes come by streams of events. */
+export const runStreams = (seed: number): Promise<string[]> =>
+  runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'streams');

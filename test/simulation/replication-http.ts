@@ -1,0 +1,258 @@
+import type { Clock } from '../../src/async/clock.ts';
+// Before the first run: to load code takes real time.
+import '../../src/replication/fetching/event-stream.ts';
+import type { RemoteFetch } from '../../src/replication/fetching/remote-options.ts';
+import { HttpRemote } from '../../src/replication/http.ts';
+import type { WireChange, WireResult } from '../../src/replication/protocol/http-answers.ts';
+import { DEFAULT_LIMIT } from '../../src/replication/protocol/http-fields.ts';
+import {
+  readPullRequest,
+  readPushRequest,
+  readStreamRequest,
+  readWatchRequest,
+  type StreamRequest,
+} from '../../src/replication/protocol/http-requests.ts';
+import type {
+  LocalChange,
+  PulledPage,
+  PushResult,
+  Remote,
+  RemoteChange,
+  ReplicationScope,
+} from '../../src/replication/protocol/remote.ts';
+import {
+  decodeDocument,
+  encodeDocument,
+  type WireDocument,
+} from '../../src/replication/protocol/wire-documents.ts';
+import type { ReplicationNetwork } from './replication-network.ts';
+import type { ReplicationServer } from './replication-server.ts';
+import { tokensIn } from './replication-tokens.ts';
+import type { Tab } from './tab.ts';
+import type { World } from './world.ts';
+
+const BEAT_MS = 15_000;
+/** What is late comes within this. */
+const LATE_MS = 4000;
+/** A server ends its streams after so long, at most. */
+const LIFE_MS = 60_000;
+
+interface Parts {
+  readonly world: World;
+  readonly server: ReplicationServer;
+  readonly network: ReplicationNetwork;
+  readonly tab: Tab;
+}
+
+/** The client of `cairndb/server` with its stream, over the network of the simulation. */
+export function streamedRemote(parts: Parts): Remote<string> {
+  const { world, tab } = parts;
+  const clock: Clock = {
+    now: () => world.now,
+    elapsed: () => world.now,
+    after: (ms, call) => world.after(ms, tab, call),
+  };
+  const given = { url: 'https://sim/sync/orders', headers: {}, fetch: fetchFrom(parts) };
+  return new HttpRemote(given, clock);
+}
+
+function fetchFrom(parts: Parts): RemoteFetch {
+  const { network, tab } = parts;
+  const remote = network.remoteOf(tab);
+  const routes: Record<string, (body: unknown, signal: AbortSignal) => Promise<unknown>> = {
+    async pull(body, signal) {
+      const { after, limit, scope } = readPullRequest(body);
+      const ask = { limit, signal, scope: scope as ReplicationScope | undefined };
+      const page = await remote.pull(after, ask);
+      return { ...toWire(page), ...(scope !== undefined && { scoped: true }) };
+    },
+    async push(body, signal) {
+      const results = await remote.push(readPushRequest(body).map(readRow), { signal });
+      return { results: results.map(resultToWire) };
+    },
+    async watch(body, signal) {
+      const { after } = readWatchRequest(body);
+      for await (const _ of remote.watch?.(after, { signal }) ?? []) break;
+      return { changed: true };
+    },
+    orders: (_, signal) =>
+      network.request(tab, signal, (__, answer) =>
+        answer(() => ({ operations: true, stream: true, scopedStream: true })),
+      ),
+  };
+  return async (url, { body, signal }) => {
+    const asked = body === undefined ? undefined : JSON.parse(String(body));
+    const ended = signal as AbortSignal;
+    const route = url.slice(url.lastIndexOf('/') + 1);
+    if (route === 'stream') {
+      await network.request(tab, ended, (_, answer) => answer(() => undefined));
+      return answerOf('text/event-stream', new SimStream(parts, readStreamRequest(asked), ended));
+    }
+    const answer = await routes[route]?.(asked, ended);
+    const parts_ = [JSON.stringify(answer)];
+    return answerOf('application/json', { read: async () => parts_.shift(), cancel() {} });
+  };
+}
+
+/** What an answer has to say, in parts; `undefined`: that was all. */
+interface Text {
+  read(): Promise<string | undefined>;
+  cancel(): void;
+}
+
+/** An answer whose reading takes no turns of the event loop, as time goes by in them. */
+function answerOf(type: string, text: Text): Response {
+  const encoder = new TextEncoder();
+  const reader = {
+    async read() {
+      const part = await text.read();
+      return part === undefined ? { done: true } : { done: false, value: encoder.encode(part) };
+    },
+    cancel: async () => text.cancel(),
+  };
+  const headers = new Headers({ 'content-type': type });
+  return { status: 200, type: 'default', headers, body: { getReader: () => reader } } as never;
+}
+
+/**
+ * A stream of events on its way to a tab. Events come late or twice, or are left out; it breaks,
+ * ends or falls silent, as the weather has it.
+ */
+export class SimStream implements Text {
+  readonly #parts: Parts;
+  readonly #signal: AbortSignal;
+  readonly #arrived: string[] = [];
+  #isOver = false;
+  #isSilent = false;
+  #failure: Error | undefined;
+  /** When what was sent last arrives: nothing overtakes it. */
+  #last = 0;
+  #wake: () => void = () => undefined;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(parts: Parts, collections: readonly StreamRequest[], signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+    const { world } = parts;
+    signal.addEventListener('abort', () => this.cancel());
+    this.#send(':\n\n');
+    this.#beat();
+    this.#stops.push(world.after(world.random.between(100, LIFE_MS), undefined, () => this.#end()));
+    for (const [at, one] of collections.entries()) this.#follow(at, one, one.after);
+  }
+
+  async read(): Promise<string | undefined> {
+    while (this.#arrived.length === 0 && !this.#isOver)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    if (this.#arrived.length === 0 && this.#failure) throw this.#failure;
+    return this.#arrived.shift();
+  }
+
+  cancel(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  get #hasLeft(): boolean {
+    return this.#isOver || this.#signal.aborted || this.#parts.tab.dead;
+  }
+
+  #beat(): void {
+    const { world } = this.#parts;
+    this.#stops.push(
+      world.after(BEAT_MS, undefined, () => {
+        if (this.#hasLeft) return this.cancel();
+        this.#send(':\n\n');
+        this.#beat();
+      }),
+    );
+  }
+
+  #follow(at: number, one: StreamRequest, after: string): void {
+    const { server, world } = this.#parts;
+    const news = () => {
+      // Reading takes a while, in which others push.
+      world.after(world.random.between(0, 5), undefined, () => {
+        if (this.#hasLeft) return this.cancel();
+        const page = server.pull(after, DEFAULT_LIMIT, one.scope as ReplicationScope | undefined);
+        if (page.checkpoint !== after || page.changes.length > 0) this.sendPage(at, after, page);
+        this.#follow(at, one, page.checkpoint);
+      });
+    };
+    this.#stops.push(server.onNews(after, news));
+  }
+
+  /** @returns whether it is on its way. */
+  sendPage(at: number, after: string, page: PulledPage<string>): boolean {
+    const { random } = this.#parts.world;
+    const { lost, doubled, unanswered, refused } = this.#parts.network.weather;
+    if (random.chance(unanswered)) this.#isSilent = true;
+    const ends = random.chance(refused);
+    if (ends) this.#end();
+    if (ends || random.chance(lost)) return false;
+    const data = JSON.stringify({ at, after, page: toWire(page) });
+    for (let times = random.chance(doubled) ? 2 : 1; times > 0; times--)
+      this.#send(`id: ${page.checkpoint}\ndata: ${data}\n\n`, tokensIn(page));
+    return true;
+  }
+
+  #send(text: string, tokens: string[] = []): void {
+    const { network, tab } = this.#parts;
+    this.#later(() => {
+      if (network.isCut || this.#isSilent) return;
+      network.onDelivered(tokens);
+      this.#arrived.push(text);
+      this.#wake();
+    }, tab);
+  }
+
+  /** The server, or something on the way, ends it, with or without a word. */
+  #end(): void {
+    const { random } = this.#parts.world;
+    if (random.chance(0.5)) this.#failure = new TypeError('the network is gone');
+    this.#later(() => this.cancel(), this.#parts.tab);
+  }
+
+  #later(call: () => void, tab: Tab): void {
+    const { world, network } = this.#parts;
+    const isLate = world.random.chance(network.weather.late);
+    const ms = world.random.between(1, isLate ? LATE_MS : network.weather.slowness);
+    this.#last = Math.max(this.#last, world.now + ms);
+    world.after(this.#last - world.now, tab, call);
+  }
+}
+
+function readRow(row: ReturnType<typeof readPushRequest>[number]): LocalChange {
+  const { id, base, key, document, operations } = row;
+  const read = (wire: object) => decodeDocument({ _id: id, ...wire }, id);
+  return {
+    ...{ id, base, key },
+    document: document === undefined ? undefined : decodeDocument(document, id),
+    ...(operations !== undefined && (read({ operations }) as Pick<LocalChange, 'operations'>)),
+  };
+}
+
+function toWire({ changes, ...page }: PulledPage<string>): object {
+  return { ...page, changes: changes.map(changeToWire) };
+}
+
+function changeToWire({ id, version, key, document, left }: RemoteChange): WireChange {
+  return {
+    ...{ id, version },
+    ...(key !== undefined && { key }),
+    ...(document ? { document: wireOf(document) } : { deleted: true as const }),
+    ...(left && { left }),
+  };
+}
+
+function resultToWire(result: PushResult): WireResult {
+  if ('conflict' in result) return { conflict: changeToWire(result.conflict) };
+  if ('rejected' in result) return result;
+  const { version, document } = result;
+  return { version, ...(document && { document: wireOf(document) }) };
+}
+
+const wireOf = (document: object) => encodeDocument(document) as WireDocument;
