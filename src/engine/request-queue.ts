@@ -185,8 +185,12 @@ export function executeOnce(
   }
   const result = store.execute(request);
   // A comparison that failed has changed nothing: if its reply is lost, the client must hear it
-  // again.
-  const isApplied = (value: unknown) => value !== false || !isCompared(request);
+  // again. So must a caller that waits still, while an earlier engine's change of a document finds
+  // none.
+  const isApplied = (value: unknown) =>
+    key.isUnanswered && !request.op.startsWith('kv')
+      ? Boolean(value)
+      : value !== false || !isCompared(request);
   if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
   if (isApplied(result)) applied.note(key);
   return result;

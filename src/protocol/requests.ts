@@ -433,6 +433,8 @@ export interface IdempotencyKey {
   readonly client: string;
   readonly handle: number;
   readonly number: number;
+  /** Whether its caller has no answer, and may ask again. */
+  readonly isUnanswered?: boolean;
 }
 
 /** By handle, the sequence number of the first change in a batch. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Request } from '../../src/protocol/requests.ts';
+import { type Request, UNACKNOWLEDGED } from '../../src/protocol/requests.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
-import { NOTES, takeOver } from './successive-engines.ts';
+import { NOTES, notes, takeOver } from './successive-engines.ts';
 
 const insert = (id: string, fields: object): Request => ({
   ...{ op: 'insert', handle: NOTES, id, body: JSON.stringify(fields) },
@@ -72,4 +72,20 @@ test('a deleteMany says which time $$NOW is', async () => {
   // The clock of the engine stands years before.
   expect(await notes.deleteMany({ $expr: { $lt: ['$due', '$$NOW'] } })).toBe(1);
   await client.close();
+});
+
+test.each<Request>([
+  { op: 'patch', handle: NOTES, id: 'gone', changes: '{"n":1}' },
+  { op: 'update', handle: NOTES, id: 'gone', body: '{"n":1}' },
+  { op: 'archive', handle: NOTES, id: 'gone' },
+])('a caller that waits hears that its change finds no document now: $op', async (request) => {
+  const engine = await takeOver(memoryDriver(), new FakeClock(), 'a');
+  const session = engine.join(() => undefined, 'a');
+  session.openAll([[NOTES, notes]]);
+  // As the page left, nobody had answered.
+  const failures = await session.replay([{ request, number: 1, turn: UNACKNOWLEDGED }]);
+  expect(failures.get(0)).toMatchObject({ code: 'change_lost' });
+  const again = await session.execute([request], [[NOTES, 1]]);
+  expect(again.failures).toBeUndefined();
+  expect(again.values[0] ?? false).toBe(false);
 });

@@ -10,6 +10,7 @@ import {
   type OpenedHandles,
   type Replayed,
   type Request,
+  UNACKNOWLEDGED,
 } from '../../protocol/requests.ts';
 import { databaseDestroyed } from '../../storage/drivers/database-id.ts';
 import type { Watermark } from '../../storage/segments/watermarks.ts';
@@ -163,9 +164,11 @@ export class Session implements EventReceiver, RecoverySession {
     }
   }
 
-  async #reapplyOne({ request, number }: AcknowledgedChange, order: ReplayOrder): Promise<void> {
+  async #reapplyOne(change: AcknowledgedChange, order: ReplayOrder): Promise<void> {
+    const { request, number, turn } = change;
+    const isUnanswered = turn === UNACKNOWLEDGED;
     const { collection, settings } = this.handles.of(request);
-    const key = { client: this.client, handle: request.handle, number };
+    const key = { client: this.client, handle: request.handle, number, isUnanswered };
     const applied = collection.reapply(request, key, settings, order);
     this.unfinished.notePart(collection, request);
     await applied;
