@@ -1,20 +1,28 @@
 import { fromBase64, toBase64, toHex } from '../codec/exact-json/base64.ts';
 import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { StorageError } from '../errors/errors.ts';
+import { ValueError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import { encodeRows } from './fetching/push-batches.ts';
 import { sameContent } from './merge-fields.ts';
+import { damaged, type FileRef, freeBytes, refsIn, sealedName } from './protocol/files.ts';
+import { PART_BYTES } from './protocol/http-fields.ts';
 import type {
+  FileSealing,
   LocalChange,
   PulledPage,
   PushResult,
   Remote,
   RemoteChange,
+  RemoteFiles,
 } from './protocol/remote.ts';
 import { decodeDocument, encodeDocument } from './protocol/wire-documents.ts';
+import { type CollectionKey, collectionKey, cryptFile, IdCipher } from './sealing-keys.ts';
 
 /** The field of a document that the server cannot read. */
 const SEALED = '_sealed';
+
+/** Placeholders of the files of a document, as the server knows them: they are rights, too. */
+const FILES = '_files';
 
 const NONCE_LENGTH = 12;
 
@@ -27,12 +35,7 @@ interface SealingSettings {
   readonly collection: string;
   readonly keys: readonly (Uint8Array | CryptoKey)[];
   readonly clear: readonly string[];
-}
-
-interface Key {
-  /** Tells the server which documents have one key, and nothing of the key. */
-  readonly id: string;
-  readonly key: CryptoKey;
+  readonly ids: Uint8Array | CryptoKey | undefined;
 }
 
 /**
@@ -46,50 +49,71 @@ interface Place {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** See `sealed()`. */
 export class SealedRemote implements Remote<string> {
   readonly id: string;
   readonly #remote: Remote<string>;
   readonly #settings: SealingSettings;
-  readonly #keys: readonly Key[];
+  readonly #keys: readonly CollectionKey[];
+  readonly #ids: IdCipher | undefined;
+  /** Of a remote that has files. */
+  readonly files: Required<RemoteFiles>;
 
-  private constructor(remote: Remote<string>, settings: SealingSettings, keys: readonly Key[]) {
+  private constructor(
+    remote: Remote<string>,
+    settings: SealingSettings,
+    keys: readonly CollectionKey[],
+    ids: IdCipher | undefined,
+  ) {
     this.id = remote.id;
     this.#remote = remote;
     this.#settings = settings;
     this.#keys = keys;
+    this.#ids = ids;
+    this.files = sealedFiles(remote.files as RemoteFiles, settings.collection, keys);
   }
 
   /** @throws {StorageError} `encryption_unavailable` */
   static async open(remote: Remote<string>, settings: SealingSettings): Promise<SealedRemote> {
-    const { keys, collection } = settings;
+    const { keys, collection, ids } = settings;
     return new SealedRemote(
       remote,
       settings,
-      await Promise.all(keys.map((key) => derivedKey(key, collection))),
+      await Promise.all(keys.map((key) => collectionKey(key, collection))),
+      ids && (await IdCipher.open(ids, collection)),
     );
   }
 
   async pull(...ask: Parameters<Remote<string>['pull']>): Promise<PulledPage<string>> {
-    const page = await this.#remote.pull(...ask);
-    return { ...page, changes: await Promise.all(page.changes.map((one) => this.#opened(one))) };
+    const { changes, rejected, ...page } = await this.#remote.pull(...ask);
+    const [opened, refused] = await Promise.all([
+      Promise.all(changes.map((one) => this.#opened(one))),
+      rejected && Promise.all(rejected.map(async (one) => ({ ...one, id: await this.#idOf(one) }))),
+    ]);
+    return { ...page, changes: opened, ...(refused && { rejected: refused }) };
   }
 
   async push(
     rows: readonly LocalChange[],
     ask: Parameters<Remote<string>['push']>[1],
   ): Promise<PushResult[]> {
-    const { sendable, results } = encodeRows(rows, ({ document }) =>
-      document ? JSON.stringify(encodeDocument(document)) : undefined,
-    );
+    const { sendable, results } = encodeRows(rows, ({ document }) => {
+      if (document) this.#checkClear(document as Fields);
+      return document ? JSON.stringify(encodeDocument(document)) : undefined;
+    });
     const sent = await Promise.all(
-      sendable.map(async ({ index, wire, row: { id, base, key, document } }) => {
+      sendable.map(async ({ index, wire, row: { id, base, key, document, device } }) => {
         const known = base === undefined ? undefined : readNumbered(base);
         const { life = lifeOf(key), revision = 0, version = base } = known ?? {};
         const place = { id, life, revision: revision + 1 };
-        const box = document && (await this.#seal(document as Fields, wire as string, place));
-        return { index, place, row: { id, base: version, key, document: box } };
+        const _id = (await this.#ids?.seal(id)) ?? id;
+        const box = document && {
+          _id,
+          ...(await this.#seal(document as Fields, wire as string, place)),
+        };
+        return { index, place, row: { id: _id, base: version, key, document: box, device } };
       }),
     );
     const sealed = sent.map(({ row }) => row);
@@ -107,7 +131,7 @@ export class SealedRemote implements Remote<string> {
     if ('rejected' in result) return result;
     const { version, document } = result;
     if (document) {
-      const { id: _, ...stored } = await this.#opened({ id: place.id, version, document });
+      const { id: _, ...stored } = await this.#openedAs(place.id, { id: '', version, document });
       return stored;
     }
     return row.document && document === undefined
@@ -116,24 +140,39 @@ export class SealedRemote implements Remote<string> {
   }
 
   async #opened<T extends RemoteChange>(change: T): Promise<T> {
-    const { id, version, document } = change;
-    if (!document) return change;
+    return this.#openedAs(await this.#idOf(change), change);
+  }
+
+  async #openedAs<T extends RemoteChange>(id: string, change: T): Promise<T> {
+    const { version, document } = change;
+    if (!document) return { ...change, id };
     const { revision, life, content } = await this.#open(id, document as Fields);
-    return { ...change, version: numberedVersion({ life, revision }, version), document: content };
+    const numbered = numberedVersion({ life, revision }, version);
+    return { ...change, id, version: numbered, document: content };
+  }
+
+  /** @throws {ReplicationError} `seal_broken` */
+  async #idOf({ id }: { readonly id: string }): Promise<string> {
+    try {
+      return (await this.#ids?.open(id)) ?? id;
+    } catch (cause) {
+      throw sealBroken(id, 'encrypt.ids has not made its id', cause);
+    }
   }
 
   async #seal(document: Fields, json: string, place: Place): Promise<object> {
-    const { id, key } = this.#keys[0] as Key;
+    const { id, documents } = this.#keys[0] as CollectionKey;
     const plain = new TextEncoder().encode(json);
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_LENGTH));
-    const sealed = await crypto.subtle.encrypt(this.#algorithm(nonce, place), key, plain);
+    const sealed = await crypto.subtle.encrypt(this.#algorithm(nonce, place), documents, plain);
     const ciphertext = new Uint8Array(sealed);
     const box = new Uint8Array(NONCE_LENGTH + ciphertext.length);
     box.set(nonce);
     box.set(ciphertext, NONCE_LENGTH);
+    const files = filesOf(document);
     return {
-      _id: place.id,
       ...this.#clearOf(document),
+      ...(files.length > 0 && { [FILES]: files }),
       [SEALED]: `1.${id}.${place.life}.${place.revision}.${toBase64(box)}`,
     };
   }
@@ -145,22 +184,23 @@ export class SealedRemote implements Remote<string> {
     const [, keyId, life = '', number, box = ''] = FORMAT.exec(text) ?? [];
     if (keyId === undefined) throw sealBroken(id, 'its format is not known');
     const known = this.#keys.find((one) => one.id === keyId);
-    if (!known) throw keyUnknown(id, keyId);
+    if (!known) throw keyUnknown(`Document "${id}"`, id, keyId);
     const revision = Number(number);
     let content: object;
     try {
       const bytes = fromBase64(box);
       const [nonce, ciphertext] = [bytes.subarray(0, NONCE_LENGTH), bytes.subarray(NONCE_LENGTH)];
       const algorithm = this.#algorithm(nonce, { id, life, revision });
-      const plain = await crypto.subtle.decrypt(algorithm, known.key, ciphertext);
+      const plain = await crypto.subtle.decrypt(algorithm, known.documents, ciphertext);
       content = decodeDocument(JSON.parse(new TextDecoder().decode(plain)), id);
     } catch (cause) {
       const why = cause instanceof Malformed ? cause.message : 'it was changed, cut or swapped';
       throw sealBroken(id, why, cause);
     }
-    const { _id, [SEALED]: _, ...clear } = stored;
+    const { _id, [SEALED]: _, [FILES]: files = [], ...clear } = stored;
     if (!sameContent(clear, this.#clearOf(content as Fields, Object.keys(clear))))
       throw sealBroken(id, 'its readable fields were changed');
+    if (!sameContent(files, filesOf(content))) throw sealBroken(id, 'its files were changed');
     return { life, revision, content };
   }
 
@@ -170,11 +210,85 @@ export class SealedRemote implements Remote<string> {
     return Object.fromEntries(given.map((name) => [name, document[name]]));
   }
 
+  /** @throws {ValueError} for a file in a field that the server reads. */
+  #checkClear(document: Fields): void {
+    for (const [place, value] of Object.entries(this.#clearOf(document)))
+      if (refsIn(value).length > 0)
+        throw new ValueError(
+          'value_unsupported',
+          `"${place}" has a file, and is in encrypt.clear: the server would learn its hash. Move the file to another field.`,
+          { place },
+        );
+  }
+
   #algorithm(iv: Uint8Array<ArrayBuffer>, { id, life, revision }: Place): AesGcmParams {
     const place = ['cairn document 1', this.#settings.collection, id, life, revision];
     const additionalData = new TextEncoder().encode(JSON.stringify(place));
     return { name: 'AES-GCM', iv, additionalData };
   }
+}
+
+/** The files of a server that knows them by the hash of what it gets. */
+function sealedFiles(
+  files: RemoteFiles,
+  collection: string,
+  keys: readonly CollectionKey[],
+): Required<RemoteFiles> {
+  type File = Pick<FileRef, 'sha256' | 'size' | 'sealed'>;
+  const known = ({ key }: ReturnType<typeof sealedName>) => keys.find(({ id }) => id === key);
+  /** @throws {ReplicationError} `key_unknown`, `file_damaged` */
+  const named = (file: File) => {
+    const [name, place] = [sealedName(file), file.sha256];
+    const key = known(name);
+    if (key) return { key, file: { sha256: name.sha256 as string, size: file.size } };
+    throw name.key ? keyUnknown(`File ${place}`, place, name.key) : damaged(file, 'It is plain.');
+  };
+  const crypt = (key: CollectionKey, { sha256 }: File, from: number, bytes: Bytes) =>
+    cryptFile(key, collection, sha256, from, bytes);
+  const sealing: FileSealing = {
+    isNamed(file, isUnsent) {
+      const name = sealedName(file);
+      return name.key !== undefined && (!isUnsent || known(name) !== undefined);
+    },
+    async name(file, partAt, newHash) {
+      const key = keys[0] as CollectionKey;
+      const [plain, hash] = [newHash(), newHash()];
+      for (let at = 0; at < file.size; at += PART_BYTES) {
+        const part = await partAt(at);
+        if (!part) break;
+        plain.update(part);
+        const bytes = await crypt(key, file, at, part);
+        hash.update(bytes);
+        freeBytes(part);
+        freeBytes(bytes);
+      }
+      // Other content must not have its key.
+      if (toHex(plain.digest()) !== file.sha256)
+        throw damaged(file, 'Its content is not on this device.');
+      return `${key.id}.${toHex(hash.digest())}`;
+    },
+  };
+  return {
+    sealing: async () => sealing,
+    received: async (given, ...ask) => files.received(named(given).file, ...ask),
+    async send(given, device, from, bytes, ask) {
+      const { key, file } = named(given);
+      const sealed = await crypt(key, given, from, bytes);
+      return files.send(file, device, from, sealed, ask).finally(() => freeBytes(sealed));
+    },
+    async read(given, from, ask) {
+      const { key, file } = named(given);
+      const sealed = await files.read(file, from, ask);
+      return crypt(key, given, from, sealed).finally(() => freeBytes(sealed));
+    },
+  };
+}
+
+/** Placeholders for the files of a document: the server gives these to whom it gives it. */
+function filesOf(document: object): readonly object[] {
+  const files = new Map(refsIn(document).map((ref) => [sealedName(ref).sha256, ref.size] as const));
+  files.delete(undefined);
+  return [...files].map(([sha256, size]) => ({ $file: { sha256, size, type: '' } }));
 }
 
 /**
@@ -198,32 +312,6 @@ function lifeOf(key: string): string {
   return key.replace(/[^\w-]/g, '').slice(-12) || '0';
 }
 
-/** A key for the documents of one collection, and its id. */
-async function derivedKey(given: Uint8Array | CryptoKey, collection: string): Promise<Key> {
-  const { subtle } = globalThis.crypto as Partial<Crypto>;
-  // As where a database is encrypted, whose code need not load here.
-  if (!subtle)
-    throw new StorageError(
-      'encryption_unavailable',
-      'Encryption needs crypto.subtle: serve the page by https, or from localhost.',
-    );
-  const usages: KeyUsage[] = ['deriveKey', 'deriveBits'];
-  const base =
-    given instanceof Uint8Array
-      ? await subtle.importKey('raw', given as BufferSource, 'HKDF', false, usages)
-      : given;
-  const use = (name: string) => ({
-    ...{ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array() },
-    info: new TextEncoder().encode(JSON.stringify(['cairn replication 1', name, collection])),
-  });
-  const aes = { name: 'AES-GCM', length: 256 };
-  const [id, key] = await Promise.all([
-    subtle.deriveBits(use('id'), base, 64),
-    subtle.deriveKey(use('documents'), base, aes, false, ['encrypt', 'decrypt']),
-  ]);
-  return { id: toHex(new Uint8Array(id)), key };
-}
-
 function sealBroken(id: string, why: string, cause?: unknown): ReplicationError {
   return new ReplicationError(
     'seal_broken',
@@ -232,10 +320,10 @@ function sealBroken(id: string, why: string, cause?: unknown): ReplicationError 
   );
 }
 
-function keyUnknown(id: string, key: string): ReplicationError {
+function keyUnknown(what: string, place: string, key: string): ReplicationError {
   return new ReplicationError(
     'key_unknown',
-    `Document "${id}" of the server was encrypted with the key ${key}, which is none of encrypt.key. Nothing of its page was applied. Add that key to the list.`,
-    { place: id },
+    `${what} of the server was encrypted with the key ${key}, which is none of encrypt.key. Add that key to the list.`,
+    { place },
   );
 }

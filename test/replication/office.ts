@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { http, type ReplicationOptions } from '../../src/replication/index.ts';
+import { type EncryptOptions, http, type ReplicationOptions } from '../../src/replication/index.ts';
 import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import { createHandler, memory } from '../../src/server/index.ts';
 import { Device } from './device.ts';
@@ -17,15 +17,21 @@ export class Office {
   mayAsk: (request: Request) => boolean = () => true;
   readonly documents = memory();
   readonly remote;
+  readonly #handler;
 
   constructor(store: FileStore = memoryFiles(), options: object = {}) {
-    const handler = createHandler({
+    this.#handler = createHandler({
       ...{ store: this.documents, hold: 20 },
       authorize: (request) => this.mayAsk(request),
       files: documentFiles({ store, ...options }),
     });
-    this.remote = http({
+    this.remote = this.remoteWith();
+  }
+
+  remoteWith(encrypt?: EncryptOptions) {
+    return http({
       url: 'https://example.com/orders',
+      ...(encrypt && { encrypt }),
       fetch: (async (url: string, init: RequestInit) => {
         await this.before(url);
         this.requests.push(
@@ -35,7 +41,7 @@ export class Office {
             .slice(4)
             .join('/')}`,
         );
-        return this.answered(url, await handler(new Request(url, init)));
+        return this.answered(url, await this.#handler(new Request(url, init)));
       }) as never,
     });
   }
@@ -45,8 +51,8 @@ export class Office {
     return this.requests.filter((one) => one.startsWith(`${method} files/`)).length;
   }
 
-  device(given: ReplicationOptions['files'] = 'lazy', database?: never) {
-    return new Device(this.remote, { files: given }, database) as Device & { orders: any };
+  device(given: ReplicationOptions['files'] = 'lazy', database?: never, remote = this.remote) {
+    return new Device(remote, { files: given }, database) as Device & { orders: any };
   }
 }
 

@@ -18,8 +18,14 @@ interface Kept {
   readonly device: string;
 }
 
+/** Where documents name files: those that are encrypted have a list beside what is sealed. */
+type Form = (file: unknown) => object;
+const PLAIN: Form = (file) => ({ file });
+const SEALED: Form = (file) => ({ _files: [file], _sealed: '1.0123456789abcdef.life.1.AAAA' });
+
 let handler: Handler;
 let store: FileStore;
+let formOf: Form;
 let kept: readonly Kept[];
 /** What eve may read: it is of a document that all see. */
 let shared: Kept;
@@ -49,7 +55,8 @@ const pushed = (user: string, rows: readonly unknown[]) =>
     ),
   );
 
-beforeEach(async () => {
+async function begin(form: Form): Promise<void> {
+  formOf = form;
   store = memoryFiles();
   handler = createHandler({
     ...{ store: memory(), onError: () => undefined, files: documentFiles({ store }) },
@@ -73,14 +80,15 @@ beforeEach(async () => {
     expect((await as(owner, fileUrl(sha256, { device, size, from: 0 }), 'PUT', bytes)).status).toBe(
       200,
     );
-    const document = { _id: `${nth}`, owner, file: placeholder(one), shared: one === shared };
+    const named = formOf(placeholder(one));
+    const document = { _id: `${nth}`, owner, ...named, shared: one === shared };
     const wire = encodeDocument(document);
     const row = { id: `${nth}`, base: null, key: `${owner}.${nth}`, device, document: wire };
     expect(await (await pushed(owner, [row])).json()).toMatchObject({
       results: [{ version: expect.any(String) }],
     });
   }
-});
+}
 
 /** A request that cannot get what it asks for, or may. */
 function attack(random: Random): Promise<Response> {
@@ -129,14 +137,19 @@ function attack(random: Random): Promise<Response> {
     ],
     ...[{ ...named(), more: 1 }, { $file: named() }, JSON.parse(`{"__proto__":{"$file":{}}}`)],
   ]);
-  const given = { _id: id, owner: EVE, file: content, shared: true };
+  const given = { _id: id, owner: EVE, ...formOf(content), shared: true };
   // Mostly as a page writes it.
   const document = random.chance(0.9) ? encodeDocument(given) : given;
   const row = { id, base: random.pick([null, null, '4']), key: `eve.${random.below(1e6)}` };
   return pushed(user, [{ ...row, document, ...(random.chance(0.8) && { device }) }]);
 }
 
-describe('a user who may read few files', () => {
+describe.each([
+  ['', PLAIN],
+  [' that the server cannot read', SEALED],
+])('a user who may read few files%s', (_, form) => {
+  beforeEach(() => begin(form));
+
   test.each(Array.from({ length: CASES }, (_, at) => at + inject('seed') * 1000))(
     'reads, names and replaces no other by request %i',
     async (seed) => {

@@ -1,8 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { LocalFiles } from '../../src/replication/files/local-files.ts';
 import { SyncedFiles } from '../../src/replication/files/synced-files.ts';
+import type { Remote } from '../../src/replication/protocol/remote.ts';
+import { SealedRemote } from '../../src/replication/sealed-remote.ts';
 import { SimFiles } from './replication-files.ts';
-import { runFiles } from './run-replication.ts';
+import { runEncryptedFiles, runFiles } from './run-replication.ts';
 import { firstFailure } from './run-seeds.ts';
 
 // Small files are in several parts then.
@@ -17,8 +19,8 @@ const PATIENCE = 600_000;
 /** Each of these is found within so many seeds. */
 const SOON = 300;
 
-async function expectFound(): Promise<void> {
-  const seed = await firstFailure(runFiles, { seeds: SOON });
+async function expectFound(run = runFiles): Promise<void> {
+  const seed = await firstFailure(run, { seeds: SOON });
   if (process.env.TRACE) console.log(expect.getState().currentTestName, seed);
   expect(seed).toBeDefined();
 }
@@ -49,7 +51,7 @@ test(
       content,
     ) {
       const ref = await refOf(content);
-      await keep.call(this, content).catch(() => this.unsent.add(ref.sha256));
+      await keep.call(this, content).catch(() => this.unsent.set(ref.sha256, ''));
       return ref;
     });
     await expectFound();
@@ -65,7 +67,7 @@ test(
       _bytes,
       { sha256: kept },
     ) {
-      for (const sha256 of this.unsent)
+      for (const sha256 of this.unsent.keys())
         if (sha256 !== kept) await this.remove({ sha256, size: 100 });
     });
     await expectFound();
@@ -92,6 +94,87 @@ test(
       read.mockRestore();
     });
     await expectFound();
+  },
+  PATIENCE,
+);
+
+/** Devices whose encryption is another one. */
+function changeSealing(change: (made: SealedRemote) => void, wrap = (one: Remote<string>) => one) {
+  const { open } = SealedRemote;
+  vi.spyOn(SealedRemote, 'open').mockImplementation(async (remote, settings) => {
+    const made = await open.call(SealedRemote, wrap(remote), settings);
+    change(made);
+    return made;
+  });
+}
+
+test(
+  'a server that does not hear which files an encrypted document has is found out',
+  async () => {
+    const lists = new Map<unknown, unknown>();
+    const without = ({ _files, ...document }: Record<string, unknown>) => {
+      lists.set(document._sealed, _files);
+      return document;
+    };
+    const whole = (document: object | null | undefined) => {
+      const _files = lists.get((document as Record<string, unknown>)?._sealed);
+      return document && _files ? { ...document, _files } : document;
+    };
+    changeSealing(
+      () => undefined,
+      (remote) => ({
+        ...remote,
+        async pull(...ask) {
+          const page = await remote.pull(...ask);
+          const changes = page.changes.map((one) => ({ ...one, document: whole(one.document) }));
+          return { ...page, changes };
+        },
+        async push(rows, ask) {
+          const bare = rows.map((row) => ({
+            ...row,
+            document: row.document && without(row.document as never),
+          }));
+          const results = await remote.push(bare, ask);
+          return results.map((one) =>
+            'conflict' in one
+              ? { conflict: { ...one.conflict, document: whole(one.conflict.document) } }
+              : one,
+          );
+        },
+      }),
+    );
+    await expectFound(runEncryptedFiles);
+  },
+  PATIENCE,
+);
+
+test(
+  'a device that opens files with its newest key alone is found out',
+  async () => {
+    changeSealing(({ files }) => {
+      const { read } = files;
+      files.read = async (file, ...ask) => {
+        const hash = { update: () => undefined, digest: () => Buffer.from(file.sha256, 'hex') };
+        const sealing = await files.sealing();
+        const newest = await sealing.name(
+          { ...file, size: 0 },
+          async () => undefined,
+          () => hash,
+        );
+        const [key = ''] = newest.split('.');
+        return read({ ...file, sealed: file.sealed?.replace(/^\w+/, key) }, ...ask);
+      };
+    });
+    await expectFound(runEncryptedFiles);
+  },
+  PATIENCE,
+);
+
+test(
+  'a device that does not send what has another key by now is found out',
+  async () => {
+    vi.spyOn(LocalFiles.prototype, 'noteUnsent').mockResolvedValue(true);
+    await expectFound(runEncryptedFiles);
   },
   PATIENCE,
 );

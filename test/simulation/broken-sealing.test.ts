@@ -49,6 +49,18 @@ test(
 );
 
 test(
+  'ids that change with the key of documents are found out',
+  async () => {
+    const { open } = SealedRemote;
+    vi.spyOn(SealedRemote, 'open').mockImplementation((remote, settings) =>
+      open.call(SealedRemote, remote, { ...settings, ids: settings.ids && settings.keys[0] }),
+    );
+    await expectFound();
+  },
+  PATIENCE,
+);
+
+test(
   'states whose numbers a push does not count on are found out',
   async () => {
     const { push } = SealedRemote.prototype;

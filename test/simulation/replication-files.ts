@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { refsIn } from '../../src/replication/protocol/files.ts';
+import { type FileRef, refsIn, sealedName } from '../../src/replication/protocol/files.ts';
 import type {
   LocalChange,
   PushResult,
@@ -64,9 +64,8 @@ export class SimFiles {
 
   /** The documents of the server, as its handler reads them. */
   async read(ids: readonly string[]): Promise<readonly StoredRow[]> {
-    const all = this.#server.documents();
     return ids.flatMap((id) => {
-      const document = all.get(id);
+      const document = this.#server.stored(id);
       return document ? { id, version: '', keys: [], document: encodeDocument(document) } : [];
     });
   }
@@ -164,15 +163,16 @@ export class SimFiles {
   }
 
   /** What is not as it must be at rest. */
-  async problems(documents: ReadonlyMap<string, object>): Promise<string[]> {
+  async problems(documents: ReadonlyMap<string, object>, isSealed: boolean): Promise<string[]> {
     const found: string[] = [];
     for (const [id, document] of documents) {
-      const { f } = document as { f?: { $file?: { sha256: string } } };
+      const { f } = document as { f?: { $file?: FileRef } };
       if (f === undefined) continue;
       const { sha256 = '' } = f.$file ?? {};
+      const name = isSealed ? sealedName(f.$file ?? {}).sha256 : sha256;
       const content = this.contents.get(sha256);
-      const bytes = await this.#bytes(sha256);
-      if (!content || !bytes || !Buffer.from(content).equals(bytes))
+      const bytes = await this.#bytes(name ?? '');
+      if (!content || !bytes || Buffer.from(content).equals(bytes) === isSealed)
         found.push(`the server has not the file of ${id}, ${sha256}`);
     }
     return found;

@@ -4,6 +4,7 @@ import { RequestFailure } from '../../src/server/failures.ts';
 import type { SimFiles } from './replication-files.ts';
 import type { ReplicationServer } from './replication-server.ts';
 import { tokensIn } from './replication-tokens.ts';
+import { plainId } from './sealed-documents.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 
@@ -85,7 +86,10 @@ export class ReplicationNetwork {
         // Serialised when it is sent.
         const sent = structuredClone(rows);
         const sentAt = server.newest;
-        const answered = this.onPushed(tab, sent);
+        const answered = this.onPushed(
+          tab,
+          sent.map((row) => (row.document ? { ...row, id: plainId(row.document) } : row)),
+        );
         const results = this.request<PushResult[]>(tab, signal, (isLate, answer) =>
           this.#allowed(sent, answer, (allowed, made) =>
             server.begin(allowed, (first) =>

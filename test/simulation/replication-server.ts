@@ -10,7 +10,7 @@ import { decodeDocument, encodeDocument } from '../../src/replication/protocol/w
 import { mergedDocument } from '../../src/server/routes.ts';
 import type { Random } from '../setup/random.ts';
 import { tokenOf, tokensIn } from './replication-tokens.ts';
-import { unsealed } from './sealed-documents.ts';
+import { plainId, unsealed } from './sealed-documents.ts';
 
 /** A document on the server. */
 interface Row {
@@ -76,6 +76,8 @@ export class ReplicationServer {
   readonly #habits: ServerHabits;
   readonly #rings = new Set<() => void>();
   readonly #seen = new Set<string>();
+  /** The ids of documents as devices have them, where those here are encrypted. */
+  readonly #plainIds = new Map<string, string>();
   #rows = new Map<string, Row>();
   #last = 0;
   /** Numbers of pushes that are not committed. */
@@ -258,9 +260,15 @@ export class ReplicationServer {
   /** All documents, by id. */
   documents(): Map<string, object> {
     const all = new Map<string, object>();
-    for (const [id, { change }] of this.#rows)
-      if (change.document) all.set(id, structuredClone(unsealed(change.document)));
+    for (const { change } of this.#rows.values())
+      if (change.document)
+        all.set(plainId(change.document), structuredClone(unsealed(change.document)));
     return all;
+  }
+
+  /** A document as it is stored. */
+  stored(id: string): object | undefined {
+    return this.#rows.get(id)?.change.document ?? undefined;
   }
 
   tokens(): Set<string> {
@@ -314,7 +322,8 @@ export class ReplicationServer {
       keys: [...(known?.keys ?? []), [key, version] as const].slice(-KEYS),
     });
     this.#seen.add(key);
-    if (isLate) this.late.add(id);
+    if (document) this.#plainIds.set(id, plainId(document));
+    if (isLate) this.late.add(this.#plainIds.get(id) ?? id);
     for (const token of tokensIn(stored)) this.accepted.add(token);
     if (adds) this.onAdded(id, tokenOf('server', place, false));
     this.#ring();

@@ -24,7 +24,14 @@ const ROUNDS = 8;
 const ROUND_MS = 300_000;
 
 /** What is beside documents, and how code comes. */
-export type SimulationMode = '' | 'slow code' | 'files' | 'relations' | 'encrypted' | 'streams';
+export type SimulationMode =
+  | ''
+  | 'slow code'
+  | 'files'
+  | 'relations'
+  | 'encrypted'
+  | 'encrypted files'
+  | 'streams';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -50,9 +57,9 @@ export class ReplicationSimulation {
     trace: (line: string) => void = () => undefined,
     mode: SimulationMode = '',
   ) {
-    const hasFiles = mode === 'files';
+    const hasFiles = mode.endsWith('files');
     const relates = mode === 'relations';
-    const isSealed = mode === 'encrypted';
+    const isSealed = mode.startsWith('encrypted');
     const isStreamed = mode === 'streams';
     this.world = new World(seed);
     this.#trace = (line) => trace(`${this.world.now.toFixed(1)} ${line}`);
@@ -226,7 +233,8 @@ export class ReplicationSimulation {
   /** What documents name is on the server, and every browser gets it. */
   async #checkFiles(): Promise<void> {
     if (!this.#files || this.#problems.length > 0) return;
-    this.#problems.push(...(await this.#files.problems(this.#server.documents())));
+    const documents = this.#server.documents();
+    this.#problems.push(...(await this.#files.problems(documents, this.#keys !== undefined)));
     for (const site of this.#sites) {
       const client = this.world.random.pick(this.#livingOf(site));
       const refused = await this.world.hear(client.sync.rejected());

@@ -26,9 +26,9 @@ export async function runReplication(
   const endSlowCode =
     mode === 'slow code' && slowCode(seed, simulation.world, simulation.mayLackCode);
   const wall =
-    mode === 'files' &&
+    mode.endsWith('files') &&
     vi.spyOn(Date, 'now').mockImplementation(() => 1_700_000_000_000 + simulation.world.now);
-  const endCrypto = mode === 'encrypted' && withoutCryptoTime();
+  const endCrypto = mode.startsWith('encrypted') && withoutCryptoTime();
   process.on('unhandledRejection', simulation.unhandled);
   const { resolve } = ConflictResolution.prototype;
   ConflictResolution.prototype.resolve = async function (...args) {
@@ -60,3 +60,7 @@ export const runFiles = (seed: number): Promise<string[]> =>
 /** The same, where changes come by streams of events. */
 export const runStreams = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'streams');
+
+/** Both: files that the server cannot read. */
+export const runEncryptedFiles = (seed: number): Promise<string[]> =>
+  runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'encrypted files');

@@ -86,7 +86,7 @@ export const chunks: Group[] = [
   chunk('native', 45, 'storage/(?:native/[^.]+|drivers/(?:shared-database|around-storage))'),
   chunk('replication', 43, 'replication/index'),
   chunk('synced-files', 42, 'replication/files/synced-files'),
-  chunk('sealed-remote', 42, 'replication/sealed-remote'),
+  chunk('sealed-remote', 42, 'replication/(?:sealed-remote|sealing-keys)'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|live-hooks)'),

@@ -17,6 +17,8 @@ interface KnownFile {
   readonly isSent: boolean;
   /** When it was read last, in Unix milliseconds. */
   readonly used: number;
+  /** As {@link FileRef.sealed}, of one that is sent. */
+  readonly sealed?: string | undefined;
 }
 
 interface FilePart {
@@ -44,8 +46,8 @@ const DEVICE = 'device';
 export class LocalFiles {
   readonly #files: DocumentCollection<KnownFile>;
   readonly #parts: DocumentCollection<FilePart>;
-  /** Files that no document of the server names yet. */
-  readonly unsent = new Set<string>();
+  /** Files that no document of the server names yet, by SHA-256: `sealed`, or `''`. */
+  readonly unsent = new Map<string, string>();
   /** Bytes below the limit, and how many files have come, since the files were looked at. */
   #room = -1;
   #unseen = 0;
@@ -73,7 +75,8 @@ export class LocalFiles {
         ...{ isWhole: false, isSent: true },
       });
     }
-    for (const { _id } of await local.#files.filter({ isSent: false })) local.unsent.add(_id);
+    for (const { _id, sealed = '' } of await local.#files.filter({ isSent: false }))
+      local.unsent.set(_id, sealed);
     return local;
   }
 
@@ -97,7 +100,7 @@ export class LocalFiles {
         const content = named.has(sha256) && (await others.content({ ...file, sha256 }));
         if (!content) continue;
         await this.keep(content);
-        if (file.isSent) await this.noteSent(sha256);
+        if (file.isSent) await this.noteSent({ ...file, sha256 });
         if (!isTaken) await others.remove({ ...file, sha256 });
       }
     }
@@ -125,7 +128,7 @@ export class LocalFiles {
     }
     // Also of one that is here: the save of its note may have failed.
     await this.#files.save();
-    if (!known?.isSent) this.unsent.add(sha256);
+    if (!known?.isSent) this.unsent.set(sha256, known?.sealed ?? '');
     return ref;
   }
 
@@ -174,10 +177,18 @@ export class LocalFiles {
     await this.#noteWhole(ref, true);
   }
 
-  async noteSent(sha256: string, isSent = true): Promise<boolean> {
-    const isHere = (await this.#files.patch(sha256, { isSent })) !== undefined;
-    if (isSent) this.unsent.delete(sha256);
-    else if (isHere) this.unsent.add(sha256);
+  /** A document of the server names a file; one with another `sealed` is another file there. */
+  async noteSent({ sha256, sealed = '' }: FileRef): Promise<void> {
+    const known = this.unsent.get(sha256);
+    if (known !== sealed && known !== '') return;
+    await this.#files.patch(sha256, { isSent: true });
+    this.unsent.delete(sha256);
+  }
+
+  /** The server lacks a file. @returns whether it is here. */
+  async noteUnsent({ sha256, sealed = '' }: FileRef): Promise<boolean> {
+    const isHere = (await this.#files.patch(sha256, { isSent: false, sealed })) !== undefined;
+    if (isHere) this.unsent.set(sha256, sealed);
     return isHere;
   }
 

@@ -2,7 +2,6 @@ import { sha256 as sha256Hash } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Clock } from '../../async/clock.ts';
 import type { CairnError } from '../../errors/errors.ts';
-import { ReplicationError } from '../../errors/replication-error.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
@@ -10,6 +9,7 @@ import { getAt } from '../../query/path/value-path.ts';
 import {
   contentOf,
   countContent,
+  damaged,
   type FileProgress,
   type FileRef,
   type FilesSettings,
@@ -18,10 +18,11 @@ import {
   type RoundFiles,
   refOf,
   refsIn,
+  serverName,
   withoutContent,
 } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
-import type { FileAsk, RemoteFiles } from '../protocol/remote.ts';
+import type { FileAsk, FileSealing, RemoteFiles } from '../protocol/remote.ts';
 import { type RemoteCalls, STEP_BYTES } from '../rounds/remote-calls.ts';
 import { LocalFiles } from './local-files.ts';
 
@@ -54,6 +55,8 @@ export class SyncedFiles implements RoundFiles {
   readonly #settings: FilesSettings;
   readonly #calls: CallsWith;
   readonly #events: FilesEvents;
+  /** `undefined`: the server gets files as they are. */
+  readonly #sealing: FileSealing | undefined;
   readonly #loading = new Map<string, Promise<void>>();
   /** Files that come by themselves. */
   readonly #wanted = new Map<string, FileRef>();
@@ -65,7 +68,7 @@ export class SyncedFiles implements RoundFiles {
   /** Whether a document that the round skips waits no more. */
   #hasSent = false;
   #interrupt: () => void = () => undefined;
-  /** Why a file cannot be sent. */
+  /** Why a file cannot be sent, by {@link serverName}, as {@link #sends} and {@link #sent}. */
   readonly #refused = new Map<string, string>();
   readonly #sends = new Map<string, number>();
   /** Bytes that are sent at a time: halved where the network is too slow for them. */
@@ -80,7 +83,9 @@ export class SyncedFiles implements RoundFiles {
     settings: FilesSettings,
     calls: CallsWith,
     events: FilesEvents,
+    sealing: FileSealing | undefined,
   ) {
+    this.#sealing = sealing;
     this.#local = local;
     this.#collection = collection;
     this.#settings = settings;
@@ -94,8 +99,10 @@ export class SyncedFiles implements RoundFiles {
     collection: DocumentCollection<object>,
     ...rest: readonly [FilesSettings, CallsWith, FilesEvents]
   ): Promise<SyncedFiles> {
+    const [, calls] = rest;
+    const sealing = await calls().files(async (files) => files.sealing?.());
     const local = await LocalFiles.open(client, collection.name, () => naming(collection));
-    return new SyncedFiles(local, collection, ...rest);
+    return new SyncedFiles(local, collection, ...rest, sealing);
   }
 
   get status(): FilesStatus {
@@ -118,15 +125,24 @@ export class SyncedFiles implements RoundFiles {
   verdict(id: string, document: object | null | undefined): boolean | string {
     if (!document) return true;
     const refs = refsIn(document);
-    const refused = refs.find(({ sha256 }) => this.#refused.has(sha256));
-    if (refused) return this.#refused.get(refused.sha256) as string;
+    const reason = refs.map((ref) => this.#refused.get(serverName(ref))).find(Boolean);
+    if (reason) return reason;
     const count = countContent(document, this.#settings.above) + this.#unsentOf(refs).length;
     if (count > 0) this.#waiting.set(id, count);
     return count === 0;
   }
 
   #unsentOf(refs: readonly FileRef[]): readonly FileRef[] {
-    return refs.filter(({ sha256 }) => this.#local.unsent.has(sha256) && !this.#sent.has(sha256));
+    return refs.filter(
+      (ref) =>
+        !this.#isNamed(ref) ||
+        (this.#local.unsent.has(ref.sha256) && !this.#sent.has(serverName(ref))),
+    );
+  }
+
+  /** Whether a document says what the server calls a file. */
+  #isNamed(ref: FileRef): boolean {
+    return this.#sealing?.isNamed(ref, this.#local.unsent.has(ref.sha256)) ?? true;
   }
 
   /** All documents were looked at that have changed. */
@@ -175,16 +191,19 @@ export class SyncedFiles implements RoundFiles {
     const { above } = this.#settings;
     for (const id of this.#waiting.keys()) {
       let document: object | undefined = await this.#collection.get(id);
-      if (countContent(document, above) > 0)
-        document = await this.#collection.modify(id, async (present) => {
-          const keep = (content: Blob) => this.#local.keep(content);
-          return (await withoutContent(present, above, keep)) as object;
-        });
+      const isUnnamed = (ref: FileRef) => !this.#isNamed(ref);
+      if (countContent(document, above) > 0 || refsIn(document).some(isUnnamed))
+        document = await this.#collection
+          .modify(id, async (present) => {
+            const keep = (content: Blob | FileRef) => this.#keep(content);
+            return (await withoutContent(present, above, keep)) as object;
+          })
+          .catch((error: CairnError) => this.#refuse(error));
       for (let refs = this.#unsentOf(refsIn(document)); refs[0]; refs = this.#unsentOf(refs)) {
         this.#waiting.set(id, refs.length);
         this.#events.changed();
         await this.#send(refs[0], clock, signal);
-        if (this.#refused.has(refs[0].sha256)) break;
+        if (this.#refused.has(serverName(refs[0]))) break;
       }
       this.#waiting.delete(id);
       this.#hasSent = true;
@@ -192,14 +211,33 @@ export class SyncedFiles implements RoundFiles {
     }
   }
 
+  /** Keeps content here, and names it for the server. */
+  async #keep(content: Blob | FileRef): Promise<FileRef> {
+    const ref = content instanceof Blob ? await this.#local.keep(content) : content;
+    if (this.#isNamed(ref)) return ref;
+    const read = (at: number) => this.#local.part(ref.sha256, at);
+    const sealed = await this.#sealing?.name(ref, read, () => sha256Hash.create());
+    const named = { ...ref, sealed };
+    this.#refused.delete(ref.sha256);
+    await this.#local.noteUnsent(named);
+    return named;
+  }
+
+  /** Notes why a file cannot be sent. @throws {CairnError} an error of another kind. */
+  #refuse(error: CairnError, name = error.place as string): undefined {
+    if (!OF_FILE.has(error.code)) throw error;
+    this.#refused.set(name, error.message);
+  }
+
   async resend(document: object | null | undefined): Promise<boolean> {
     const refs = refsIn(document);
     let isSending = refs.length === 0;
-    for (const { sha256 } of refs) {
-      const sends = (this.#sends.get(sha256) ?? 0) + 1;
-      this.#sends.set(sha256, sends);
-      this.#sent.delete(sha256);
-      if (sends <= MOST_SENDS && (await this.#local.noteSent(sha256, false)))
+    for (const ref of refs) {
+      const name = serverName(ref);
+      const sends = (this.#sends.get(name) ?? 0) + 1;
+      this.#sends.set(name, sends);
+      this.#sent.delete(name);
+      if (sends <= MOST_SENDS && (await this.#local.noteUnsent(ref)))
         isSending = this.#hasSent = true;
     }
     return isSending;
@@ -212,8 +250,8 @@ export class SyncedFiles implements RoundFiles {
 
   /** Until then files stay here: a server removes those that no document names. */
   async named(documents: readonly (object | null | undefined)[]): Promise<void> {
-    for (const { sha256 } of documents.flatMap((document) => refsIn(document)))
-      if (this.#local.unsent.has(sha256)) await this.#local.noteSent(sha256);
+    for (const ref of documents.flatMap((document) => refsIn(document)))
+      await this.#local.noteSent(ref);
   }
 
   #want(documents: readonly (object | null | undefined)[]): void {
@@ -224,7 +262,7 @@ export class SyncedFiles implements RoundFiles {
 
   /**
    * Loads the files that shall come by themselves, until all are here, the server is away, or the
-   * disk is full.
+   * disk is full. Those whose key is missing wait.
    */
   async fetchWanted(): Promise<void> {
     if (this.#settings.load !== 'eager') return;
@@ -232,13 +270,15 @@ export class SyncedFiles implements RoundFiles {
     if (!this.#hasLooked)
       for await (const document of allOf(this.#collection)) this.#want([document]);
     this.#hasLooked = true;
+    let locked: CairnError | undefined;
     for (const ref of this.#wanted.values()) {
-      await this.#load(ref).catch((error: unknown) => {
-        if (!OF_FILE.has((error as ReplicationError).code)) throw error;
-      });
-      this.#wanted.delete(ref.sha256);
+      const error = await this.#load(ref).catch((failure: CairnError) => failure);
+      if (error?.code === 'key_unknown') locked = error;
+      else if (error && !OF_FILE.has(error.code)) throw error;
+      else this.#wanted.delete(ref.sha256);
       this.#events.changed();
     }
+    if (locked) throw locked;
   }
 
   /** The file at a path of a document, loaded if it is not here. */
@@ -273,13 +313,12 @@ export class SyncedFiles implements RoundFiles {
         if (clock.elapsed() - begun < QUICK_MS) this.#most = Math.min(PART_BYTES, 2 * this.#most);
         this.#events.progress({ sha256, direction: 'up', bytes: at ?? size, size });
       }
-      this.#sent.add(sha256);
+      this.#sent.add(serverName(ref));
       this.#events.changed();
     } catch (error) {
-      const { code, message } = error as ReplicationError;
-      if (code === 'remote_timeout') this.#most = Math.max(STEP_BYTES, this.#most / 2);
-      if (!OF_FILE.has(code)) throw error;
-      this.#refused.set(sha256, message);
+      const failure = error as CairnError;
+      if (failure.code === 'remote_timeout') this.#most = Math.max(STEP_BYTES, this.#most / 2);
+      this.#refuse(failure, serverName(ref));
     }
   }
 
@@ -311,10 +350,10 @@ export class SyncedFiles implements RoundFiles {
     for (let at = 0; at < size; ) {
       const known = await this.#local.part(sha256, at);
       const length = Math.min(PART_BYTES, size - at);
-      const bytes = known ?? (await this.#read(ref, at));
+      const bytes = known ?? (await this.#calls().files((files, ask) => files.read(ref, at, ask)));
       if (bytes.length !== length) {
         await this.#local.remove(ref);
-        throw damaged(ref, `A part has ${bytes.length} bytes, not ${length}.`);
+        throw damaged(ref, 'A part has another size.');
       }
       hash.update(bytes);
       if (!known) await this.#local.keepPart(sha256, at, bytes);
@@ -323,14 +362,10 @@ export class SyncedFiles implements RoundFiles {
     }
     if (bytesToHex(hash.digest()) !== sha256) {
       await this.#local.remove(ref);
-      throw damaged(ref, 'Its content has another SHA-256.');
+      throw damaged(ref, 'It has another SHA-256.');
     }
     await this.#local.arrived(ref);
     await this.#local.limit(this.#settings.limit, ref);
-  }
-
-  #read(ref: FileRef, from: number): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#calls().files((files, ask) => files.read(ref, from, ask));
   }
 }
 
@@ -341,9 +376,4 @@ const allOf = (documents: Pick<DocumentCollection<object>, 'each'>) =>
 async function* naming(collection: DocumentCollection<object>): AsyncGenerator<object> {
   yield* allOf(collection);
   for (const { name } of await collection.listBackups()) yield* allOf(collection.at(name));
-}
-
-function damaged({ sha256 }: FileRef, why: string): ReplicationError {
-  const message = `The file ${sha256} is not what its document says: ${why} Nothing of it is kept.`;
-  return new ReplicationError('file_damaged', message, { place: sha256 });
 }

@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { CairnError } from '../../errors/errors.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
 
 /** A file that a document names. */
 export interface FileRef {
@@ -9,6 +10,11 @@ export interface FileRef {
   readonly size: number;
   /** MIME type; `''` if not known. */
   readonly type: string;
+  /**
+   * Where the server cannot read files: the id of the key, a dot, and the SHA-256 of what the
+   * server has.
+   */
+  readonly sealed?: string | undefined;
 }
 
 /** What a document has in the place of a file. */
@@ -70,15 +76,31 @@ export function freeBytes({ buffer, byteLength }: Uint8Array): void {
     (buffer as { transfer?: (length: number) => unknown }).transfer?.(0);
 }
 
+/** The two parts of {@link FileRef.sealed}; none for a file that has no such name. */
+export function sealedName({ sealed = '' }: Pick<FileRef, 'sealed'>) {
+  const [, key, sha256] = /^([\da-f]{16})\.([\da-f]{64})$/.exec(sealed) ?? [];
+  return { key, sha256 };
+}
+
+/** What tells a file from others on the server. */
+export const serverName = ({ sha256, sealed = sha256 }: FileRef): string => sealed;
+
+export function damaged({ sha256 }: Pick<FileRef, 'sha256'>, why: string): ReplicationError {
+  const message = `The file ${sha256} is not what its document says: ${why} Nothing of it is kept.`;
+  return new ReplicationError('file_damaged', message, { place: sha256 });
+}
+
 /** The file that a value stands for; `undefined` if it is another one. Anybody may have made it. */
 export function refOf(value: unknown): FileRef | undefined {
   if (!isPlainObject(value)) return undefined;
   const { $file, ...others } = value as Record<string, unknown>;
   if (!isPlainObject($file) || Object.keys(others).length > 0) return undefined;
-  const { sha256, size, type } = $file as Record<string, unknown>;
+  const { sha256, size, type, sealed } = $file as Record<string, unknown>;
   if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return undefined;
   if (!Number.isSafeInteger(size) || (size as number) < 0) return undefined;
-  return { sha256, size: size as number, type: typeof type === 'string' ? type : '' };
+  const ref = { sha256, size: size as number, type: typeof type === 'string' ? type : '' };
+  const isSealed = typeof sealed === 'string' && sealedName({ sealed }).key;
+  return isSealed ? { ...ref, sealed } : ref;
 }
 
 export function refsIn(value: unknown, found: FileRef[] = []): FileRef[] {
@@ -106,14 +128,21 @@ export function countContent(value: unknown, above: number): number {
   return Object.values(value as object).reduce((sum, one) => sum + countContent(one, above), 0);
 }
 
-/** A copy of a value with placeholders in place of content. */
+/**
+ * A copy of a value with placeholders in place of content.
+ *
+ * @param keep Gets placeholders, too.
+ */
 export async function withoutContent(
   value: unknown,
   above: number,
-  keep: (content: Blob) => Promise<FileRef>,
+  keep: (content: Blob | FileRef) => Promise<FileRef>,
 ): Promise<unknown> {
-  const content = contentOf(value, above);
-  if (content) return { $file: await keep(content) };
+  const content = contentOf(value, above) ?? refOf(value);
+  if (content) {
+    const ref = await keep(content);
+    return ref === content ? value : { $file: ref };
+  }
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     // One after the other: they need not be in memory together.

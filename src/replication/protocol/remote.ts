@@ -100,6 +100,33 @@ export interface PulledPage<Checkpoint> {
 interface RemoteFile {
   readonly sha256: string;
   readonly size: number;
+  /** As `sealed` of `FileRef`. */
+  readonly sealed?: string | undefined;
+}
+
+/** A SHA-256 of bytes that come in parts. */
+interface PartHash {
+  update(bytes: Uint8Array): unknown;
+  digest(): Uint8Array;
+}
+
+/** How files are encrypted for a server that cannot read them. */
+export interface FileSealing {
+  /**
+   * Whether `sealed` says what the server calls a file, under a key that is here. That of one that
+   * the server has may be with others.
+   */
+  isNamed(file: RemoteFile, isUnsent: boolean): boolean;
+  /**
+   * What the server is to call a file that is here; one part is in memory.
+   *
+   * @throws {ReplicationError} `file_damaged` where the parts are not its content.
+   */
+  name(
+    file: RemoteFile,
+    partAt: (byte: number) => Promise<Uint8Array<ArrayBuffer> | undefined>,
+    newHash: () => PartHash,
+  ): Promise<string>;
 }
 
 /** What goes with each call about a file. */
@@ -127,6 +154,9 @@ export interface RemoteFiles {
 
   /** The bytes from one on: 1 MiB, or what is left. */
   read(file: RemoteFile, from: number, ask: FileAsk): Promise<Uint8Array<ArrayBuffer>>;
+
+  /** Left out where a server gets files as they are. */
+  sealing?(): Promise<FileSealing>;
 }
 
 /**

@@ -48,6 +48,14 @@ remoteSuite(
   },
   { describe, test },
 );
+remoteSuite(
+  {
+    name: 'http() that encrypts ids, too',
+    open: () =>
+      handledRemote({ key: new Uint8Array(32), clear: ['owner'], ids: new Uint8Array(32) }),
+  },
+  { describe, test },
+);
 remoteSuite({ name: 'in memory', open: memoryRemote, lacks: ['scopes'] }, { describe, test });
 remoteSuite(
   {
