@@ -3,6 +3,7 @@ import { publishFile } from './databases/report/publish.mjs';
 import { runComparison } from './databases/run-comparison.mjs';
 import { runDatabases } from './databases/run-databases.mjs';
 import { runEncryption } from './encryption/run-encryption.mjs';
+import { runFirstPaint } from './first-paint/run-first-paint.mjs';
 import { runFirstVisit } from './first-visit/run-first-visit.mjs';
 import { runLimits } from './limits/run-limits.mjs';
 import { runNode } from './node/run-node.mjs';
@@ -23,6 +24,7 @@ function choose() {
   if (args.includes('--help')) return () => console.log(usage);
   if (args[0] === 'limits') return () => runLimits(args.slice(1));
   if (args[0] === 'first-visit') return () => runFirstVisit(args.slice(1));
+  if (args[0] === 'first-paint') return () => runFirstPaint(args.slice(1));
   if (args[0] === 'encryption') return () => runEncryption(args.slice(1));
   if (args[0] === 'node') return () => runNode(args.slice(1));
   if (args[0] === 'search') return () => runSearch(args.slice(1));

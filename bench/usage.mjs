@@ -12,6 +12,7 @@ npm run bench -- limits [workload …]      Cairn against its limits
 npm run bench -- relations [workload …]   joins and groups, once and live, beside other databases
 npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed
 npm run bench -- first-visit              from navigation to the first answer, by cache and latency: --size 10000, --rounds 7, --http2
+npm run bench -- first-paint              of the playground and the site, once built, by processor and network: --rounds 5
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
 npm run bench -- search [texts|vectors]   searches beside MiniSearch, Orama, FTS5 and RxDB's vectors: --sizes, --rounds 3, --only
 npm run bench -- tabs                     calls in a follower, and failover
