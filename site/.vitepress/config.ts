@@ -6,7 +6,7 @@ import { engineInPage } from './engine-in-page.ts';
 import { withErrorAnchors } from './error-anchors.ts';
 import { placeIndexes } from './index-pages.ts';
 import { redirectMoved } from './moved-pages.ts';
-import { weightOf, wordsOfPage, wordsOfQuery } from './search.ts';
+import { renderForSearch, weightOf, wordsOfPage, wordsOfQuery } from './search.ts';
 import { API, sidebar } from './sidebar.ts';
 import { withoutEmptyHeaders } from './table-headers.ts';
 
@@ -61,6 +61,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        _render: renderForSearch,
         miniSearch: {
           options: { tokenize: wordsOfPage },
           searchOptions: {

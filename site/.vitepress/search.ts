@@ -1,6 +1,8 @@
+import type { MarkdownEnv } from 'vitepress';
+
 /**
- * How the search of the site reads words and ranks pages. VitePress copies the text of these
- * functions into the page: they use nothing from outside.
+ * How the search of the site reads words and ranks pages. VitePress copies the text of the
+ * first three functions into the page: they use nothing from outside.
  */
 
 /** `save_timeout` and `$inc` are words, and so are their parts. */
@@ -9,17 +11,43 @@ export function wordsOfPage(text: string): string[] {
   return words.flatMap((word) => (/[_$]/.test(word) ? [word, ...word.split(/[_$]+/)] : [word]));
 }
 
-/** A name that somebody types is found as a whole. */
+/** A name that somebody types is found as a whole. Words of every page are no question. */
 export function wordsOfQuery(text: string): string[] {
-  return text.split(/[^\p{L}\p{N}_$]+/u);
+  const words = text.split(/[^\p{L}\p{N}_$]+/u);
+  const common =
+    /^(?:an?|and|are|by|can|do|does|for|from|how|i|in|is|it|my|of|on|or|the|to|what|when|where|with)$/i;
+  const telling = words.filter((word) => !common.test(word));
+  return telling.length > 0 ? telling : words;
 }
 
 /**
- * Pages that explain come before those of TypeDoc, decisions and results; for a name such as
- * `storage_full`, errors come first.
+ * The beginning of a page comes before its sections, and pages that explain before those of
+ * TypeDoc, decisions and results. For a name such as `storage_full` errors come first, for
+ * `save_timeout` the reference.
  */
-export function weightOf(address: string, word: string): number {
-  if (/\/errors\b/.test(address)) return /[a-z]_[a-z]/.test(word) ? 6 : 2;
-  if (/\/reference\//.test(address)) return 3;
-  return /\/(?:api|decisions|benchmarks|architecture)\b/.test(address) ? 0.2 : 1;
+export function weightOf(
+  address: string,
+  word: string,
+  { titles }: { titles?: readonly string[] } = {},
+): number {
+  if (/\/(?:api|decisions|benchmarks\/|architecture)/.test(address)) return 0.2;
+  const isName = /[a-z]_[a-z]/.test(word);
+  const isReference = /\/reference\//.test(address);
+  if (/\/errors\b/.test(address)) return isName ? 6 : 0.12;
+  if (isReference && isName) return 3;
+  // `/testing` is about all that `/testing/jest` is about one of.
+  if (titles?.length === 0) return /^\/[^/]+$/.test(address.replace(/#.*/, '')) ? 3 : 2;
+  return isReference ? 0.8 : 1;
+}
+
+/** A page is found by its description and its `keywords` too, words of those who ask. */
+export function renderForSearch(
+  source: string,
+  env: MarkdownEnv,
+  md: { render(source: string, env: MarkdownEnv): string },
+): string {
+  const html = md.render(source, env);
+  const { description = '', keywords = '' } = env.frontmatter ?? {};
+  const words = [description, keywords, keywords].join(' ');
+  return html.replace('</h1>', `</h1><p>${words}</p>`);
 }
