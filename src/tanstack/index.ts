@@ -18,7 +18,7 @@ import type { DocumentCollection } from '../page/collections/document-collection
 import { REPLICATION, type ReplicationAccess } from '../page/collections/replication-access.ts';
 import type { Transaction } from '../page/transactions/transaction-types.ts';
 import type { Criteria } from '../query/criteria/criteria-types.ts';
-import { type RowSource, type SyncParams, SyncRun } from './sync-run.ts';
+import { jsonTextOf, type RowSource, type SyncParams, SyncRun } from './sync-run.ts';
 
 /** A row is a document. Give a new one its `_id`; other managed fields come when it is stored. */
 export type Row<T extends object, S extends Stamp = never> = OwnFields<T> & {
@@ -118,8 +118,13 @@ function start(source: RowSource, params: SyncParams, mode: 'eager' | 'on-demand
 
 type Mutation = Pick<
   PendingMutation<AnyDocument>,
-  'type' | 'key' | 'original' | 'modified' | 'changes'
+  'type' | 'key' | 'globalKey' | 'original' | 'modified' | 'changes'
 > & { readonly collection: { readonly id: string; readonly utils: object } };
+
+interface Write {
+  readonly mutation: Mutation;
+  readonly source: RowSource;
+}
 
 /** By the `utils` of their options. */
 const sources = new WeakMap<object, RowSource>();
@@ -146,18 +151,80 @@ const sources = new WeakMap<object, RowSource>();
  */
 // biome-ignore lint/suspicious/noExplicitAny: mutations of collections of any type
 export async function writeMutations({ transaction }: MutationFnParams<any>): Promise<void> {
-  const writes = (transaction.mutations as readonly Mutation[]).map((mutation) => ({
-    mutation,
-    source: sourceOf(mutation),
-  }));
+  const writes = (transaction.mutations as readonly Mutation[]).map(
+    (mutation): Write => ({
+      mutation,
+      source: sourceOf(mutation),
+    }),
+  );
   const [first] = writes;
   if (!first) return;
-  await clientOf(first.source).transaction(async (tx) => {
-    for (const { source, mutation } of writes) await write(tx, source, mutation);
+  const client = clientOf(first.source);
+  const keys = new Set(writes.map(({ mutation }) => mutation.globalKey));
+  await inTurn(client, keys, async () => {
+    if (transaction.state === 'failed') return; // the app has taken it back while it waited
+    await client.transaction(async (tx) => {
+      for (const { source, mutation } of writes) await write(tx, source, mutation);
+    });
+    await show(writes).catch(() => undefined);
   });
-  // Before TanStack DB drops its optimistic rows: those that take their place are there.
+}
+
+/** Before TanStack DB drops its optimistic rows, those that take their place are there. */
+async function show(writes: readonly Write[]): Promise<void> {
   for (const { runs } of new Set(writes.map(({ source }) => source)))
-    for (const run of runs) run.flush();
+    for (const run of runs) {
+      run.flush();
+      const behind = writes.filter(
+        ({ source, mutation }) => source.runs === runs && !isShown(run, mutation),
+      );
+      if (behind.length > 0) await run.catchUp(behind.map(({ mutation }) => mutation.key));
+    }
+}
+
+function isShown(run: SyncRun, { type, key, modified, changes }: Mutation): boolean {
+  const row = run.rowOf(key) as AnyDocument | undefined;
+  if (type === 'delete' || !row) return type === 'delete' && !row;
+  const written = type === 'insert' ? modified : changes;
+  return Object.keys(written).every(
+    (field) => jsonTextOf(row[field]) === jsonTextOf(modified[field]),
+  );
+}
+
+/** The rows of a write that waits for its turn, and why it cannot be made. */
+interface Waiting {
+  readonly keys: ReadonlySet<string>;
+  refusal?: { readonly error: unknown };
+}
+
+const turns = new WeakMap<DatabaseClient, { last: Promise<unknown>; waiting: Set<Waiting> }>();
+
+/**
+ * Runs the writes of a page in the order in which it made them: one may need the rows of another,
+ * and the last one counts. With one that is refused go those behind it that change one of its rows.
+ */
+function inTurn(
+  client: DatabaseClient,
+  keys: ReadonlySet<string>,
+  run: () => Promise<void>,
+): Promise<void> {
+  const turn = turns.get(client) ?? { last: Promise.resolve(), waiting: new Set() };
+  turns.set(client, turn);
+  const own: Waiting = { keys };
+  turn.waiting.add(own);
+  const written = turn.last.then(async () => {
+    turn.waiting.delete(own);
+    try {
+      if (own.refusal) throw own.refusal.error;
+      await run();
+    } catch (error) {
+      for (const other of turn.waiting)
+        if ([...keys].some((key) => other.keys.has(key))) other.refusal ??= { error };
+      throw error;
+    }
+  });
+  turn.last = written.catch(() => undefined);
+  return written;
 }
 
 function sourceOf({ collection }: Mutation): RowSource {

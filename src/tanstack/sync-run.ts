@@ -2,6 +2,7 @@ import type { IR, LoadSubsetOptions, SyncAppliedReceipt, SyncConfig } from '@tan
 import type { AnyDocument } from '../api/document-types.ts';
 import type { LiveSnapshot } from '../api/live-options.ts';
 import type { Collation } from '../api/options/collation.ts';
+import { systemClock } from '../async/clock.ts';
 import { OptionError } from '../errors/errors.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
 import type { LiveQuery } from '../page/live/live-query.ts';
@@ -21,11 +22,23 @@ export interface RowSource {
 /** A part of the collection that somebody asked for, kept up to date by a live query. */
 interface Subset {
   query?: LiveQuery<readonly Document[]>;
+  /** Reads those of these keys that are in it. */
+  read?: (keys: readonly string[]) => Promise<readonly Document[]>;
   /** The list as it was written. */
   rows: readonly Document[];
   isOver: boolean;
   end(): void;
 }
+
+/** Milliseconds between two looks at rows that are not as stored, and how many there are. */
+const LOOK_MS = 20;
+const MOST_LOOKS = 100;
+
+/** To compare by. What JSON does not tell, such as the bytes of a Blob, nobody has to wait for. */
+export const jsonTextOf = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+
+const sorted = (rows: readonly Document[]) => [...rows].sort((a, b) => (a._id < b._id ? -1 : 1));
 
 /** From the first reader of a collection to its cleanup: writes what live queries show. */
 export class SyncRun {
@@ -55,13 +68,13 @@ export class SyncRun {
     const { collection, criteria, archived } = this.#source;
     const query = await subsetQuery(criteria, options, this.#readBoundary);
     if (subset.isOver) return;
-    await this.#follow(
-      subset,
-      collection.live(query.criteria, {
-        collation: query.collation,
-        archived,
-      }) as unknown as LiveQuery<readonly Document[]>,
-    );
+    const found = { collation: query.collation, archived };
+    subset.read = async (keys) => {
+      const within = { $and: [query.criteria, { _id: { $in: keys } }] };
+      return (await collection.filter(within, found)) as readonly Document[];
+    };
+    const live = collection.live(query.criteria, found);
+    await this.#follow(subset, live as unknown as LiveQuery<readonly Document[]>);
   };
 
   /** A row leaves the collection with the last subset that has it. */
@@ -83,6 +96,28 @@ export class SyncRun {
       if (snapshot?.status === 'ready')
         Promise.resolve(this.#take(subset, snapshot.data)).catch(() => undefined);
     }
+  }
+
+  /** The row of a key, as it was written. */
+  rowOf(key: string): Document | undefined {
+    return this.#rows.get(key)?.row;
+  }
+
+  /**
+   * Resolves when the rows of these keys are as stored. They are already, unless another tab has
+   * taken the lead: then live queries begin anew, and their first result may come after the answer
+   * of a write.
+   */
+  async catchUp(keys: readonly string[]): Promise<void> {
+    for (const subset of this.#subsets.values())
+      for (let left = MOST_LOOKS; left > 0 && !subset.isOver && subset.query; left--) {
+        const stored = (await subset.read?.(keys)) ?? [];
+        const { status, data = [] } = subset.query.getSnapshot();
+        const shown = data.filter(({ _id }) => keys.includes(_id));
+        if (status !== 'ready' || jsonTextOf(sorted(stored)) === jsonTextOf(sorted(shown))) break;
+        await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
+      }
+    this.flush();
   }
 
   readonly end = (): void => {

@@ -130,6 +130,91 @@ describe('a write', () => {
   });
 });
 
+describe('writes that nobody awaits', () => {
+  test('take effect in the order in which they were made', async () => {
+    const orders = open();
+    await orders.preload();
+    const all = [
+      orders.insert({ _id: 'c', item: 'chair' }),
+      ...Array.from({ length: 20 }, (_, n) =>
+        orders.update('c', (draft) => {
+          draft.left = n;
+        }),
+      ),
+      orders.delete('b'),
+      orders.insert({ _id: 'd', item: 'desk' }), // the unique value of the one that was deleted
+      orders.update(['c', 'd'], (drafts) => {
+        for (const draft of drafts) draft.customer = 'cy';
+      }),
+      orders.delete('a'),
+    ];
+    await Promise.all(all.map(({ isPersisted }) => isPersisted.promise));
+    const stored = (await documents.filter({})).map(({ _id, left, customer }) => [
+      ...[_id, left, customer],
+    ]);
+    expect(stored).toEqual([
+      ['c', 19, 'cy'],
+      ['d', undefined, 'cy'],
+    ]);
+    expect([...orders.keys()].sort()).toEqual(['c', 'd']);
+  });
+
+  test('and change a row of one that is refused are taken back with it, others not', async () => {
+    await documents.insert({ _id: 'z', item: 'archived' });
+    await documents.archive('z'); // so that no row has it
+    const orders = open();
+    await orders.preload();
+    const all = [
+      orders.insert({ _id: 'z', item: 'new' }),
+      orders.update('z', (draft) => {
+        draft.item = 'newer';
+      }),
+      orders.update('a', (draft) => {
+        draft.left = 1;
+      }),
+      orders.update(['a', 'z'], (drafts) => {
+        for (const draft of drafts) draft.customer = 'cy';
+      }),
+      orders.update('a', (draft) => {
+        draft.item = 'desk';
+      }),
+      orders.update('b', (draft) => {
+        draft.left = 2;
+      }),
+    ];
+    const settled = await Promise.allSettled(all.map(({ isPersisted }) => isPersisted.promise));
+    const codes = settled.map((one) => (one.status === 'rejected' ? one.reason.code : 'written'));
+    expect(codes).toEqual(['id_taken', 'id_taken', 'written', 'id_taken', 'id_taken', 'written']);
+    expect(await documents.filter({}, { archived: true })).toMatchObject([
+      { _id: 'a', item: 'lamp', left: 1, customer: 'ada' },
+      { _id: 'b', left: 2 },
+      { _id: 'z', item: 'archived' },
+    ]);
+    expect(orders.toArray).toMatchObject([
+      { _id: 'a', item: 'lamp', left: 1, customer: 'ada' },
+      { _id: 'b', left: 2 },
+    ]);
+    expect(orders.size).toBe(2);
+  });
+
+  test('and that the app takes back before their turn are not made', async () => {
+    const orders = open();
+    await orders.preload();
+    const first = orders.update('b', (draft) => {
+      draft.left = 5;
+    });
+    const second = orders.update('a', (draft) => {
+      draft.left = 5;
+    });
+    second.rollback();
+    await expect(second.isPersisted.promise).rejects.toBeUndefined();
+    await first.isPersisted.promise;
+    await orders.insert({ _id: 'last', item: 'chair' }).isPersisted.promise;
+    expect(await documents.get('a')).toMatchObject({ left: 3 });
+    expect(orders.get('a')).toMatchObject({ left: 3 });
+  });
+});
+
 describe('a transaction of several collections', () => {
   test('is one of Cairn: all or none', async () => {
     const log = new db.Collection<{ text: string }>({ name: 'log', type: 'DOCUMENT_BASED' });
