@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
 import { files } from '../../src/node/index.ts';
@@ -232,3 +233,49 @@ test('a missing database, a busy one and a file of something else are errors, an
   await db.close();
   expect((await new Server(program).end()).errors).toContain('file_not_gzip');
 });
+
+test('a process that was killed leaves a database that opens, and one that reads keeps others out', async () => {
+  const killed = new Server(directory, 'shop');
+  expect(await killed.call('query', { collection: 'orders' })).toHaveLength(20);
+  const db = new Database({ name: 'shop', storage: files(directory) });
+  await expect(db.ready).rejects.toMatchObject({ code: 'database_busy' });
+  await db.close().catch(() => undefined);
+  killed.process.kill('SIGKILL');
+  await killed.end();
+  const server = new Server(directory, 'shop');
+  expect(await server.call('query', { collection: 'orders' })).toHaveLength(20);
+  expect(await server.end()).toEqual({ code: 0, errors: '' });
+});
+
+test.each<[string, (whole: Uint8Array) => Uint8Array, RegExp]>([
+  ['is empty', () => new Uint8Array(), /^file_\w+: /],
+  ['ends in the middle', (whole) => whole.slice(0, whole.length / 2), /^file_\w+: /],
+  ['lacks its last byte', (whole) => whole.slice(0, -1), /^file_\w+: /],
+  [
+    'has a byte of something else',
+    (whole) => whole.map((byte, at) => (at === whole.length >> 1 ? byte ^ 1 : byte)),
+    /^file_\w+: /,
+  ],
+  [
+    'was written by a newer version',
+    (whole) => edited(whole, (text) => text.replace(/"format_number":\d+/g, '"format_number":99')),
+    /^\w+_newer: /,
+  ],
+  [
+    'has a line that is no document',
+    (whole) => edited(whole, (text) => text.replace('"lamp"', '"la\u0000')),
+    /^file_\w+: /,
+  ],
+])('an export that %s is an error, and nothing of it is served', async (_, damage, message) => {
+  const damaged = join(makeFolder('mcp-damaged'), 'shop.ndjson.gz');
+  writeFileSync(damaged, damage(readFileSync(file)));
+  const { code, errors } = await new Server(damaged).end();
+  expect(code).toBe(1);
+  expect(errors).toMatch(message);
+  expect(errors.trim().split('\n')).toHaveLength(1);
+});
+
+/** The file with other text in it. */
+function edited(whole: Uint8Array, change: (text: string) => string): Uint8Array {
+  return gzipSync(change(gunzipSync(whole).toString()));
+}
