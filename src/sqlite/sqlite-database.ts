@@ -89,6 +89,14 @@ function checkFormat(mark: string, place: string): void {
   );
 }
 
+/** `undefined` where there is no database of this name: other answers are none. */
+async function markOf(driver: Driver, name: string): Promise<string | undefined> {
+  const rows = (await driver.all(MARK, [name])) as readonly { mark?: unknown }[];
+  const isRow = (row: { mark?: unknown } | undefined) => typeof row?.mark === 'string';
+  if (!Array.isArray(rows) || rows.length > 1 || !rows.every(isRow)) throw wrongAnswer();
+  return rows[0]?.mark as string | undefined;
+}
+
 export function deleteStatements(database: string): Statement[] {
   const params = [nameOf(database)];
   return [
@@ -134,7 +142,7 @@ export class SqliteDatabase extends SharedDatabase {
 
   static async has(driver: Driver, name: string): Promise<boolean> {
     try {
-      return (await driver.all(MARK, [nameOf(name)])).length > 0;
+      return (await markOf(driver, nameOf(name))) !== undefined;
     } catch (error) {
       throw sqliteErrorOf(error, 'opening');
     }
@@ -197,6 +205,9 @@ export class SqliteDatabase extends SharedDatabase {
     return this.#read(async () => {
       const sql = `SELECT k ${BETWEEN} AND part = 0 ORDER BY k`;
       const rows = await this.#rows(sql, [this.#name, hex(gte), hex(lt)]);
+      const isAsked = ({ k }: Row, at: number) =>
+        k >= hex(gte) && k < hex(lt) && k !== rows[at - 1]?.k;
+      if (!rows.every(isAsked)) throw wrongAnswer();
       return rows.map(({ k }) => decodeKey(bytesOf(k)));
     });
   }
@@ -345,9 +356,9 @@ export class SqliteDatabase extends SharedDatabase {
 
   /** @throws {StorageError} `format_newer` */
   async #readMark(): Promise<string | undefined> {
-    const [row] = (await this.#driver.all(MARK, [this.#name])) as readonly { mark?: string }[];
-    if (row?.mark !== undefined) checkFormat(row.mark, this.#database);
-    return row?.mark;
+    const mark = await markOf(this.#driver, this.#name);
+    if (mark !== undefined) checkFormat(mark, this.#database);
+    return mark;
   }
 
   protected override errorOf(cause: unknown, doing: string): StorageError {

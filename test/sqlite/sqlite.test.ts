@@ -20,6 +20,8 @@ function open(driver: SqliteDriver, name = 'shop') {
   };
 }
 
+const noEvents = { damaged: () => undefined };
+
 /** What another start of the app finds. */
 async function stored(driver: SqliteDriver): Promise<number[]> {
   const { db, things } = open(driver);
@@ -124,6 +126,38 @@ describe('a bridge', () => {
     expect(await stored(driver)).toEqual([1, 2, 3]);
   });
 
+  test('whose answer is lost, and that of the question whether the write was made', async () => {
+    const driver = await openSqlite();
+    let isLost = false;
+    let isArmed = false;
+    const lose = () => {
+      if (isLost) throw new Error('connection lost');
+    };
+    const faults: Faults = {
+      before: lose,
+      after: (sql) => {
+        if (isArmed && /^INSERT INTO cairn_databases/.test(sql)) isLost = true;
+        lose();
+      },
+    };
+    const { db, things } = open(bridge(driver, faults));
+    await things.insertMany([
+      { _id: 'a', n: 1 },
+      { _id: 'b', n: 2 },
+    ]);
+    await things.save();
+    isArmed = true;
+    await things.insert({ _id: 'c', n: 3 });
+    await things.delete('a');
+    await expect(things.save()).rejects.toMatchObject({ code: 'storage_lost' });
+    isArmed = isLost = false;
+    await things.delete('c'); // it is stored, and this engine does not know
+    await things.insert({ _id: 'd', n: 4 });
+    await db.save();
+    await db.close();
+    expect(await stored(driver)).toEqual([2, 4]);
+  });
+
   test('that answers nothing more rejects with storage_lost, and a late write changes nothing', async () => {
     const driver = await openSqlite();
     const late: (() => unknown)[] = [];
@@ -177,12 +211,14 @@ describe('a bridge', () => {
     expect(await stored(driver)).toEqual([2]);
   });
 
-  test.each<[string, (rows: readonly object[]) => unknown]>([
+  const wrongRows: [string, (rows: readonly object[]) => unknown][] = [
     ['each row twice', (rows) => [...rows, ...rows]],
     ['the rows of another statement', () => [{ k: '01', part: 0, v: [1, 2, 3, 4] }]],
     ['no rows but an object', () => ({ values: [] })],
     ['rows as lists', (rows) => rows.map(Object.values)],
-  ])('that answers with %s rejects with storage_failed', async (_, rows) => {
+  ];
+
+  test.each(wrongRows)('that answers with %s rejects with storage_failed', async (_, rows) => {
     const driver = await openSqlite();
     const first = open(driver);
     await first.things.insert({ n: 1 });
@@ -192,6 +228,27 @@ describe('a bridge', () => {
     const { db, things } = open(wrong);
     await expect(things.count()).rejects.toMatchObject({ code: 'storage_failed' });
     await db.close().catch(() => undefined);
+    expect(await stored(driver)).toEqual([1]);
+  });
+
+  test.each(wrongRows)('that answers for marks and keys with %s does so, too', async (_, rows) => {
+    const driver = await openSqlite();
+    const first = open(driver);
+    await first.things.insert({ n: 1 });
+    await first.db.close();
+    for (const wrongly of [/^SELECT mark/, /^SELECT k FROM/]) {
+      const wrong = bridge(driver, {
+        rows: (found, sql) => (wrongly.test(sql) ? rows(found) : found),
+      });
+      const { db, things } = open(wrong);
+      const error = await things.count().catch((cause: unknown) => cause);
+      if (error instanceof Error) expect(error).toMatchObject({ code: 'storage_failed' });
+      else expect(error).toBe(1);
+      await db.close().catch(() => undefined);
+    }
+    const storage = sqlite(bridge(driver, { rows }));
+    for (const asked of [storage.open('shop', noEvents), storage.open('new', noEvents)])
+      await expect(asked).rejects.toMatchObject({ code: 'storage_failed' });
     expect(await stored(driver)).toEqual([1]);
   });
 });
