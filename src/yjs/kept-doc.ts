@@ -188,9 +188,12 @@ export class KeptDoc {
       const { _id } = await this.#collection.insert({ doc: this.name, update });
       this.#seen.add(_id);
       if (!this.#isClosed)
-        this.#merge(rowsWorthMerging).catch((error) => this.#emitter.emit('error', error));
+        this.#merge(rowsWorthMerging).catch((error) => {
+          if (!isAnswerLost(error)) this.#emitter.emit('error', error);
+        });
     } catch (error) {
       this.#lacksMore = true;
+      if (isAnswerLost(error)) return;
       this.#refusal = error;
       this.#emitter.emit('error', error as Error);
     }
@@ -273,6 +276,9 @@ export class KeptDoc {
     await this.#collection.deleteMany({ _id: { $in: rows.map(({ _id }) => _id) } });
   }
 }
+
+/** The tab that led has made the change and ended: the live query shows what is stored. */
+const isAnswerLost = (error: unknown) => (error as { code?: unknown }).code === 'answer_lost';
 
 /** Whether these bytes are an update of version 1. */
 export function isUpdate(update: unknown): update is Uint8Array {
