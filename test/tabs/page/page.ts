@@ -26,7 +26,10 @@ const loadYjs = async () => ({
   ...(await import('y-protocols/awareness')),
 });
 
-const loads = { loadReplication, loadOutbox, loadYjs };
+/** Only the tests of histories load it. */
+const loadUndo = () => import('../../../src/undo/index.ts');
+
+const loads = { loadReplication, loadOutbox, loadYjs, loadUndo };
 Object.assign(window, { connect, Database, encrypted, changePassword, ...loads });
 
 // Only the tests of frames ask for it.
