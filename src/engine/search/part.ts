@@ -182,10 +182,8 @@ class TextSearch {
   /** The texts of a document that are in the index. */
   textsOf(record: StoredRecord, body: Body): TextAt[] {
     const { fieldsOf } = documentReaders(this.#context);
-    const found: TextAt[] = [];
     const document = fieldsOf(record, body);
-    for (const keys of this.index.keys) textsAt(document, keys, found);
-    return found;
+    return this.index.keys.flatMap((keys) => textsAt(document, keys));
   }
 
   /** Where the words of the search are, by path. */

@@ -9,11 +9,42 @@ export type TextKey = string;
 /** Times of a word in a text that count: more make no difference to a score. */
 const MOST_TIMES = 255;
 
-/** Words that are remembered: a hundred thousand texts have about half as many. */
-const REMEMBERED = 50_000;
+/** Words of a document that are indexed at most, and characters that are looked at. */
+export const MOST_WORDS = 20_000;
+export const MOST_CHARACTERS = 400_000;
+/** Characters of a word that count: what is longer is no word. */
+export const LONGEST = 64;
 
-/** Makes keys. Hot path of inserts: a map of words for each text takes three times as long. */
+/** Runs that are remembered, and their characters: most texts of a collection have the same. */
+const MOST_RUNS = 50_000;
+const MOST_UNITS = 2 ** 19;
+/** Two or three places for each run. */
+const SLOT_BITS = 17;
+const SLOTS = 2 ** SLOT_BITS;
+
+const LETTER = 1;
+const OTHER = 2;
+/** What a character is, by its code; 0 where nobody has asked yet, and for halves of letters. */
+const kinds = new Uint8Array(2 ** 16);
+
+function kindOf(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const isHalf = (unit & 0xf800) === 0xd800;
+  const point = text.codePointAt((unit & 0xfc00) === 0xdc00 && at > 0 ? at - 1 : at) as number;
+  const isPair = point > 0xffff;
+  if (isHalf && !isPair) return OTHER;
+  const kind = /[\p{L}\p{N}\p{M}]/u.test(String.fromCodePoint(point)) ? LETTER : OTHER;
+  if (!isHalf) kinds[unit] = kind;
+  return kind;
+}
+
+/**
+ * Makes keys. Hot path of inserts: runs of letters are looked up where they stand, in a table of
+ * runs that were there before, so that no string is made of each. A string and a map take three
+ * times as long.
+ */
 export class TextKeys {
+  readonly #wordsOf: (run: string) => readonly string[];
   /** The number of each word. */
   readonly #numbers = new Map<string, number>();
   #words: string[] = [];
@@ -21,34 +52,107 @@ export class TextKeys {
   #times: number[] = [];
   #lines: number[] = [];
   #line = 0;
+  /** The numbers of the words of this line, and how many words this document may have still. */
+  #own: number[] = [];
+  #left = 0;
+  /** By slot of the table: where the characters of a run are, how many, and its hash. */
+  readonly #starts = new Int32Array(SLOTS);
+  readonly #sizes = new Uint8Array(SLOTS);
+  readonly #hashes = new Int32Array(SLOTS);
+  /** The number of its word; -1 where it is another number of words than one. */
+  readonly #firsts = new Int32Array(SLOTS);
+  readonly #several = new Map<number, readonly number[]>();
+  readonly #units = new Uint16Array(MOST_UNITS);
+  #unitCount = 0;
+  #runCount = 0;
+  /** The characters of the run that is being read. */
+  readonly #run = new Uint16Array(LONGEST);
 
-  /** @param texts The words at each path. */
-  of(texts: readonly (readonly string[])[]): TextKey {
+  /** @param wordsOf The words of a run of letters. */
+  constructor(wordsOf: (run: string) => readonly string[]) {
+    this.#wordsOf = wordsOf;
+  }
+
+  /** @param texts Those at each path. */
+  of(texts: readonly (readonly TextAt[])[]): TextKey {
+    this.#left = MOST_WORDS;
     return texts
-      .map((words) => this.#lineOf(words))
+      .map((some) => this.#lineOf(some))
       .join('\n')
       .trimEnd();
   }
 
-  #lineOf(words: readonly string[]): string {
-    if (this.#words.length > REMEMBERED) this.#forget();
-    const line = ++this.#line;
-    const own: number[] = [];
-    for (const word of words) {
-      const number = this.#numbers.get(word) ?? this.#add(word);
-      if (this.#lines[number] === line) (this.#times[number] as number)++;
-      else {
-        this.#lines[number] = line;
-        this.#times[number] = 1;
-        own.push(number);
-      }
-    }
-    const tokens = own.map((number) => {
+  #lineOf(texts: readonly TextAt[]): string {
+    if (this.#words.length > MOST_RUNS || this.#runCount > MOST_RUNS) this.#forget();
+    this.#line++;
+    this.#own = [];
+    for (const [text] of texts) this.#read(text);
+    const tokens = this.#own.map((number) => {
       const times = Math.min(this.#times[number] as number, MOST_TIMES);
       const word = this.#words[number] as string;
       return times > 1 ? `${word}:${times}` : word;
     });
     return tokens.join(' ');
+  }
+
+  #read(text: string): void {
+    const length = Math.min(text.length, MOST_CHARACTERS);
+    const run = this.#run;
+    let [size, hash] = [0, 0];
+    for (let at = 0; at < length; at++) {
+      const unit = text.charCodeAt(at);
+      if ((kinds[unit] || kindOf(text, at)) === LETTER) {
+        // Behind its end nothing is written.
+        run[size++] = unit;
+        hash = Math.imul(hash ^ unit, 0x9e3779b1);
+      } else if (size > 0) {
+        this.#take(text, at, size, hash);
+        size = hash = 0;
+      }
+    }
+    if (size > 0) this.#take(text, length, size, hash);
+  }
+
+  /** Counts the words of a run that ends at a place. */
+  #take(text: string, end: number, size: number, hash: number): void {
+    let slot = hash >>> (32 - SLOT_BITS);
+    for (; size <= LONGEST && this.#sizes[slot] !== 0; slot = (slot + 1) % SLOTS) {
+      if (this.#hashes[slot] !== hash || !this.#isAt(slot, size)) continue;
+      const first = this.#firsts[slot] as number;
+      if (first >= 0) this.#count(first);
+      else for (const number of this.#several.get(slot) as readonly number[]) this.#count(number);
+      return;
+    }
+    const words = this.#wordsOf(text.slice(end - size, end)).slice(0, MOST_WORDS);
+    const numbers = words.map((word) => this.#numbers.get(word) ?? this.#add(word));
+    for (const number of numbers) this.#count(number);
+    if (size > LONGEST || this.#runCount > MOST_RUNS || this.#unitCount + size > MOST_UNITS) return;
+    this.#runCount++;
+    this.#starts[slot] = this.#unitCount;
+    this.#sizes[slot] = size;
+    this.#hashes[slot] = hash;
+    this.#firsts[slot] = numbers.length === 1 ? (numbers[0] as number) : -1;
+    if (numbers.length !== 1) this.#several.set(slot, numbers);
+    this.#units.set(this.#run.subarray(0, size), this.#unitCount);
+    this.#unitCount += size;
+  }
+
+  #isAt(slot: number, size: number): boolean {
+    if (this.#sizes[slot] !== size) return false;
+    const start = this.#starts[slot] as number;
+    for (let at = 0; at < size; at++) if (this.#units[start + at] !== this.#run[at]) return false;
+    return true;
+  }
+
+  #count(number: number): void {
+    if (this.#left === 0) return;
+    this.#left--;
+    if (this.#lines[number] === this.#line) (this.#times[number] as number)++;
+    else {
+      this.#lines[number] = this.#line;
+      this.#times[number] = 1;
+      this.#own.push(number);
+    }
   }
 
   #add(word: string): number {
@@ -63,6 +167,9 @@ export class TextKeys {
     this.#words = [];
     this.#times = [];
     this.#lines = [];
+    this.#sizes.fill(0);
+    this.#several.clear();
+    this.#unitCount = this.#runCount = 0;
   }
 }
 
@@ -82,15 +189,19 @@ export function readToken(token: string): { readonly word: string; readonly coun
 export type TextAt = readonly [text: string, path: string];
 
 /** The texts at a path of a document: strings, also in arrays. */
-export function textsAt(value: unknown, keys: readonly string[], found: TextAt[], at = ''): void {
-  if (Array.isArray(value)) {
-    for (let item = 0; item < value.length; item++)
-      textsAt(value[item], keys, found, at ? `${at}.${item}` : `${item}`);
-    return;
-  }
+export function textsAt(
+  value: unknown,
+  keys: readonly string[],
+  found: TextAt[] = [],
+  at = '',
+): TextAt[] {
   const [key, ...below] = keys;
-  if (key === undefined) {
+  if (Array.isArray(value))
+    for (const [item, one] of value.entries())
+      textsAt(one, keys, found, at ? `${at}.${item}` : `${item}`);
+  else if (key === undefined) {
     if (typeof value === 'string') found.push([value, at]);
   } else if (isPlainObject(value) && Object.hasOwn(value, key))
     textsAt(value[key], below, found, at ? `${at}.${key}` : key);
+  return found;
 }

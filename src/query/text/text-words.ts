@@ -1,11 +1,6 @@
 import { fold } from '../../codec/fold-text.ts';
-import { type TextAt, TextKeys, textsAt } from './text-key.ts';
+import { LONGEST, MOST_CHARACTERS, MOST_WORDS, TextKeys, textsAt } from './text-key.ts';
 
-/** Words of a document that are indexed at most, and characters that are looked at. */
-const MOST_WORDS = 20_000;
-const MOST_CHARACTERS = 400_000;
-/** Characters of a word that count: what is longer is no word. */
-const LONGEST = 64;
 /** Folded runs that are remembered. */
 const REMEMBERED = 20_000;
 
@@ -48,24 +43,26 @@ export class TextWords {
     this.#stem = stem;
   }
 
-  /** The words of a text in order, at most so many. */
-  of(text: string, most = MOST_WORDS): string[] {
-    return this.#stemmed(this.#cut(text, most));
+  /** The words of a text in order. */
+  of(text: string): string[] {
+    return this.#stemmed(this.#cut(text));
   }
+
+  /** Those of a run of letters. */
+  readonly ofRun = (run: string): string[] => this.#stemmed(this.#kept(this.#pieces(run)));
 
   /** What an unfinished word at the end of a text may become, besides what begins as its stem. */
   begunBy(text: string): Begun | undefined {
-    const typed = this.#cut(text, MOST_WORDS).at(-1);
+    const typed = this.#cut(text).at(-1);
     return typed && this.#stem ? { typed, stems: [...this.#stem.begunBy(typed)] } : undefined;
   }
 
-  #cut(text: string, most: number): string[] {
+  #cut(text: string): string[] {
     const looked = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
     const found = ASCII_ONLY.test(looked)
       ? (looked.toLowerCase().match(ASCII_WORD) ?? [])
       : (looked.match(RUN) ?? []).flatMap((run) => this.#wordsOf(run));
-    if (found.length > most) found.length = most;
-    return this.#kept(found);
+    return this.#kept(found).slice(0, MOST_WORDS);
   }
 
   /** The same words, each with its place. */
@@ -96,10 +93,15 @@ export class TextWords {
   #wordsOf(run: string): readonly string[] {
     const known = this.#known.get(run);
     if (known) return known;
-    const words = [...piecesOf(run)].flatMap(([piece]) => this.#folded(piece));
+    const words = this.#pieces(run);
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     if (run.length <= LONGEST) this.#known.set(run, words);
     return words;
+  }
+
+  #pieces(run: string): string[] {
+    if (ASCII_ONLY.test(run)) return [run.toLowerCase()];
+    return [...piecesOf(run)].flatMap(([piece]) => this.#folded(piece));
   }
 
   /** Folding takes some signs apart, such as `½`. */
@@ -146,20 +148,10 @@ export function textKeyReader(
   paths: readonly (readonly string[])[],
   words: TextWords,
 ): (document: object) => string {
-  const keys = new TextKeys();
+  let keys: TextKeys | undefined;
   return (document) => {
-    let left = MOST_WORDS;
-    const found = paths.map((path) => {
-      const texts: TextAt[] = [];
-      textsAt(document, path, texts);
-      const lists = texts.map(([text]) => {
-        const some = left > 0 ? words.of(text, left) : [];
-        left -= some.length;
-        return some;
-      });
-      return lists.length === 1 ? (lists[0] as string[]) : lists.flat();
-    });
-    return keys.of(found);
+    keys ??= new TextKeys(words.ofRun);
+    return keys.of(paths.map((path) => textsAt(document, path)));
   };
 }
 
