@@ -191,7 +191,7 @@ function exportChecks() {
     [bin('publint'), '--strict', tarball],
     [
       ...[bin('attw'), tarball, '--no-color', '--ignore-rules', 'cjs-resolves-to-esm'],
-      ...['--exclude-entrypoints', 'server/postgres.sql'], // text, and no module
+      ...['--exclude-entrypoints', 'server/postgres.sql', 'supabase.sql'], // text, and no module
     ],
   ];
 }
