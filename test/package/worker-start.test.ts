@@ -72,47 +72,6 @@ test.each(circumstances)('$what: $started', async ({ options, started }) => {
   );
 });
 
-test('a policy that refuses Blobs is asked once: later visits start the file at once', async () => {
-  const app = await servePlainPage(policy("default-src 'self'"));
-  const page = await chromium.newPage();
-  try {
-    await page.addInitScript(() => {
-      const refused: string[] = [];
-      addEventListener('securitypolicyviolation', ({ blockedURI }) => refused.push(blockedURI));
-      Object.assign(globalThis, { refused });
-    });
-    const visits: unknown[] = [];
-    for (let visit = 0; visit < 2; visit++) {
-      await page.goto(app.url);
-      const { status } = await page.evaluate(storeAndFind, undefined);
-      const refused = await page.evaluate('globalThis.refused');
-      visits.push({ started: status.started, refused });
-    }
-    expect(visits).toEqual([
-      { started: 'file', refused: ['blob'] },
-      { started: 'file', refused: [] },
-    ]);
-  } finally {
-    await page.close();
-    await app.close();
-  }
-});
-
-test('where no policy refuses it, a worker imports the file, which is compiled once', async () => {
-  const app = await servePlainPage();
-  const page = await chromium.newPage();
-  try {
-    await page.goto(app.url);
-    const worker = page.waitForEvent('worker');
-    const { status } = await page.evaluate(storeAndFind, undefined);
-    expect(status.started).toBe('file');
-    expect((await worker).url()).toMatch(/^blob:/);
-  } finally {
-    await page.close();
-    await app.close();
-  }
-});
-
 test('a package from another origin: a Blob imports its worker file, and that a part', async () => {
   const cdn = await servePlainPage({ headers: { 'access-control-allow-origin': '*' } });
   const app = await servePlainPage();

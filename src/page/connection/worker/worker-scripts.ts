@@ -102,44 +102,9 @@ export function hasPageOrigin(url: string): boolean {
   return new URL(url).origin === globalThis.location?.origin;
 }
 
-/**
- * A worker that imports its script. Chromium keeps the compiled code of what a worker imports, and
- * compiles a script that a worker starts with at each visit; one of another origin starts in no
- * other way. docs/decisions/008-code-splitting.md has the figures.
- */
+/** A worker that imports a script of another origin. */
 export function importingWorker(url: string): Worker {
-  // A rejection alone would not reach the page.
-  const failing = 'e=>setTimeout(()=>{throw e})';
-  return blobWorker(`import(${JSON.stringify(url)}).catch(${failing})`, 'module');
-}
-
-/** Where the script stands whose import a policy refused: a trial would print an error again. */
-const REFUSED = 'cairn-worker';
-
-/**
- * Whether a script of this origin starts faster by an import: in Chromium, and not where a bundler
- * has made one that reads its URL.
- */
-export function mayImport({ url, type }: WorkerFile): boolean {
-  try {
-    return (
-      type === 'module' &&
-      /^http[^#]*$/.test(url) &&
-      'userAgentData' in navigator &&
-      localStorage.getItem(REFUSED) !== url
-    );
-  } catch {
-    return false; // A frame without storage.
-  }
-}
-
-/** The next version of the app tries again. */
-export function keepRefusal(url: string): void {
-  try {
-    localStorage.setItem(REFUSED, url);
-  } catch {
-    // Where there is no room, the next visit tries again, too.
-  }
+  return blobWorker(`import ${JSON.stringify(url)}`, 'module');
 }
 
 /** Bundlers replace the URL in the expression that makes the worker, and nowhere else. */

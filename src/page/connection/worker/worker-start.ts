@@ -8,10 +8,7 @@ import {
   fileScripts,
   hasPageOrigin,
   importingWorker,
-  keepRefusal,
-  mayImport,
   partFiles,
-  type WorkerFile,
   type WorkerScripts,
   workerFile,
 } from './worker-scripts.ts';
@@ -34,8 +31,8 @@ export interface WorkerStart {
 }
 
 /**
- * Starts the worker of the engine: the caller's if one is given; else one that imports its file;
- * else from the file, where a policy forbids `blob:`; else from a Blob of all the code.
+ * Starts the worker of the engine: the caller's if one is given; else from its file; else from a
+ * Blob, where a content security policy allows `blob:`.
  *
  * @throws {WorkerError} `worker_start_failed` when the caller's own worker does not start.
  */
@@ -66,33 +63,19 @@ async function launch(
     return undefined;
   }
   const { file, inline } = scripts;
-  const script = workerFile(scripts);
+  const url = workerFile(scripts)?.url;
   try {
-    if (script) return await fromFile(script, file);
+    if (url) return await attempt('file', file);
   } catch (error) {
     failed(error);
   }
   try {
+    if (url && !hasPageOrigin(url)) return await attempt('inline', () => importingWorker(url));
     if (inline) return await attempt('inline', await inline());
   } catch (error) {
     failed(error);
   }
   return undefined;
-}
-
-/** Starts a worker that imports the file, or else one from it, if it has the page's origin. */
-async function fromFile(script: WorkerFile, file: () => Worker): Promise<StartedWorker> {
-  const { url } = script;
-  const isOwn = hasPageOrigin(url);
-  const imports = !isOwn || mayImport(script);
-  try {
-    if (imports) return await attempt(isOwn ? 'file' : 'inline', () => importingWorker(url));
-  } catch (error) {
-    if (!isOwn) throw error;
-  }
-  const started = await attempt('file', file);
-  if (imports) keepRefusal(url);
-  return started;
 }
 
 function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
