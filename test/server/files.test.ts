@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { documentFiles, memoryFiles } from '../../src/server/files/index.ts';
+import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import { createHandler, memory } from '../../src/server/index.ts';
 import { fileStories } from './file-stories.ts';
 
@@ -45,4 +46,31 @@ test('a part has at most 1 MB, whatever its headers say', async () => {
   const body = new Uint8Array(1024 * 1024 + 1);
   const response = await handler(new Request(url, { method: 'PUT', body }));
   expect(response.status).toBe(413);
+});
+
+test('an upload that a restored copy has not got goes on from what it has', async () => {
+  const bytes = Buffer.from('a photo');
+  let store = memoryFiles();
+  const restoring = new Proxy({} as FileStore, {
+    get:
+      (_, name: keyof FileStore) =>
+      (...args: never[]) => {
+        if (name === 'uploaded' && store === first) store = memoryFiles();
+        return (store[name] as (...all: never[]) => unknown)(...args);
+      },
+  });
+  const first = store;
+  const handler = createHandler({
+    ...{ store: memory(), authorize: () => true },
+    files: documentFiles({ store: restoring }),
+  });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const query = `device=${'d'.repeat(20)}&size=${bytes.length}&from=0`;
+  const send = async () => {
+    const url = `https://example.com/jobs/files/${sha256}?${query}`;
+    const response = await handler(new Request(url, { method: 'PUT', body: bytes }));
+    return response.json();
+  };
+  expect(await send()).toMatchObject({ received: 0 });
+  expect(await send()).toMatchObject({ done: true });
 });

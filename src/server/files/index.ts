@@ -150,9 +150,10 @@ class FilesOfDocuments implements ServerFiles {
     const bytes = await readBytes(request, PART_BYTES);
     // A part of nothing would go on for ever.
     if (from + bytes.length > size || (bytes.length === 0 && size > 0)) throw damaged(asked);
-    const received = await this.#store.append(upload, from, bytes);
-    if (received < size) return progress(received);
-    await this.#complete(asked, upload, size);
+    const appended = await this.#store.append(upload, from, bytes);
+    if (appended < size) return progress(appended);
+    const received = await this.#complete(asked, upload, size);
+    if (received !== undefined) return progress(received);
     if (Date.now() - this.#collectedAt > HOUR_MS) {
       this.#collectedAt = Date.now();
       this.collect(documents).catch(report);
@@ -173,15 +174,19 @@ class FilesOfDocuments implements ServerFiles {
   /**
    * Makes an upload with all bytes the file. Its parts stay as they are from now on: none is added
    * behind its size, and it is discarded only as its content is wrong.
+   *
+   * @returns as {@link #progress}: a copy that was restored meanwhile may have less of it.
    */
-  async #complete(asked: AskedFile, upload: UploadName, size: number): Promise<undefined> {
-    if ((await this.#hashOf(upload, size)) === upload.sha256) await this.#store.finish(upload);
-    // Another request may have finished it meanwhile.
-    else if ((await this.#store.received(upload)) !== undefined) {
-      await this.#store.discard(upload);
-      throw damaged(asked);
+  async #complete(asked: AskedFile, upload: UploadName, size: number): Promise<number | undefined> {
+    if ((await this.#hashOf(upload, size)) === upload.sha256) {
+      await this.#store.finish(upload);
+      return undefined;
     }
-    return undefined;
+    // Another request may have finished it meanwhile.
+    const received = await this.#store.received(upload);
+    if (received !== size) return received;
+    await this.#store.discard(upload);
+    throw damaged(asked);
   }
 
   async #hashOf(upload: UploadName, size: number): Promise<string> {
