@@ -5,7 +5,6 @@ import { ReplicationError } from '../errors/replication-error.ts';
 import { encodeRows } from './fetching/push-batches.ts';
 import { sameContent } from './merge-fields.ts';
 import { damaged, type FileRef, freeBytes, refsIn, sealedName } from './protocol/files.ts';
-import { PART_BYTES } from './protocol/http-fields.ts';
 import type {
   FileSealing,
   LocalChange,
@@ -253,12 +252,13 @@ function sealedFiles(
     async name(file, partAt, newHash) {
       const key = keys[0] as CollectionKey;
       const [plain, hash] = [newHash(), newHash()];
-      for (let at = 0; at < file.size; at += PART_BYTES) {
+      for (let at = 0; at < file.size; ) {
         const part = await partAt(at);
-        if (!part) break;
+        if (!part?.length) break;
         plain.update(part);
         const bytes = await crypt(key, file, at, part);
         hash.update(bytes);
+        at += part.length;
         freeBytes(part);
         freeBytes(bytes);
       }

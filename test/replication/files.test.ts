@@ -97,10 +97,7 @@ test('a torn upload goes on where it was, after a reload as well', async () => {
   let device = office.device('lazy', database);
   await device.settled();
   const photo = randomBytes(3.5 * MEGABYTE);
-  let left = 2;
-  office.before = (url) => {
-    if (url.includes('size=') && --left < 0) throw new TypeError('torn');
-  };
+  office.tear('size=', 2);
   await device.orders.insert({ _id: 'o', photo: new Blob([photo]) });
   await expect.poll(() => device.sync.status.state).toBe('offline');
   expect(device.sync.status.files).toEqual({ uploads: 1, downloads: 0 });
@@ -113,10 +110,7 @@ test('a torn upload goes on where it was, after a reload as well', async () => {
   const other = office.device();
   await other.settled();
   // A torn download goes on, too.
-  let reads = 2;
-  office.before = (url) => {
-    if (url.includes('/files/') && --reads < 0) throw new TypeError('torn');
-  };
+  office.tear('/files/', 2);
   await expect(other.sync.file('o', 'photo')).rejects.toMatchObject({ code: 'remote_offline' });
   office.before = () => undefined;
   office.requests.length = 0;

@@ -51,6 +51,14 @@ export class Office {
     return this.requests.filter((one) => one.startsWith(`${method} files/`)).length;
   }
 
+  /** Tears requests to such URLs, but for the first ones. */
+  tear(part: string, first: number): void {
+    let left = first;
+    this.before = (url) => {
+      if (url.includes(part) && --left < 0) throw new TypeError('torn');
+    };
+  }
+
   device(given: ReplicationOptions['files'] = 'lazy', database?: never, remote = this.remote) {
     return new Device(remote, { files: given }, database) as Device & { orders: any };
   }
