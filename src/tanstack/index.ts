@@ -166,6 +166,7 @@ export async function writeMutations({ transaction }: MutationFnParams<any>): Pr
     await client.transaction(async (tx) => {
       for (const { source, mutation } of writes) await write(tx, source, mutation);
     });
+    // They are stored: rows that cannot be read now come with the live query.
     await show(writes).catch(() => undefined);
   });
 }
