@@ -30,12 +30,13 @@ export class Device {
       name: `replica ${++names}`,
       storage: 'memory',
     },
-    caching = false,
+    settings: object = {},
   ) {
     this.name = database.name;
     this.db = new Database(database);
     this.orders = new this.db.Collection<Order>({
-      ...{ name: 'orders', type: 'DOCUMENT_BASED', caching, activate_drop_method: true },
+      ...{ name: 'orders', type: 'DOCUMENT_BASED', caching: false, activate_drop_method: true },
+      ...settings,
     });
     this.sync = replicate(this.orders, { remote, ...options });
     open.add(this);

@@ -23,7 +23,7 @@ describe.each([true, false])('after a reload, caching: %s', (caching) => {
   beforeEach(() => {
     database = { name: `kept ${++names}`, storage: faultyDriver() };
   });
-  const device = (options = {}) => new Device(remote, options, database, caching);
+  const device = (options = {}) => new Device(remote, options, database, { caching });
 
   test('nothing is pulled or pushed again', async () => {
     remote.write('a', { item: 'lamp' });

@@ -17,7 +17,8 @@ function oneDatabase(driver: StorageDriver): StorageDriver {
 /** Leaves `o` patched, `gone` deleted and `new` inserted, none of it pushed. */
 async function changedDevice(remote: MemoryRemote, driver: StorageDriver): Promise<Device> {
   const database = { name: `leaving ${++names}`, storage: oneDatabase(driver) };
-  const device = new Device(remote, {}, database);
+  // Nothing but the call saves: a save in the background would take its fault.
+  const device = new Device(remote, {}, database, { save_timeout: 3600 });
   for (const _id of ['o', 'gone', 'other']) await device.orders.insert({ _id, count: 1 });
   await device.settled();
   device.sync.pause();
