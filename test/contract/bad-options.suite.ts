@@ -69,6 +69,16 @@ const SELECTS: [unknown, string, string, string][] = [
   [{ select: ['n', 'a..b'] }, 'CriteriaError', 'select_invalid', 'select[1]'],
   [{ select: ['__proto__'] }, 'CriteriaError', 'select_invalid', 'select[0]'],
   [{ select: cyclic }, 'CriteriaError', 'select_invalid', 'select[0]'],
+  [{ select: ['n', 'home.$'] }, 'CriteriaError', 'select_invalid', 'select[1]'],
+];
+
+/** For methods that take ids, which have no options here. */
+const OF_IDS: [unknown, string, string][] = [
+  [{ select: ['n'] }, 'option_unknown', 'select'],
+  [{ include: { partner: true } }, 'option_unknown', 'include'],
+  ['n', 'option_invalid', 'options'],
+  [['n'], 'option_invalid', 'options'],
+  [new Map([['n', 1]]), 'option_invalid', 'options'],
 ];
 
 /** The same for criteria alone. */
@@ -154,6 +164,26 @@ export function badOptionsSuite(fixture: ClientFixture): void {
         expect(await things.filter({})).toHaveLength(1);
       });
     }
+
+    test('of get, getMany and liveDocument are errors with their place', async () => {
+      const things = await one();
+      for (const [options, code, place] of OF_IDS) {
+        const live = things.liveDocument('a', options as never);
+        for (const call of [
+          things.get('a', options as never),
+          things.getMany(['a'], options as never),
+          ...(code === 'option_unknown' ? [live.ready] : []),
+        ])
+          expect([options, await rejection(call)]).toEqual([
+            options,
+            expect.objectContaining({ name: 'OptionError', code, place }),
+          ]);
+      }
+      // `map` passes an index behind an id.
+      const found = await Promise.all(['a', 'b'].map(things.get.bind(things) as never));
+      expect(found).toEqual([expect.objectContaining({ n: 1 }), undefined]);
+      expect(await things.get('a', { include: undefined } as never)).toMatchObject({ n: 1 });
+    });
 
     test('an unknown operator, or a function in place of criteria, is refused', async () => {
       const things = await one();

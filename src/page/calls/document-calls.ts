@@ -4,7 +4,7 @@ import { checkOptions } from '../../api/options/option-checks.ts';
 import type { SearchExplanation, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, type Result, wait } from '../../async/coroutine.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
-import { loadFailed, ValueError } from '../../errors/errors.ts';
+import { loadFailed } from '../../errors/errors.ts';
 import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
 import { documentBuilder, type ManagedColumns } from '../../protocol/managed.ts';
 import type { Explained, RequestFlags } from '../../protocol/requests.ts';
@@ -13,15 +13,15 @@ import type { CallOrder } from '../connection/call-order.ts';
 import { type Build, DocumentStream } from '../find/document-stream.ts';
 import {
   type FindQuery,
+  includeIn,
   type ParseSearch,
   parseFindQuery,
   parseMatchQuery,
   parsePipeline,
   searching,
 } from '../find/find-query.ts';
-import { refuseInclude } from '../find/search.ts';
 import type { DocumentSchema } from '../schemas.ts';
-import { checkId } from '../sending/call-arguments.ts';
+import { checkId, checkIds } from '../sending/call-arguments.ts';
 import { encodeAndSend, indexKeysReader, type ReadKeys } from '../sending/document-slices.ts';
 import { documentAt, type EncodedDocument, encodeGiven, toDocument } from '../sending/documents.ts';
 import {
@@ -326,7 +326,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
 
   get(sender: Sender, id: unknown, options?: unknown): Result<Stored<T, S> | undefined> {
     checkId(id);
-    if (options !== undefined) refuseInclude(options);
+    if (options !== undefined) includeIn(options, false);
     return (sender.near ? sender.near.get(id) : this.#get(sender, id)) as Result<Stored<T, S>>;
   }
 
@@ -337,11 +337,8 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   getMany(sender: Sender, ids: unknown, options?: unknown): Result<(Stored<T, S> | undefined)[]> {
-    refuseInclude(options);
-    if (!isList(ids))
-      throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
-    const list = [...ids] as string[];
-    for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);
+    includeIn(options, false);
+    const list = checkIds(ids);
     const found = sender.near ? sender.near.getMany(list) : this.#getMany(sender, list);
     return found as Result<Stored<T, S>[]>;
   }

@@ -2,7 +2,7 @@ import { type Coroutine, outcome, type Result, wait } from '../../async/coroutin
 import { type Body, decode } from '../../codec/body.ts';
 import { copy } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
-import { isList, isPlainObject, isPromise } from '../../codec/kinds.ts';
+import { isPlainObject, isPromise } from '../../codec/kinds.ts';
 import { CollectionError, loadFailed, OptionError } from '../../errors/errors.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { PartName } from '../../protocol/parts.ts';
@@ -10,7 +10,8 @@ import type { IncludeAsk, IncludedReply } from '../../protocol/relation-protocol
 import type { RequestFlags, ScanReply } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CallOrder } from '../connection/call-order.ts';
-import { checkId, copyArgument } from '../sending/call-arguments.ts';
+import { includeIn } from '../find/find-query.ts';
+import { checkId, checkIds, copyArgument } from '../sending/call-arguments.ts';
 import { buildFrom } from '../sending/documents.ts';
 import type { HandleChannel } from '../sending/handle-channel.ts';
 import { exclusively, type HandleRequest, type Sender } from '../sending/sender.ts';
@@ -114,7 +115,7 @@ export function relate(
 
   const filter = relating(own.filter, (asked, found) => asked.complete(found));
 
-  const byIds = (sender: Sender, ids: readonly string[], { include }: Options) =>
+  const byIds = (sender: Sender, ids: readonly string[], include: unknown) =>
     filter(sender, { _id: { $in: ids } }, { include, archived: true });
 
   /** A call that changes what criteria with partners find: those ids, in one transaction. */
@@ -168,15 +169,16 @@ export function relate(
     aggregate: matching(calls.aggregate),
     distinct: matching(calls.distinct),
     get(sender: Sender, id: unknown, options: unknown) {
-      if (!includes(options)) return get.call(calls, sender, id);
+      const include = includeIn(options);
+      if (include === undefined) return get.call(calls, sender, id);
       checkId(id);
-      return first(byIds(sender, [id], options));
+      return first(byIds(sender, [id], include));
     },
     getMany(sender: Sender, ids: unknown, options: unknown) {
-      if (!includes(options) || !isList(ids)) return getMany.call(calls, sender, ids);
-      const list = [...ids] as string[];
-      for (const [at, id] of list.entries()) checkId(id, `ids[${at}]`);
-      return inOrder(byIds(sender, list, options), list);
+      const include = includeIn(options);
+      if (include === undefined) return getMany.call(calls, sender, ids);
+      const list = checkIds(ids);
+      return inOrder(byIds(sender, list, include), list);
     },
     stream(params: unknown, options: unknown) {
       if (!isRelated(params, options)) return stream.call(calls, params, options);

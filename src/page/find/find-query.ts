@@ -1,4 +1,4 @@
-import type { Check } from '../../api/options/option-checks.ts';
+import { type Check, checkOptions } from '../../api/options/option-checks.ts';
 import { type Body, encode } from '../../codec/body.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError, OptionError } from '../../errors/errors.ts';
@@ -84,6 +84,7 @@ export function findQuery(
   const traits: CriteriaTraits = isPlainObject(select) ? { needs: ['expressions'] } : {};
   checkCriteria(criteria, '', traits);
   checkCriteria(select, 'select', traits);
+  if (Array.isArray(select)) checkPaths(select);
   if (given.after !== undefined) addPart(traits, 'updates');
   const selection: Selection = {
     criteria,
@@ -116,6 +117,15 @@ export function findQuery(
   // The engine checks the query even with `limit: 0`.
   const asked = limit === 0 ? { ...selection, limit } : selection;
   return { selection: asked, test, skip, limit, select };
+}
+
+/** `lines.$` is an item that criteria found, in MongoDB: no path of a document. */
+function checkPaths(paths: readonly unknown[]): void {
+  const at = paths.findIndex((path) => /\.\$$/.test(path as string));
+  if (at >= 0) {
+    const expected = 'a path; the item that criteria find is { $elemMatch: criteria }';
+    throw unexpectedValue('select_invalid', `select[${at}]`, expected, paths[at]);
+  }
 }
 
 /** Makes the query of a search. */
@@ -291,4 +301,18 @@ function checkPattern(source: string, flags: unknown, place: string): void {
   if (!foreign || /[uv]/.test(String(flags ?? ''))) return;
   const expected = `a pattern of JavaScript ("${foreign}" is PCRE's; \\p{…} and \\u{…} need the flag u)`;
   throw operandInvalid(place || 'params', expected, new RegExp(source));
+}
+
+/**
+ * The option `include` of a document by its id: the only one, in a collection with relations. What
+ * `map` passes behind an id is none.
+ *
+ * @throws {OptionError} `option_unknown`, `option_invalid`
+ */
+export function includeIn(options: unknown, hasRelations = true): unknown {
+  const given = typeof options === 'number' ? {} : (options ?? {});
+  const isUnset = isPlainObject(given) && 'include' in given && given.include === undefined;
+  const checks: Record<string, Check> =
+    hasRelations || isUnset ? { include: findChecks.select } : {};
+  return checkOptions(given, checks, 'options').include;
 }

@@ -85,13 +85,3 @@ export function copyCriteria(criteria: unknown): object {
   }
   return copied(criteria, 'params') as object;
 }
-
-/**
- * Of a collection without relations; also of what `map` passes behind an id.
- *
- * @throws {OptionError} `option_unknown`
- */
-export function refuseInclude(options: unknown): void {
-  const { include } = isPlainObject(options) ? options : {};
-  if (include !== undefined) checkOptions({ include }, {}, 'options');
-}

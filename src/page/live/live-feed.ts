@@ -14,11 +14,11 @@ import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import {
   type FindQuery,
   findQuery,
+  includeIn,
   type ParseSearch,
   pipelineQuery,
   searching,
 } from '../find/find-query.ts';
-import { refuseInclude } from '../find/search.ts';
 import { documentAt, type LiveDocuments } from '../sending/documents.ts';
 import type { LiveChannel } from '../sending/handle-channel.ts';
 import type { LiveActivity, LiveRegistry } from '../sending/observed-call.ts';
@@ -51,8 +51,8 @@ export class LiveFeed {
     this.#source = source;
     this.#channel = channel;
     this.#publish = publish;
-    const { search, pipeline, asked, settings } = source;
-    if (!settings.relations) refuseInclude(source);
+    const { search, pipeline, asked } = source;
+    if ('key' in source) checkKeyed(source);
     this.#find = asked
       ? searching(channel.parseSearch as ParseSearch | undefined)('hits', ...asked)
       : search && ('pipeline' in source ? pipelineQuery(search, pipeline) : findQuery(search));
@@ -187,6 +187,11 @@ export class LiveFeed {
       },
     );
   }
+}
+
+/** What a source of one value has besides are options of `liveDocument`. */
+function checkKeyed({ channel, settings, key, throttle, ...options }: LiveSource): void {
+  includeIn(options, settings.relations !== undefined);
 }
 
 /** Whether two results are equal: unchanged documents are the same objects. */

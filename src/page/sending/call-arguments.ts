@@ -68,6 +68,15 @@ export function checkId(id: unknown, place = '_id'): asserts id is string {
   throw new ValueError('id_invalid', `${place} must be a non-empty string.`, { place });
 }
 
+/** Checks and copies ids. @throws {ValueError} `id_invalid` */
+export function checkIds(ids: unknown): string[] {
+  if (!isList(ids))
+    throw new ValueError('id_invalid', 'getMany takes an array of ids.', { place: 'ids' });
+  const list = [...ids] as string[];
+  for (const [index, id] of list.entries()) checkId(id, `ids[${index}]`);
+  return list;
+}
+
 /** Checks the type of a key, and copies it; the engine parses it. */
 export function checkKey(key: unknown): Key {
   const segments: unknown[] = isList(key) ? [...key] : [key];
