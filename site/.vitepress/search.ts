@@ -22,8 +22,8 @@ export function wordsOfQuery(text: string): string[] {
 
 /**
  * The beginning of a page comes before its sections, and pages that explain before those of
- * TypeDoc, decisions and results. For a name such as `storage_full` errors come first, for
- * `save_timeout` the reference.
+ * TypeDoc, decisions and results. For a name such as `storage_full` or `BackupError` errors come
+ * first, for `save_timeout` the reference.
  */
 export function weightOf(
   address: string,
@@ -31,7 +31,7 @@ export function weightOf(
   { titles }: { titles?: readonly string[] } = {},
 ): number {
   if (/\/(?:api|decisions|benchmarks\/|architecture)/.test(address)) return 0.2;
-  const isName = /[a-z]_[a-z]/.test(word);
+  const isName = /[a-z]_[a-z]|[a-z]error$/.test(word);
   const isReference = /\/reference\//.test(address);
   if (/\/errors\b/.test(address)) return isName ? 6 : 0.12;
   if (isReference && isName) return 3;
