@@ -33,7 +33,7 @@ export function weightOf(
   if (/\/(?:api|decisions|benchmarks\/|architecture)/.test(address)) return 0.2;
   const isName = /[a-z]_[a-z]|[a-z]error$/.test(word);
   const isReference = /\/reference\//.test(address);
-  if (/\/errors\b/.test(address)) return isName ? 6 : 0.12;
+  if (/\/errors\b/.test(address)) return isName ? 4 : 0.12;
   if (isReference && isName) return 3;
   // `/testing` is about all that `/testing/jest` is about one of.
   if (titles?.length === 0) return /^\/[^/]+$/.test(address.replace(/#.*/, '')) ? 3 : 2;
