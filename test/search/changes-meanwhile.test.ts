@@ -38,6 +38,35 @@ test('a search that has begun takes the versions that were there', () => {
   expect(search().length).toBe(3);
 });
 
+test('documents that come while stored postings are taken replace them', () => {
+  const make = (count: number) => Array.from({ length: count }, (_, rank) => ({ rank }));
+  const load = (runs: TextRuns<{ rank: number }>, count: number) => {
+    const entries = make(count);
+    const ranks = Float64Array.from(entries, ({ rank }) => rank);
+    runs.load(
+      entries,
+      ranks,
+      entries.map(() => 'water'),
+    );
+    return entries;
+  };
+  const [before, runs] = [new TextRuns<{ rank: number }>(1), new TextRuns<{ rank: number }>(1)];
+  load(before, 9000);
+  for (const _slice of before.building());
+  const [{ postings, ranks }] = before.current() as [ReturnType<typeof before.current>[0]];
+  const slots = Uint32Array.from(ranks.keys());
+  let entries = load(runs, 9000);
+  const adopting = runs.adopt({ postings, ranks, slots }, (place) => {
+    const { rank } = entries[place] as { rank: number };
+    return rank;
+  });
+  expect(adopting.next().done).toBe(false);
+  entries = load(runs, 2);
+  for (const _slice of adopting);
+  for (const _slice of runs.building());
+  expect(runs.current().map(({ postings: { alive } }) => alive)).toEqual([2]);
+});
+
 test('indexes with other weights share a column, also in the checkpoint', async () => {
   const driver = memoryDriver();
   const options = { name: 'notes', type: 'DOCUMENT_BASED', caching: false } as const;

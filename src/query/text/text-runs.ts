@@ -219,9 +219,10 @@ export class TextRuns<E extends Ranked> {
       row = (found ?? row) + 1;
       if (found !== undefined && stored.slots[found] === slotAt(place)) places[found] = place;
       else rest.push(place);
-      if (place % 8192 === 8191) yield;
+      if (place % 8192 !== 8191) continue;
+      yield;
+      if (this.#loaded !== loaded || this.#work) return;
     }
-    if (this.#loaded !== loaded || this.#work) return;
     for (const [row, place] of places.entries()) if (place < 0) run.kill(row);
     this.#loaded = undefined;
     this.#settleLoaded(loaded, run);

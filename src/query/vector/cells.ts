@@ -74,10 +74,12 @@ export class Cells {
 
   /** Puts the vectors of later slots into their cells. */
   *assign(vectors: Vectors, pace: Pace): Coroutine<void> {
-    for (; this.#assigned < vectors.length; this.#assigned++) {
-      const vector = vectors[this.#assigned];
-      if (vector) this.#slots[this.cellOf(vector)]?.push(this.#assigned);
-      if (this.#assigned % AT_ONCE === 0 && pace.late) yield* pace.pause();
+    while (this.#assigned < vectors.length) {
+      // A search in a pause has each slot once: in its cell, or among the later ones.
+      const slot = this.#assigned++;
+      const vector = vectors[slot];
+      if (vector) this.#slots[this.cellOf(vector)]?.push(slot);
+      if (slot % AT_ONCE === 0 && pace.late) yield* pace.pause();
     }
   }
 

@@ -80,15 +80,13 @@ export class VectorTable<E extends Entry> {
 
   /** Must come before a search. */
   *prepare(pace: Pace): Coroutine<void> {
-    for (const loaded = this.#loaded; loaded && this.#loaded === loaded; ) {
-      const { entries, vectors } = loaded;
-      // Records are made aside, in slices: from then on giving them slots is quick.
-      for (const at of vectors.keys()) {
-        if (at % AT_ONCE === 0 && pace.late) yield* pace.pause();
-        if (this.#loaded !== loaded) return;
-        if (vectors[at]) entries.at(at);
-      }
-      this.settle();
+    // Records are made aside, in slices: from then on giving them slots is quick.
+    for (let [loaded, at] = [this.#loaded, 0]; loaded; at++) {
+      if (at % AT_ONCE === 0 && pace.late) yield* pace.pause();
+      // Others may have come instead, by a restore.
+      if (this.#loaded !== loaded) [loaded, at] = [this.#loaded, -1];
+      else if (at >= loaded.vectors.length) this.settle();
+      else if (loaded.vectors[at]) loaded.entries.at(at);
     }
   }
 
