@@ -1,7 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
-import { Database } from '../../src/index.ts';
+import { Database, memoryDriver } from '../../src/index.ts';
 import { replicate } from '../../src/replication/index.ts';
 import { MemoryRemote } from '../replication/memory-remote.ts';
+
+interface Place {
+  name?: string;
+  at?: unknown;
+}
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -44,4 +49,43 @@ test('documents of a server with wrong vectors come, and no neighbours are found
   await sync.settled();
   expect(await near()).toEqual(['long', 'zero']);
   expect(remote.document('zero')).toMatchObject({ at: [1, 0] });
+});
+
+test('a file from before the index brings documents with other values there', async () => {
+  const before = new Database({ name: 'before', storage: memoryDriver() });
+  const old = new before.Collection<Place>({ name: 'places', type: 'DOCUMENT_BASED' });
+  await old.insertMany([
+    { _id: 'right', at: [1, 2] },
+    { _id: 'wrong', at: 'text' },
+  ]);
+  const file = await new Response(await old.exportBackup(await old.createBackup())).blob();
+  await before.close();
+  for (const mode of ['merge', 'replace'] as const) {
+    const db = new Database({ name: mode, storage: memoryDriver() });
+    const places = new db.Collection<Place>({
+      ...{ name: 'places', type: 'DOCUMENT_BASED' },
+      indexes: [{ vector: 'at', dimensions: 2, metric: 'euclidean' }],
+    });
+    await places.importBackup(file, { mode });
+    const found = await places.nearest([0, 0]);
+    expect(found.map(({ document }) => document._id)).toEqual(['right']);
+    expect(await places.count()).toBe(2);
+    await db.close();
+  }
+});
+
+test('a hybrid shows no document that was archived after its words were found', async () => {
+  const db = new Database({ name: 'hybrid', storage: memoryDriver() });
+  const places = new db.Collection<Place>({
+    ...{ name: 'places', type: 'DOCUMENT_BASED' },
+    indexes: [{ vector: 'at', dimensions: 2, metric: 'euclidean' }, { text: 'name' }],
+  });
+  await places.insertMany([
+    { _id: 'a', name: 'harbour', at: [1, 2] },
+    { _id: 'b', name: 'harbour' },
+  ]);
+  // Between the two halves of the search.
+  const [hits] = await Promise.all([places.hybrid('harbour', [0, 0]), places.archive('b')]);
+  expect(hits.map(({ document }) => document._id)).toEqual(['a']);
+  await db.close();
 });

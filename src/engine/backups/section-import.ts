@@ -109,7 +109,8 @@ class Staging {
       const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
       if (this.#isMigration)
         record.remoteVersion = this.#context.records.table.get(key)?.remoteVersion;
-      this.#context.indexes.extract(record, body);
+      // What was stored before an index refused it must come back.
+      this.#context.indexes.extract(record, body, undefined, undefined, 'readStored');
       this.#waiting.push(record);
       this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
     }

@@ -169,9 +169,14 @@ class NearestQuery {
 
   *#fused(found: readonly string[]): Coroutine<readonly object[]> {
     const { records } = this.#context;
-    const { k } = this.#ask;
+    const { k, archived } = this.#ask;
     const nearest = yield* this.#nearest(Math.max(FUSED, k));
-    const texts = found.map((id) => records.get(id));
+    const { wanted } = compileSelection(this.#context, { archived });
+    // Since their words were found, they may have been archived, or have expired.
+    const texts = found.map((id) => {
+      const record = records.get(id);
+      return record && wanted(record) ? record : undefined;
+    });
     return yield* this.#made(
       fuse(
         texts,
