@@ -24,7 +24,7 @@ export interface Rules {
   readonly fuzzy: boolean;
 }
 
-const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+const RUN = /[\p{L}\p{N}\p{M}](?:\xad*[\p{L}\p{N}\p{M}])*/gu;
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 const LONGEST = 64;
@@ -38,13 +38,17 @@ interface Placed {
 
 function placedIn(text: string, { stops = [], stems = false }: Omit<Indexed, 'option'>): Placed[] {
   return Array.from(text.matchAll(RUN)).flatMap(({ 0: run, index }) => {
-    const pieces = UNSPACED.test(run) ? segmenter.segment(run) : [{ segment: run, index: 0 }];
+    // Soft hyphens are not seen.
+    const shown = [...run].flatMap((letter) => (letter === '\xad' ? [] : letter)).join('');
+    const places = [...run.split('').keys()].filter((at) => run[at] !== '\xad');
+    const pieces = UNSPACED.test(shown) ? segmenter.segment(shown) : [{ segment: shown, index: 0 }];
     return Array.from(pieces).flatMap(({ segment, index: at }) =>
       (fold(segment).match(RUN) ?? []).flatMap((folded) => {
         if (stops.includes(folded)) return [];
         const word = folded.slice(0, LONGEST);
-        const from = index + at;
-        return { word: stems ? english.of(word) : word, from, to: from + segment.length };
+        const from = index + (places[at] as number);
+        const to = index + (places[at + segment.length - 1] as number) + 1;
+        return { word: stems ? english.of(word) : word, from, to };
       }),
     );
   });
@@ -102,6 +106,8 @@ export class NaiveSearch {
   readonly #excluded: readonly (readonly string[])[];
   /** The last word as it was typed, where it may be unfinished, and the stems that it begins. */
   readonly #begun: readonly string[] = [];
+  /** What the platform makes of the end of the text, where that has no spaces. */
+  readonly #pieces: readonly string[] = [];
 
   constructor(terms: readonly Typed[], rules: Rules, indexed: Indexed) {
     const quoted = (text: string) => (/\s/.test(text) ? `"${text}"` : text);
@@ -124,6 +130,8 @@ export class NaiveSearch {
     const isOpen = rules.prefix && last?.kind === 'word' && !this.text.endsWith('"');
     const whole = isOpen && wordsOf(last.text, { ...indexed, stems: false }).at(-1);
     if (whole) this.#begun = indexed.stems ? [whole, ...english.begunBy(whole)] : [whole];
+    const run = (isOpen && last.text.match(RUN)?.at(-1)) || '';
+    if (UNSPACED.test(run)) this.#pieces = wordsOf(run, { ...indexed, stems: false }).slice(-8);
   }
 
   matches(document: object): boolean {
@@ -136,7 +144,7 @@ export class NaiveSearch {
     if (this.#words.length === 0) return this.#phrases.length > 0;
     const all = texts.flat();
     const has = (typed: string, at: number) =>
-      all.some((word) => this.#accepts(typed, at === this.#words.length - 1, word));
+      all.some((word) => this.#accepts(typed, this.#words.length - 1 - at, word));
     return this.#rules.mode === 'all' ? this.#words.every(has) : this.#words.some(has);
   }
 
@@ -155,17 +163,21 @@ export class NaiveSearch {
   #isWanted(word: string): boolean {
     const last = this.#words.length - 1;
     return (
-      this.#words.some((typed, at) => this.#accepts(typed, at === last, word)) ||
+      this.#words.some((typed, at) => this.#accepts(typed, last - at, word)) ||
       this.#phrases.some((phrase) => phrase.includes(word))
     );
   }
 
-  #accepts(typed: string, isLast: boolean, word: string): boolean {
+  /** @param behind How many words were typed behind this one. */
+  #accepts(typed: string, behind: number, word: string): boolean {
     if (word === typed) return true;
+    const { length } = this.#pieces;
+    for (let from = 0; length > 1 && from < length - behind; from++)
+      if (word.startsWith(this.#pieces.slice(from).join(''))) return true;
     const { synonyms = [] } = this.#indexed;
     const groups = synonyms.map((group) => group.flatMap((one) => wordsOf(one, this.#indexed)));
     if (groups.some((group) => group.includes(typed) && group.includes(word))) return true;
-    const [whole, ...stems] = isLast ? this.#begun : [];
+    const [whole, ...stems] = behind === 0 ? this.#begun : [];
     if (whole && (word.startsWith(typed) || word.startsWith(whole) || stems.includes(word)))
       return true;
     const errors = typed.length < 4 ? 0 : typed.length < 8 ? 1 : 2;

@@ -62,7 +62,18 @@ const WORDS = [
     '北京',
   ],
   ...['ฉันชอบกินข้าวผัด', 'ข้าวผัด', 'ភាសាខ្មែរពិរោះ', 'カタカナ', '😀', 'a😀b', '👩‍👩‍👧', '1️⃣', '❤️'],
-  ...['x\u200dy', '\ud83d', 'a\udc00b', 'a\0b', 'constructor', '__proto__', 'a'.repeat(70)],
+  ...[
+    'wa\xadter',
+    '\xadat\xad\xadom\xad',
+    '東\xad京',
+    'x\u200dy',
+    '\ud83d',
+    'a\udc00b',
+    'a\0b',
+    'constructor',
+    '__proto__',
+    'a'.repeat(70),
+  ],
   ...[`${'a'.repeat(64)}b`, 'b\u0301\u0302', '\u0301', `e${'\u0301'.repeat(40)}x`],
 ];
 const BETWEEN = [' ', ' ', '. ', '-', '\n', '　', ' 😀 ', ':', '"', '\t'];

@@ -84,3 +84,36 @@ test('texts in all scripts are found as by a naive scan, before and after a relo
     runs(200),
   );
 });
+
+test('words of scripts without spaces are found, and completed, from each of their beginnings', async () => {
+  const texts = [
+    ...['ประเทศไทยเป็นประเทศที่ตั้งอยู่ในเอเชียตะวันออกเฉียงใต้', 'ฉันชอบกินข้าวผัดกับไก่และดื่มน้ำส้ม'],
+    ...[
+      'コンピューターサイエンスを勉強しています',
+      '中华人民共和国成立于一九四九年',
+      '新幹線で大阪から京都まで',
+    ],
+    ...['ភាសាខ្មែរពិរោះណាស់', 'ປະເທດລາວມີທິວທັດສວຍງາມ', 'မြန်မာနိုင်ငံသည်အရှေ့တောင်အာရှတွင်'],
+  ];
+  const db = new Database({ name: 'beginnings', storage: memoryDriver() });
+  const notes = new db.Collection<{ text: string }>({
+    ...{ name: 'notes', type: 'DOCUMENT_BASED' },
+    indexes: [{ text: 'text' }],
+  });
+  await notes.insertMany(texts.map((text, at) => ({ _id: `${at}`, text })));
+  for (const [at, text] of texts.entries())
+    for (const word of new Set(wordsOf(text)))
+      for (let length = 1; length <= word.length; length++) {
+        const typed = word.slice(0, length);
+        const hits = await notes.search(typed, { highlight: true });
+        const hit = hits.find(({ document }) => document._id === `${at}`);
+        expect([typed, word, hit?.matches?.text?.length]).not.toEqual([typed, word, undefined]);
+        if (length === word.length) continue;
+        const suggested = await notes.suggest(typed, { limit: 1000 });
+        expect([typed, suggested.map((one) => one.text)]).toEqual([
+          typed,
+          expect.arrayContaining([word]),
+        ]);
+      }
+  await db.close();
+});

@@ -155,18 +155,25 @@ class TextSearch {
     return ranks;
   }
 
-  /** Where the page before ends: by the score of its last hit now, or then. */
+  /**
+   * Where the page before ends. All scores change with each change of a text, so that of its last
+   * hit is looked up: of the version that the page had, whatever has become of it.
+   */
   #end(): ScoredEnd | undefined {
     const { after } = this.ask;
     if (!after) return undefined;
-    const record = this.#context.records.get(after.id);
-    if (!record) return { score: after.score, rank: Number.NEGATIVE_INFINITY };
-    const { rank } = record;
-    for (const { run, rows, scores } of this.matches.scores) {
+    const { id } = after;
+    const rank = this.#context.records.get(id)?.rank ?? Number.NEGATIVE_INFINITY;
+    const ends: ScoredEnd[] = [];
+    for (const { run, rows, gone, scores } of this.matches.scores) {
+      const own = gone.filter((row) => run.ownAt(row)?.key === id);
       const row = run.rowOf(rank);
-      if (row !== undefined && rows.includes(row)) return { score: scores[row] as number, rank };
+      if (row !== undefined && rows.includes(row)) own.push(row);
+      for (const each of own)
+        ends.push({ score: scores[each] as number, rank: run.ranks[each] as number });
     }
-    return { score: after.score, rank };
+    const far = ({ score }: ScoredEnd) => Math.abs(score - after.score);
+    return ends.sort((a, b) => far(a) - far(b))[0] ?? { score: after.score, rank };
   }
 
   #hasPhrases(record: StoredRecord, body: Body, phrases: readonly SearchTerm[]): boolean {
@@ -294,7 +301,17 @@ class TextSearch {
     return [...counts]
       .sort(([a, count], [b, other]) => other - count || (a < b ? -1 : 1))
       .slice(0, this.ask.limit)
-      .map(([word, documents]) => ({ text: [...typed, word].join(' '), documents }));
+      .map(([word, documents]) => {
+        // What the platform has cut off a word that is not finished is a part of it.
+        const parts = last.begun?.typed.find((begun) => word.startsWith(begun)) ?? '';
+        const from = typed.findIndex(
+          (_, at) => typed.slice(at).concat(last.words).join('') === parts,
+        );
+        return {
+          text: [...typed.slice(0, from < 0 ? undefined : from), word].join(' '),
+          documents,
+        };
+      });
   }
 }
 

@@ -24,8 +24,12 @@ const SLOTS = 2 ** SLOT_BITS;
 
 const LETTER = 1;
 const OTHER = 2;
+/** What is within a word and not seen: a soft hyphen. */
+const HIDDEN = 3;
+export const SOFT_HYPHEN = '\u00ad';
 /** What a character is, by its code; 0 where nobody has asked yet, and for halves of letters. */
 const kinds = new Uint8Array(2 ** 16);
+kinds[SOFT_HYPHEN.charCodeAt(0)] = HIDDEN;
 
 function kindOf(text: string, at: number): number {
   const unit = text.charCodeAt(at);
@@ -65,8 +69,9 @@ export class TextKeys {
   readonly #units = new Uint16Array(MOST_UNITS);
   #unitCount = 0;
   #runCount = 0;
-  /** The characters of the run that is being read. */
+  /** The characters of the run that is being read, and where it begins. */
   readonly #run = new Uint16Array(LONGEST);
+  #start = 0;
 
   /** @param wordsOf The words of a run of letters. */
   constructor(wordsOf: (run: string) => readonly string[]) {
@@ -101,11 +106,13 @@ export class TextKeys {
     let [size, hash] = [0, 0];
     for (let at = 0; at < length; at++) {
       const unit = text.charCodeAt(at);
-      if ((kinds[unit] || kindOf(text, at)) === LETTER) {
+      const kind = kinds[unit] || kindOf(text, at);
+      if (kind === LETTER) {
+        if (size === 0) this.#start = at;
         // Behind its end nothing is written.
         run[size++] = unit;
         hash = Math.imul(hash ^ unit, 0x9e3779b1);
-      } else if (size > 0) {
+      } else if (kind === OTHER && size > 0) {
         this.#take(text, at, size, hash);
         size = hash = 0;
       }
@@ -123,7 +130,7 @@ export class TextKeys {
       else for (const number of this.#several.get(slot) as readonly number[]) this.#count(number);
       return;
     }
-    const words = this.#wordsOf(text.slice(end - size, end)).slice(0, MOST_WORDS);
+    const words = this.#wordsOf(text.slice(this.#start, end)).slice(0, MOST_WORDS);
     const numbers = words.map((word) => this.#numbers.get(word) ?? this.#add(word));
     for (const number of numbers) this.#count(number);
     if (size > LONGEST || this.#runCount > MOST_RUNS || this.#unitCount + size > MOST_UNITS) return;

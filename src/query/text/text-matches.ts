@@ -47,6 +47,8 @@ export interface TextMatches<E extends Ranked> {
 export interface RunScores<E extends Ranked> {
   readonly run: Run<E>;
   readonly rows: readonly number[];
+  /** Rows that would match, but have gone. */
+  readonly gone: readonly number[];
   /** By row. */
   readonly scores: Float64Array;
 }
@@ -91,7 +93,7 @@ export function* matchTexts<E extends Ranked>(
     for (const term of required) yield* scoring.requireAny([term]);
     if (optional.length > 0) yield* scoring.requireAny(optional);
     scoring.exclude(excluded);
-    scores.push({ run, rows: scoring.rows, scores: scoring.scores });
+    scores.push({ run, ...scoring.rows(), scores: scoring.scores });
   }
   return { terms: expanded, scores, truncated: expansion.truncated };
 }
@@ -147,7 +149,7 @@ class Expansion {
       const errors = fuzzy ? errorsIn(word) : 0;
       for (const { postings } of this.#runs) {
         if (isPrefix) addBeginnings(postings, word, weights);
-        if (begun) addBeginnings(postings, begun.typed, weights);
+        for (const typed of begun?.typed ?? []) addBeginnings(postings, typed, weights);
         if (errors > 0) addNear(postings.words, word, errors, weights);
       }
     }
@@ -206,7 +208,8 @@ function addBeginnings(postings: Postings, typed: string, weights: Map<string, n
   for (let at = from; at < to; at++) {
     const word = postings.words[at] as string;
     const added = word.length - typed.length;
-    if (added > 0) weights.set(word, (PREFIX * word.length) / (word.length + 0.3 * added));
+    if (added > 0 || !weights.has(word))
+      weights.set(word, (PREFIX * word.length) / (word.length + 0.3 * added));
   }
 }
 
@@ -245,8 +248,10 @@ class Scoring {
   }
 
   /** Those that match. */
-  get rows(): readonly number[] {
-    return this.#rows;
+  rows(): Pick<RunScores<Ranked>, 'rows' | 'gone'> {
+    const { dead, deadCount } = this.#postings;
+    const gone = deadCount > 0 ? this.#rows.filter((row) => dead[row]) : [];
+    return { rows: gone.length > 0 ? this.#rows.filter((row) => !dead[row]) : this.#rows, gone };
   }
 
   /** Keeps the rows that have a word of any of the terms; those with more of them count more. */
@@ -277,8 +282,7 @@ class Scoring {
 
   /** Keeps the rows that have come so far. */
   #keep(step: number): void {
-    const { dead } = this.#postings;
-    this.#rows = this.#rows.filter((row) => this.#seen[row] === step && !dead[row]);
+    this.#rows = this.#rows.filter((row) => this.#seen[row] === step);
   }
 
   #entriesOf(word: string): EntryColumns {

@@ -1,10 +1,20 @@
 import { fold } from '../../codec/fold-text.ts';
-import { LONGEST, MOST_CHARACTERS, MOST_WORDS, TextKeys, textsAt } from './text-key.ts';
+import {
+  LONGEST,
+  MOST_CHARACTERS,
+  MOST_WORDS,
+  SOFT_HYPHEN,
+  TextKeys,
+  textsAt,
+} from './text-key.ts';
 
 /** Folded runs that are remembered. */
 const REMEMBERED = 20_000;
 
-const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+/** Words that an unfinished one may be cut into. */
+const MOST_PIECES = 8;
+
+const RUN = /[\p{L}\p{N}\p{M}](?:\u00ad*[\p{L}\p{N}\p{M}])*/gu;
 const ASCII_ONLY = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
 /** The first half of a letter whose second one was cut off. */
@@ -51,10 +61,22 @@ export class TextWords {
   /** Those of a run of letters. */
   readonly ofRun = (run: string): string[] => this.#stemmed(this.#kept(this.#pieces(run)));
 
-  /** What an unfinished word at the end of a text may become, besides what begins as its stem. */
-  begunBy(text: string): Begun | undefined {
-    const typed = this.#cut(text).at(-1);
-    return typed && this.#stem ? { typed, stems: [...this.#stem.begunBy(typed)] } : undefined;
+  /**
+   * What the words at the end of an unfinished text may begin, besides the last one; `[]` where
+   * that is nothing. A word without spaces may be cut into several until it is finished: what these
+   * make together begins it.
+   */
+  begunBy(text: string): Begun[] {
+    const run = text.match(RUN)?.at(-1) ?? '';
+    const stem = this.#stem;
+    const most = UNSPACED.test(run) ? MOST_PIECES : 1;
+    const pieces = this.#kept(this.#pieces(run)).slice(-most);
+    if (!stem && pieces.length < 2) return [];
+    const joined = pieces.map((_, at) => pieces.slice(at).join(''));
+    return pieces.map((piece, at) => ({
+      typed: joined.slice(0, at + 1),
+      stems: stem && at === pieces.length - 1 ? [...stem.begunBy(piece)] : [],
+    }));
   }
 
   #cut(text: string): string[] {
@@ -69,9 +91,9 @@ export class TextWords {
   *places(text: string): Generator<PlacedWord> {
     const looked = text.slice(0, MOST_CHARACTERS);
     for (const { 0: run, index } of looked.matchAll(RUN))
-      for (const [piece, at] of piecesOf(run))
+      for (const { piece, from, to } of piecesOf(run))
         for (const word of this.#stemmed(this.#kept(this.#folded(piece))))
-          yield { word, from: index + at, to: index + at + piece.length };
+          yield { word, from: index + from, to: index + to };
   }
 
   #kept(words: string[]): string[] {
@@ -101,7 +123,7 @@ export class TextWords {
 
   #pieces(run: string): string[] {
     if (ASCII_ONLY.test(run)) return [run.toLowerCase()];
-    return [...piecesOf(run)].flatMap(([piece]) => this.#folded(piece));
+    return [...piecesOf(run)].flatMap(({ piece }) => this.#folded(piece));
   }
 
   /** Folding takes some signs apart, such as `½`. */
@@ -110,10 +132,24 @@ export class TextWords {
   }
 }
 
-/** A run of letters as the words it consists of, with their places in it. */
-function* piecesOf(run: string): Generator<readonly [piece: string, at: number]> {
-  if (!UNSPACED.test(run)) return yield [run, 0];
-  for (const { segment, index } of segmented(run)) yield [segment, index];
+/** A part of a run of letters, without soft hyphens, and its place. */
+interface Piece {
+  readonly piece: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A run of letters as the words it consists of. */
+function* piecesOf(run: string): Generator<Piece> {
+  const shown = run.replaceAll(SOFT_HYPHEN, '');
+  if (!UNSPACED.test(shown)) return yield { piece: shown, from: 0, to: run.length };
+  /** Of each character that is shown. */
+  const places: number[] = [];
+  for (let at = 0; at < run.length && run !== shown; at++)
+    if (run[at] !== SOFT_HYPHEN) places.push(at);
+  const placeOf = (at: number) => places[at] ?? at;
+  for (const { segment, index } of segmented(shown))
+    yield { piece: segment, from: placeOf(index), to: placeOf(index + segment.length - 1) + 1 };
 }
 
 let segmenter: Intl.Segmenter | undefined;
@@ -140,8 +176,9 @@ export function probeOfWords(): string {
     '我们在北京大学学习中文',
     'ฉันชอบกินข้าวผัดกับไก่',
     'ភាសាខ្មែរពិរោះ',
+    'un\u00adseen',
   ];
-  return texts.map((text) => [...piecesOf(text)].map(([piece]) => piece).join('|')).join();
+  return texts.map((text) => [...piecesOf(text)].map(({ piece }) => piece).join('|')).join();
 }
 
 export function textKeyReader(
@@ -168,9 +205,11 @@ export function synonymsOf(
   return others;
 }
 
-/** An unfinished word of an index with stems. */
+/** What a word may be the beginning of, or a part of the beginning. */
 interface Begun {
-  readonly typed: string;
+  /** As it was typed, or together with the words around it. */
+  readonly typed: readonly string[];
+  /** Of words whose ending was taken off. */
   readonly stems: readonly string[];
 }
 
@@ -181,7 +220,6 @@ export interface SearchTerm {
   readonly use: 'word' | 'phrase' | 'excluded';
   /** Whether it may be the beginning of a word. */
   readonly isPrefix: boolean;
-  /** What it may be the beginning of where its ending was taken off. */
   readonly begun?: Begun | undefined;
 }
 
@@ -205,7 +243,12 @@ export function parseSearch(text: string, words: TextWords, prefix: boolean): Se
   }
   const last = terms.at(-1);
   const isOpen = last?.use === 'word' && !/"\s*$/.test(text);
-  if (prefix && isOpen)
-    terms[terms.length - 1] = { ...last, isPrefix: true, begun: words.begunBy(ending) };
-  return terms;
+  if (!prefix || !isOpen) return terms;
+  const begun = words.begunBy(ending);
+  const plain = terms.length - begun.length;
+  return terms.map((term, at) => ({
+    ...term,
+    isPrefix: term === last,
+    begun: begun[at - plain],
+  }));
 }
