@@ -115,7 +115,7 @@ export default [
   part('replication', '6.2 kB'),
   part('search', '14 kB'),
   part('transactions', '4 kB'),
-  part('updates', '9.5 kB'),
+  part('updates', '10.2 kB'),
   part('upkeep', '5.5 kB'),
   part('vectors', '14 kB'),
   part('storage', '18 kB'),

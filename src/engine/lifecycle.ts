@@ -87,7 +87,7 @@ export class CollectionLifecycle {
       if (after) yield after;
       if (stolen) yield storage.claim();
       if (settings.type === 'KEY_VALUE_BASED')
-        yield* needParts(this.context, { needs: ['updates'] });
+        yield* needParts(this.context, { op: 'open', needs: ['updates'] });
       if (settings.expire_after) yield* this.parts.expiry(settings.expire_after);
       yield* openCollection(this.context, this.parts, loadKinds(this.context));
       if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);

@@ -115,7 +115,7 @@ export function lacksCode(request: Request): boolean {
  */
 export function* needParts(
   { events }: CollectionContext,
-  request: Pick<Request, 'needs' | 'related'>,
+  request: Pick<Request, 'op' | 'needs' | 'related'>,
 ): Coroutine<void> {
   if (request.related?.ahead) yield request.related.ahead;
   const missing = neededParts(request).filter((part) => !parts.has(part));

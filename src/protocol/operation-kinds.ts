@@ -27,6 +27,8 @@ export const COMPARED = 256;
 export const OF_REPLICA = 512;
 /** It waits for storage, or for others: a batch with it would be answered as late. */
 export const WAITS = 1024;
+/** It is about documents, and its code is the part `updates`: few sessions ask for it. */
+export const IN_UPDATES = 2048;
 
 /** An edit that may have to read before it writes. An `insert` never waits. */
 export const READING_EDIT = EDITS | HOLDS_QUEUE;

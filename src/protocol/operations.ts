@@ -6,6 +6,7 @@ import {
   FED,
   FIRST_READ,
   HOLDS_QUEUE,
+  IN_UPDATES,
   OF_REPLICA,
   ON_BACKUPS,
   PART_OF_FILE,
@@ -16,7 +17,7 @@ import type { PartName } from './parts.ts';
 import type { ReplicaOperations } from './replica-protocol.ts';
 import { OPERATIONS, type OperationName, type Request } from './requests.ts';
 
-const has = ({ op }: Request, property: number) => (OPERATIONS[op] & property) !== 0;
+const has = ({ op }: Pick<Request, 'op'>, property: number) => (OPERATIONS[op] & property) !== 0;
 
 /** Whether it holds the queue. */
 export function isExclusive(request: Request): boolean {
@@ -120,9 +121,12 @@ export function changedHandles(request: Request): readonly number[] {
 const NONE: readonly PartName[] = [];
 
 /** The parts whose code a request about documents needs. */
-export function neededParts({
-  needs = NONE,
-  changes,
-}: Pick<Request, 'needs'> & { readonly changes?: unknown }): readonly PartName[] {
-  return changes === undefined ? needs : ['updates', ...needs];
+export function neededParts(request: Pick<Request, 'op' | 'needs'>): readonly PartName[] {
+  const { needs = NONE } = request;
+  return isInUpdates(request) ? ['updates', ...needs] : needs;
+}
+
+/** Whether the part `updates` executes it. */
+export function isInUpdates(request: Pick<Request, 'op'>): boolean {
+  return has(request, IN_UPDATES);
 }

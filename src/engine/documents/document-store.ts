@@ -1,26 +1,28 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Body } from '../../codec/body.ts';
 import { insertLost } from '../../protocol/collection-errors.ts';
-import type { Change } from '../../protocol/event-protocol.ts';
-import { ARCHIVED, stamped, UPDATED } from '../../protocol/managed.ts';
+import { stamped, UPDATED } from '../../protocol/managed.ts';
+import { isInUpdates } from '../../protocol/operations.ts';
 import type {
   FoundVersions,
   ManagedReply,
   RecordReply,
   ReplyTo,
   Request,
-  RequestedPatch,
-  VersionedReply,
 } from '../../protocol/requests.ts';
 import { hashKeys, repeatedKey } from '../../storage/segments/key-hashes.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
-import { versionNumber } from '../records/record-store.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import { isIndexRefusal } from './document-index.ts';
 import { idTaken, unusedId } from './ids.ts';
-import { type DocumentUpdates, type InsertedDocument, updateCode } from './late-updates.ts';
+import {
+  type InsertedDocument,
+  type RequestExecutor,
+  type UpdatedDocument,
+  updateCode,
+} from './late-updates.ts';
 import { type NewRows, type NewVersion, partOfNew } from './new-rows.ts';
 
 /** What executes the requests of a collection, by its type. */
@@ -42,7 +44,7 @@ export class DocumentStore {
   /** Made when they are needed: each transaction has a store of its own. */
   #scans: DocumentScans | undefined;
   #parts: InsertParts | undefined;
-  #updates: DocumentUpdates | undefined;
+  #updates: RequestExecutor | undefined;
 
   constructor(context: OperationContext) {
     this.#context = context;
@@ -63,34 +65,17 @@ export class DocumentStore {
       case 'upsert':
         return this.#upsert(request);
       case 'update':
-        return this.#update(request);
-      case 'replaceIf':
-        return this.#replaceIf(request);
-      case 'patch':
-        return this.#updating.patch(request);
-      case 'patchMany':
-        return this.#updating.patchMany(request);
-      case 'patchOne':
-        return this.#updating.patchOne(request);
-      case 'archive':
-      case 'unarchive':
-        return this.#archive(request);
+        return this.update(request);
       case 'delete':
         return this.#delete(request.id);
-      case 'deleteMany':
-        return this.#deleteMany(request);
-      case 'deleteOne':
-        return this.#deleteOne(request);
       case 'get':
         return this.#get(request.id);
       case 'getMany':
         return this.#getMany(request.ids);
       case 'getShared':
         return this.#getShared(request.ids);
-      case 'getVersion':
-        return this.#getVersion(request);
       default:
-        return this.scans.execute(request);
+        return (isInUpdates(request) ? this.#updating : this.scans).execute(request);
     }
   }
 
@@ -105,7 +90,7 @@ export class DocumentStore {
   }
 
   /** Requests wait for its code. */
-  get #updating(): DocumentUpdates {
+  get #updating(): RequestExecutor {
     this.#updates ??= new updateCode.DocumentUpdates(this.#context, this);
     return this.#updates;
   }
@@ -124,22 +109,14 @@ export class DocumentStore {
       stamps: stamped(undefined, 'created', settings, now ?? clock.now()),
     };
     const record = new StoredRecord(key, records.takeRank(), flags, stamps, body);
-    return this.#put({ record, before: undefined, kind: 'insert' });
+    return this.put({ record, before: undefined, kind: 'insert' });
   }
 
   #upsert(request: Request<'upsert'>): ManagedReply {
-    return this.#update(request) ?? this.insert(request);
+    return this.update(request) ?? this.insert(request);
   }
 
-  #update({
-    id,
-    body,
-    now,
-    kept,
-    patch,
-  }: Pick<Request<'update'>, 'body' | 'now' | 'patch'> & Pick<Request<'upsert'>, 'id' | 'kept'>):
-    | ManagedReply
-    | undefined {
+  update({ id, body, now, kept, patch }: UpdatedDocument): ManagedReply | undefined {
     const { settings, clock } = this.#context;
     const before = this.#find(id);
     if (!before) return undefined;
@@ -147,44 +124,14 @@ export class DocumentStore {
       flags: before.flags | UPDATED,
       stamps: stamped(before.stamps, 'updated', settings, now ?? clock.now()),
     };
-    return this.#replace(before, flags, stamps, body, 'update', patch);
-  }
-
-  #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {
-    return versionNumber(this.#find(update.id)) === version && (this.#update(update) ?? false);
-  }
-
-  *#archive({ op, id, ...given }: Request<'archive' | 'unarchive'>): Coroutine<number | false> {
-    const { records, settings, clock } = this.#context;
-    const { now = clock.now() } = given;
-    const before = this.#find(id);
-    if (!before || ((before.flags & ARCHIVED) !== 0) === (op === 'archive')) return false;
-    const body = yield* records.bodies.of(before);
-    const stamps = stamped(before.stamps, `${op}d`, settings, now);
-    this.#replace(before, before.flags ^ ARCHIVED, stamps, body, op);
-    return now;
+    const record = new StoredRecord(before.key, before.rank, flags, stamps, body);
+    return this.put({ record, before, kind: 'update', patches: patch && [patch] });
   }
 
   #delete(id: string): boolean {
     const record = this.#find(id);
     if (record) this.#context.versions.delete(record);
     return record !== undefined;
-  }
-
-  *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
-    const doomed = ids ?? (yield* this.scans.idsOf(selection));
-    const deleted = doomed.flatMap((id) => this.#find(id) ?? []);
-    this.#context.versions.putAll([], deleted);
-    return deleted.length;
-  }
-
-  *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {
-    const [id] = yield* this.scans.idsOf({ ...request, limit: 1 });
-    const record = this.#find(id);
-    if (!record) return undefined;
-    const reply = yield* this.#load(record);
-    this.#context.versions.delete(record);
-    return reply;
   }
 
   #get(id: string): Result<RecordReply | undefined> {
@@ -210,19 +157,6 @@ export class DocumentStore {
     return { records: found, bodies: found.map((one) => one && (bodies.next().value as Body)) };
   }
 
-  *#getVersion(request: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
-    const { id, changes, upsert } = request;
-    const record = this.#find(id);
-    const version = versionNumber(record);
-    if (record) {
-      const shown = changes ? yield* this.#updating.patched(record, request) : record;
-      return { record: yield* this.#load(shown), version };
-    }
-    if (!upsert) return undefined;
-    const made = this.#updating.inserted(request);
-    return { record: [made.id ?? '', 0, undefined, made.body], version };
-  }
-
   #find(id: string | undefined): StoredRecord | undefined {
     return id === undefined ? undefined : this.#context.records.get(id);
   }
@@ -231,19 +165,7 @@ export class DocumentStore {
     return replyOf(record, yield* this.#context.records.bodies.of(record));
   }
 
-  #replace(
-    before: StoredRecord,
-    flags: number,
-    stamps: StoredRecord['stamps'],
-    body: Body,
-    kind: Change['kind'],
-    patch?: RequestedPatch,
-  ): ManagedReply {
-    const record = new StoredRecord(before.key, before.rank, flags, stamps, body);
-    return this.#put({ record, before, kind, patches: patch && [patch] });
-  }
-
-  #put(version: NewVersion): ManagedReply {
+  put(version: NewVersion): ManagedReply {
     const { key, flags, stamps } = version.record;
     this.#context.versions.put(version);
     return stamps ? [key, flags, stamps] : [key, flags];

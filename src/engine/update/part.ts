@@ -1,225 +1,130 @@
-import type { Coroutine } from '../../async/coroutine.ts';
-import { Pace } from '../../async/pace.ts';
-import { type Body, decode, encode, encodeCaptured, peek } from '../../codec/body.ts';
-import { capture } from '../../codec/capture.ts';
-import { CairnError, nameCollection } from '../../errors/errors.ts';
-import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
-import { stamped, UPDATED } from '../../protocol/managed.ts';
-import type { RecordReply, ReplyTo, Request, RequestedChanges } from '../../protocol/requests.ts';
+import type { Coroutine, Result } from '../../async/coroutine.ts';
+import type { Body } from '../../codec/body.ts';
+import { ARCHIVED, stamped } from '../../protocol/managed.ts';
+import type {
+  ManagedReply,
+  RecordReply,
+  Request,
+  VersionedReply,
+} from '../../protocol/requests.ts';
 import { addFieldOperators } from '../../query/criteria/operators/field-operators.ts';
 import { rareOperators } from '../../query/criteria/operators/rare-operators.ts';
-import { setAt } from '../../query/path/value-path.ts';
-import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
+import { checkOperators } from '../../query/update/check-operators.ts';
 import { compileUpdate } from '../../query/update/compile-update.ts';
 import { provideRebase } from '../../query/update/late-update.ts';
 import { rebase } from '../../query/update/rebase.ts';
-import type { ApplyUpdate, UpdateSource } from '../../query/update/update-operator.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import {
-  type DocumentUpdates,
   provideUpdates,
+  type RequestExecutor,
   type UpdatedStore,
 } from '../documents/late-updates.ts';
-import type { NewVersion } from '../documents/new-rows.ts';
 import { provideReads } from '../find/late-reads.ts';
 import { pageStart } from '../find/page-start.ts';
 import { KeyValueStore, liveValue } from '../key-value-store.ts';
 import { lateResults } from '../live/live-queries.ts';
+import { versionNumber } from '../records/record-store.ts';
+import { Patches } from './patches.ts';
 
-interface UpdateRequest extends RequestedChanges, UpdateSource {
-  readonly now?: number | undefined;
-}
-
-/** The last update: a counter gets the same one again and again. */
-let last: { readonly changes: string; readonly update: CompiledPatch } | undefined;
-
-/** Changes inside documents: fields to set, or update operators. */
-class Patches implements DocumentUpdates {
+/** Changes that few sessions make: of fields, of states, by criteria, of a known version. */
+class DocumentUpdates implements RequestExecutor {
   readonly #context: OperationContext;
   readonly #store: UpdatedStore;
-  readonly #checkExpiry: ExpiryCheck | null;
+  readonly #patches: Patches;
 
   constructor(context: OperationContext, store: UpdatedStore) {
     this.#context = context;
     this.#store = store;
-    this.#checkExpiry = expiryCheck(context.settings) ?? null;
+    this.#patches = new Patches(context, store);
   }
 
-  *patch(
-    request: Request<'patch' | 'patchOne'>,
-    id = request.id as string,
-  ): Coroutine<ReplyTo<'patch'>> {
-    const { records, clock } = this.#context;
-    const update = this.#compile(request);
-    const before = records.get(id);
-    if (!before) return undefined;
-    const time = request.now ?? clock.now();
-    const record = this.#next(before, yield* records.bodies.of(before), update, time);
-    this.#context.versions.put({ record, before, kind: 'update', patches: [request] });
-    return { record: replyOf(record), now: time };
-  }
-
-  /** Its selection has the limit 1. No copy of it: that takes as long as the plan. */
-  *patchOne(request: Request<'patchOne'>): Coroutine<ReplyTo<'patchOne'>> {
-    const { id } = request;
-    const [found] = id ? [id] : yield* this.#store.scans.idsOf(request);
-    if (found !== undefined) {
-      const changed = yield* this.patch(request, found);
-      return changed && { ...changed, isInserted: false };
+  execute(request: Request): Result<unknown> {
+    switch (request.op) {
+      case 'patch':
+        return this.#patches.patch(request);
+      case 'patchMany':
+        return this.#patches.patchMany(request);
+      case 'patchOne':
+        return this.#patches.patchOne(request);
+      case 'getVersion':
+        return this.#getVersion(request);
+      case 'replaceIf':
+        return this.#replaceIf(request);
+      case 'archive':
+      case 'unarchive':
+        return this.#archive(request);
+      case 'deleteMany':
+        return this.#deleteMany(request);
+      case 'deleteOne':
+        return this.#deleteOne(request);
+      default:
+        throw new TypeError(`"${request.op}" is no operation of the part of updates.`);
     }
-    if (!request.upsert) {
-      this.#compile(request); // refuses what no document would take
-      return undefined;
+  }
+
+  *#getVersion(request: Request<'getVersion'>): Coroutine<VersionedReply | undefined> {
+    const { id, changes, upsert } = request;
+    const record = this.#find(id);
+    const version = versionNumber(record);
+    if (record) {
+      const shown = changes ? yield* this.#patches.patched(record, request) : record;
+      return { record: yield* this.#load(shown), version };
     }
-    const made = this.inserted(request, this.#checkExpiry);
-    const now = request.now ?? this.#context.clock.now();
-    const [key, flags, stamps] = this.#store.insert({ ...made, now });
-    return { record: [key, flags, stamps, made.body], now, isInserted: true };
+    if (!upsert) return undefined;
+    const made = this.#patches.inserted(request);
+    return { record: [made.id ?? '', 0, undefined, made.body], version };
   }
 
-  inserted(
-    request: Partial<UpdateRequest>,
-    check?: ExpiryCheck | null,
-  ): { readonly id: string | undefined; readonly body: Body } {
-    const { criteria = {}, changes } = request as UpdateRequest;
-    const { id, fields } = describedBy(criteria, peek(changes) as object);
-    const update = this.#compile({ ...(request as UpdateRequest), inserts: true });
-    // A copy: values of the criteria must not change.
-    const copy = decode(encode(fields, 'document')) as object;
-    const made = update.apply(copy, request.now ?? this.#context.clock.now());
-    check?.(made, 'document');
-    return { id, body: encode(made, 'document') };
+  #replaceIf({ version, ...update }: Request<'replaceIf'>): ManagedReply | false {
+    return (
+      versionNumber(this.#find(update.id)) === version && (this.#store.update(update) ?? false)
+    );
   }
 
-  /**
-   * The version that a patch would make of a record. A schema may still make a Date of what is in
-   * the field of `expire_after`.
-   */
-  *patched(before: StoredRecord, request: Partial<UpdateRequest>): Coroutine<StoredRecord> {
-    const { records, clock } = this.#context;
-    const update = this.#compile(request as UpdateRequest);
+  *#archive({ op, id, ...given }: Request<'archive' | 'unarchive'>): Coroutine<number | false> {
+    const { records, settings, clock } = this.#context;
+    const { now = clock.now() } = given;
+    const before = this.#find(id);
+    if (!before || ((before.flags & ARCHIVED) !== 0) === (op === 'archive')) return false;
     const body = yield* records.bodies.of(before);
-    return this.#updated(before, body, update, clock.now(), null).record;
+    const stamps = stamped(before.stamps, `${op}d`, settings, now);
+    const flags = before.flags ^ ARCHIVED;
+    const record = new StoredRecord(before.key, before.rank, flags, stamps, body);
+    this.#store.put({ record, before, kind: op });
+    return now;
   }
 
-  /** All or none: every new version is computed before the first is put. */
-  *patchMany({ ids, now, ...request }: Request<'patchMany'>): Coroutine<ReplyTo<'patchMany'>> {
-    const { records, clock, aborts } = this.#context;
-    const update = this.#compile(request);
-    const time = now ?? clock.now();
-    const versions: NewVersion[] = [];
-    const patches = [request];
-    const pace = new Pace(clock, aborts, request.call);
-    for (const id of ids ?? (yield* this.#store.scans.idsOf({ ...request, now: time }))) {
-      const before = records.get(id);
-      if (!before) continue;
-      // Outside: an error of storage is not the document's, and others may get it too.
-      const body = yield* records.bodies.of(before);
-      try {
-        const record = this.#next(before, body, update, time);
-        versions.push({ record, before, kind: 'update', patches });
-      } catch (error) {
-        throw nameDocument(error, id);
-      }
-      if (pace.due) yield* pace.pause();
-    }
-    this.#context.versions.putAll(versions);
-    return { count: versions.length, now: time };
+  *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
+    const doomed = ids ?? (yield* this.#store.scans.idsOf(selection));
+    const deleted = doomed.flatMap((id) => this.#find(id) ?? []);
+    this.#context.versions.putAll([], deleted);
+    return deleted.length;
   }
 
-  /** @throws {ValueError} `update_invalid`; {KeyError}; {CriteriaError} naming the collection. */
-  #compile(request: UpdateRequest): CompiledPatch {
-    const { changes } = request;
-    try {
-      if (typeof changes !== 'string') return compilePatch(peek(changes) as object, false, request);
-      const { filters, inserts, collation } = request;
-      if (filters || inserts || collation || changes.includes('.$'))
-        return compilePatch(peek(changes) as object, true, request);
-      if (last?.changes !== changes)
-        last = { changes, update: compilePatch(peek(changes) as object, true) };
-      return last.update;
-    } catch (error) {
-      throw nameCollection(error, this.#context.settings.name);
-    }
+  *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {
+    const [id] = yield* this.#store.scans.idsOf({ ...request, limit: 1 });
+    const record = this.#find(id);
+    if (!record) return undefined;
+    const reply = yield* this.#load(record);
+    this.#context.versions.delete(record);
+    return reply;
   }
 
-  /** The next version of a record, with the keys of its indexes. */
-  #next(before: StoredRecord, stored: Body, update: CompiledPatch, now: number): StoredRecord {
-    const { record, fields } = this.#updated(before, stored, update, now, this.#checkExpiry);
-    this.#context.versions.prepare(record, before, fields);
-    return record;
+  #find(id: string | undefined): StoredRecord | undefined {
+    return id === undefined ? undefined : this.#context.records.get(id);
   }
 
-  /** The version that an update makes of a record, and its fields. */
-  #updated(
-    before: StoredRecord,
-    stored: Body,
-    update: CompiledPatch,
-    now: number,
-    check: ExpiryCheck | null,
-  ): { readonly record: StoredRecord; readonly fields: object } {
-    const updated = update.apply(decode(stored) as object, now);
-    check?.(updated, 'document');
-    // A copy that is not decoded: its fields must not change.
-    const captured =
-      update.keepsJson && typeof stored === 'string'
-        ? { copy: updated, json: true }
-        : capture(updated, 'document');
-    const body = encodeCaptured(captured);
-    const stamps = stamped(before.stamps, 'updated', this.#context.settings, now);
-    const { key, rank, flags } = before;
-    const record = new StoredRecord(key, rank, flags | UPDATED, stamps, body);
-    return { record, fields: captured.copy as object };
+  *#load(record: StoredRecord): Coroutine<RecordReply> {
+    const body: Body = yield* this.#context.records.bodies.of(record);
+    return [record.key, record.flags, record.stamps, body];
   }
-}
-
-/** Names the document that refuses an update, and with it the update of all. */
-function nameDocument(error: unknown, id: string): unknown {
-  if (error instanceof CairnError) error.message += ` It is the document with the _id "${id}".`;
-  return error;
-}
-
-function replyOf({ key, flags, stamps, body }: StoredRecord): RecordReply {
-  return [key, flags, stamps, body as Body];
-}
-
-export interface CompiledPatch {
-  readonly apply: ApplyUpdate;
-  /** Whether a document that JSON preserves stays one. */
-  readonly keepsJson: boolean;
-}
-
-/**
- * Compiles the changes of a patch: fields to set, by dotted path, or update operators.
- *
- * @param isJson Whether JSON preserves the changes.
- * @throws {CriteriaError} of `$pull`, naming the place.
- */
-export function compilePatch(
-  changes: object,
-  isJson: boolean,
-  source?: UpdateSource,
-): CompiledPatch {
-  const entries = Object.entries(changes);
-  if (entries[0]?.[0].startsWith('$')) {
-    const checked = checkOperators(changes, source?.criteria !== undefined);
-    return { apply: compileUpdate(checked, source), keepsJson: false };
-  }
-  return {
-    apply: (fields) => {
-      for (const [path, value] of entries) setAt(fields, path.split('.'), value, path);
-      return fields;
-    },
-    // A value deeper in the document may exceed the depth of values.
-    keepsJson: isJson && !entries.some(([path]) => path.includes('.')),
-  };
 }
 
 provideRebase((operations, states) =>
   rebase(operations, states, (changes) => compileUpdate(checkOperators(changes, false))),
 );
-provideUpdates({ DocumentUpdates: Patches, KeyValueStore });
+provideUpdates({ DocumentUpdates, KeyValueStore });
 provideReads({ pageStart });
 lateResults.value = liveValue;
 addFieldOperators(rareOperators);

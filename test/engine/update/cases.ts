@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
 import { sameValue } from '../../../src/codec/same-value.ts';
-import { type CompiledPatch, compilePatch } from '../../../src/engine/update/part.ts';
+import { type CompiledPatch, compilePatch } from '../../../src/engine/update/patches.ts';
 import { CairnError, CriteriaError, KeyError, ValueError } from '../../../src/errors/errors.ts';
 import { encodeChanges } from '../../../src/page/calls/check-update.ts';
 import type { UpdateSource } from '../../../src/query/update/update-operator.ts';
