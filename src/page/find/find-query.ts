@@ -225,6 +225,8 @@ const PARTS: Readonly<Record<string, PartName>> = {
   $expr: 'expressions',
   $type: 'updates',
   $mod: 'updates',
+  $all: 'updates',
+  $size: 'updates',
 };
 
 export interface CriteriaTraits {

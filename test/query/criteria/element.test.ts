@@ -1,5 +1,4 @@
 import { matchTable } from './match-table.ts';
-import '../../setup/rare-operators.ts';
 
 matchTable('$exists', [
   {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import '../../setup/rare-operators.ts';
 
 /** A description, criteria, and documents that match and do not match. */
 export interface MatchRow {

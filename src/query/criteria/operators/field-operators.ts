@@ -2,7 +2,6 @@ import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { isAmong } from '../../value/compare-values.ts';
 import { isFields, isRegExp } from '../../value/value-type.ts';
 import {
-  all,
   type Condition,
   EXPENSIVE,
   each,
@@ -12,7 +11,7 @@ import {
   type ValueTest,
   whole,
 } from '../condition.ts';
-import { $eq, $gt, $gte, $lt, $lte, $ne, equality, equalTo } from './comparison.ts';
+import { $eq, $gt, $gte, $lt, $lte, $ne, equalTo } from './comparison.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
 import { $options, $regex, matchesPattern, pattern } from './pattern.ts';
 
@@ -27,32 +26,6 @@ const $not: Operator = (operand, { place, collated, compileOperators }) => {
   }
   return not(compileOperators(operand, place, collated));
 };
-
-/** All items must be present; an empty list matches nothing, as in MongoDB. */
-const $all: Operator = (operand, context) => {
-  const items = itemsOf(operand, context.place);
-  if (items.length === 0) return each(() => false);
-  const first = items[0];
-  if (isFields(first) && Object.hasOwn(first, '$elemMatch')) {
-    return all(items.map((item, index) => elementOfAll(item, index, context)));
-  }
-  refuseOperators(items, context.place);
-  return all(
-    items.map((item, index) =>
-      isRegExp(item)
-        ? pattern(item, placeBelow(context.place, index))
-        : equality(item, context.collated),
-    ),
-  );
-};
-
-function elementOfAll(item: unknown, index: number, context: OperatorContext): Condition {
-  const place = placeBelow(context.place, index);
-  if (!isFields(item) || Object.keys(item).join() !== '$elemMatch') {
-    throw operandInvalid(place, 'an object with $elemMatch alone, like the first item', item);
-  }
-  return context.compileOperators(item, place, context.collated);
-}
 
 function oneOf(operand: unknown, { place, collated }: OperatorContext): Condition {
   const items = itemsOf(operand, place);
@@ -96,12 +69,12 @@ function isPrimitive(value: unknown): boolean {
   return value !== null && value !== undefined && typeof value !== 'object';
 }
 
-function itemsOf(operand: unknown, place: string): readonly unknown[] {
+export function itemsOf(operand: unknown, place: string): readonly unknown[] {
   if (!Array.isArray(operand)) throw operandInvalid(place, 'an array', operand);
   return operand;
 }
 
-function refuseOperators(items: readonly unknown[], place: string): void {
+export function refuseOperators(items: readonly unknown[], place: string): void {
   items.forEach((item, index) => {
     if (isFields(item) && holdsOperators(item)) {
       throw operandInvalid(placeBelow(place, index), 'a value without operators', item);
@@ -122,14 +95,6 @@ const $exists: Operator = (operand) => {
 export function isZero(operand: unknown): boolean {
   return operand === 0 || operand === 0n;
 }
-
-const $size: Operator = (operand, { place }) => {
-  const size = typeof operand === 'bigint' ? Number(operand) : operand;
-  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
-    throw operandInvalid(place, 'a whole number, 0 or more', operand);
-  }
-  return whole((value) => Array.isArray(value) && value.length === size);
-};
 
 /** One item must match all criteria: operators test the item itself, field criteria its fields. */
 const $elemMatch: Operator = (operand, { place, collated, compileOperators, compileFields }) => {
@@ -178,8 +143,8 @@ export const fieldOperators: Map<string, Operator | undefined> = new Map(
     $type: undefined,
     $regex,
     $options,
-    $size,
-    $all,
+    $size: undefined,
+    $all: undefined,
     $elemMatch,
     $mod: undefined,
   }),

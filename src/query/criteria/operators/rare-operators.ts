@@ -1,9 +1,11 @@
 import { nearestName } from '../../../errors/nearest-name.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
-import { type Bracket, bracket, bracketOf } from '../../value/value-type.ts';
-import { each, eachPresent, type ValueTest } from '../condition.ts';
-import { isZero } from './field-operators.ts';
+import { type Bracket, bracket, bracketOf, isFields, isRegExp } from '../../value/value-type.ts';
+import { all, each, eachPresent, type ValueTest, whole } from '../condition.ts';
+import { equality } from './comparison.ts';
+import { isZero, itemsOf, refuseOperators } from './field-operators.ts';
 import type { Operator } from './operator.ts';
+import { pattern } from './pattern.ts';
 
 const $type: Operator = (operand, { place }) => {
   if (!Array.isArray(operand)) return eachPresent(typeTest(operand, place));
@@ -133,5 +135,32 @@ function leaves(dividend: Whole, divisor: Whole, remainder: Whole): boolean {
   return BigInt(dividend) % BigInt(divisor) === BigInt(remainder);
 }
 
+/** All items must be present; an empty list matches nothing, as in MongoDB. */
+const $all: Operator = (operand, { place, collated, compileOperators }) => {
+  const items = itemsOf(operand, place);
+  if (items.length === 0) return each(() => false);
+  const [first] = items;
+  const areElements = isFields(first) && Object.hasOwn(first, '$elemMatch');
+  if (!areElements) refuseOperators(items, place);
+  return all(
+    items.map((item, index) => {
+      const at = placeBelow(place, index);
+      if (!areElements) return isRegExp(item) ? pattern(item, at) : equality(item, collated);
+      if (!isFields(item) || Object.keys(item).join() !== '$elemMatch') {
+        throw operandInvalid(at, 'an object with $elemMatch alone, like the first item', item);
+      }
+      return compileOperators(item, at, collated);
+    }),
+  );
+};
+
+const $size: Operator = (operand, { place }) => {
+  const size = typeof operand === 'bigint' ? Number(operand) : operand;
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
+    throw operandInvalid(place, 'a whole number, 0 or more', operand);
+  }
+  return whole((value) => Array.isArray(value) && value.length === size);
+};
+
 /** Operators that few queries use. */
-export const rareOperators: Readonly<Record<string, Operator>> = { $type, $mod };
+export const rareOperators: Readonly<Record<string, Operator>> = { $type, $mod, $all, $size };
