@@ -72,7 +72,7 @@ export interface EnginePlatform {
   readonly newPorts: () => MessageChannel;
   /** Storage that all tabs share; `undefined` where there is none. */
   readonly storage: StorageDriver | undefined;
-  /** Loads the code of files and of encryption; `undefined` in a page, which has no files. */
+  /** Loads the code of files and of encryption for this thread; `undefined` in a page. */
   readonly storageCode?: () => Promise<EncryptionModule & { readonly openOpfs: typeof openOpfs }>;
   /** Whether the thread is terminated when it hangs: that of a worker. */
   readonly terminable?: boolean;

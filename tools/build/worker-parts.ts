@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { CodeSplittingOptions, Plugin, PluginContext } from 'rolldown';
 import { PART_FILES } from '../../src/protocol/parts.ts';
 import { properties } from './late-files.ts';
@@ -13,10 +12,7 @@ const IMPORTS = /^import\{([^}]*)\}from["'`]\.\/worker\.js["'`];?/;
 const END = /\n?(?=\/\/# sourceMappingURL|$)/;
 const LOADS = /import\(["'`]\.\/part-([\w-]+)\.js["'`]\)/g;
 /** The modules whose `import()` is a part. */
-const TABLE = /\/src\/(?:engine\/(?:parts|host\/worker-host)|storage\/drivers\/memory-driver)\.ts$/;
-/** Too small for a file of its own. */
-const IN_STORAGE = './memory-storage.ts';
-const STORAGE = fileURLToPath(new URL('../../src/storage/part.ts', import.meta.url));
+const TABLE = /\/src\/engine\/(?:parts|host\/worker-host)\.ts$/;
 
 /** The modules that a worker starts with. */
 const core = new Set<string>();
@@ -25,12 +21,12 @@ const core = new Set<string>();
 export const workerCore: Group = { name: 'core', test: (id) => core.has(id) };
 
 const source = readFileSync(new URL('../../src/engine/parts.ts', import.meta.url), 'utf8');
-const rows = [...source.matchAll(/(\w+): \(\) => import\('\.\/([^']+)'\)/g)];
+const rows = [...source.matchAll(/(\w+): \(\) => import\('\.+\/([^']+)'\)/g)];
 
-/** The file of a part has the name of its row, or of its folder. */
+/** The file of a part has the name of its row; that of other storage has none. */
 export function partFile({ facadeModuleId: id }: { facadeModuleId?: string | null }): string {
-  const row = rows.find(([, , path]) => id?.endsWith(`/engine/${path}`));
-  return `part-${row?.[1] ?? id?.split('/').at(-2)}.js`;
+  const row = rows.find(([, , path]) => id?.endsWith(`/${path}`));
+  return `part-${row?.[1] ?? 'storage'}.js`;
 }
 
 /**
@@ -42,9 +38,6 @@ export function partFile({ facadeModuleId: id }: { facadeModuleId?: string | nul
 export function workerParts(): Plugin {
   return {
     name: 'worker-parts',
-    resolveId(source, importer) {
-      return source === IN_STORAGE && importer && TABLE.test(importer) ? STORAGE : null;
-    },
     buildEnd() {
       gatherCore(this);
     },

@@ -1,7 +1,6 @@
 import { type Endpoint, expose } from 'comlink';
 import { nextTurn } from '../../async/next-turn.ts';
 import { enginePlatform } from '../../platform/engine-platform.ts';
-import type { EnginePlatform } from '../../platform/platform.ts';
 import { PART_FILES } from '../../protocol/parts.ts';
 import { HELLO, READY } from '../../protocol/ready.ts';
 import type { RecoveryKey } from '../../protocol/recovery-records.ts';
@@ -16,9 +15,7 @@ import {
 import { type HostedEngine, hostEngine } from './engine-host.ts';
 import { attempt, remoteSession } from './session-api.ts';
 
-const platform: EnginePlatform = Object.create(enginePlatform, {
-  storageCode: { value: () => import('../../storage/part.ts') },
-});
+const loadStorage = () => import('./storage-part.ts');
 
 /** Hosts an engine behind an endpoint: a worker's own scope, or one end of a MessageChannel. */
 export function serve(endpoint: Endpoint): void {
@@ -60,7 +57,7 @@ function workerApi(endpoint: Endpoint): WorkerApi {
           journals: Promise.resolve(lead.journals),
           expected: Promise.resolve(lead.expected),
         };
-        hosted = await hostEngine(settings, known, events, platform);
+        hosted = await hostEngine(settings, known, events, enginePlatform, loadStorage);
       });
       return { error, shared: hosted?.shared === true };
     },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts';
 import { nextTurn } from '../../async/next-turn.ts';
 import { hostEngine } from '../../engine/host/engine-host.ts';
+import { otherStorage } from '../../engine/host/other-storage.ts';
 import { NearSession } from '../../engine/near-session.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { DatabaseSettings, PendingTerm } from '../../protocol/database-settings.ts';
@@ -76,7 +77,8 @@ export async function threadEngine(
   events: LeaderEngineEvents,
   platform: Platform,
 ): Promise<LeaderEngine> {
-  const open = () => hostEngine(settings, term, events, platform);
+  const other = async () => otherStorage(platform.storageCode);
+  const open = () => hostEngine(settings, term, events, platform, other);
   const hosted = await openPatiently(open, events, platform.clock);
   const turns = new LoopTurns(platform.clock);
   return {
