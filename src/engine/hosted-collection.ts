@@ -1,7 +1,6 @@
 import { after, type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
-import type { FileHeader } from '../backup/file/file-contents.ts';
 import { isPromise } from '../codec/kinds.ts';
 import { asCairnError, type CairnError } from '../errors/errors.ts';
 import { changeLost } from '../protocol/collection-errors.ts';
@@ -9,8 +8,7 @@ import { isFed, isOfReplica, isOnBackups, isPartOfFile } from '../protocol/opera
 import type { IdempotencyKey, Request } from '../protocol/requests.ts';
 import type { CollectionSettings, ExpirySettings } from '../protocol/settings.ts';
 import { SegmentLog } from '../storage/log/segment-log.ts';
-import type { BackupRequests, PinnedCollection } from './backups/backup-requests.ts';
-import type { SectionImport } from './backups/section-import.ts';
+import type { BackupRequests } from './backups/backup-requests.ts';
 import {
   Availability,
   type CollectionContext,
@@ -64,7 +62,7 @@ export class HostedCollection implements Executor {
   #backups: BackupRequests | undefined;
   readonly #first: FirstReads;
   readonly #requests: RequestQueue;
-  readonly #lifecycle: CollectionLifecycle;
+  readonly lifecycle: CollectionLifecycle;
   #replication: ReplicaRequests | undefined;
   readonly #dropping: (collection: HostedCollection, drop: Promise<unknown>) => void;
   /** The versions of documents that `expire_after` is for. */
@@ -116,7 +114,7 @@ export class HostedCollection implements Executor {
     events.watchWith(this.lives);
     this.#first = new FirstReads(this.context);
     this.#requests = new RequestQueue(this.context, this.queue, this.#first);
-    this.#lifecycle = new CollectionLifecycle(this.context, {
+    this.lifecycle = new CollectionLifecycle(this.context, {
       queue: this.queue,
       lives: this.lives,
       backups: () => this.#backups,
@@ -127,7 +125,7 @@ export class HostedCollection implements Executor {
       sweep: () => this.#sweep,
       expiry: (settings) => this.#needExpiry(settings),
     });
-    const opened = this.queue.enter(true, () => this.#lifecycle.open(after, environment.stolen));
+    const opened = this.queue.enter(true, () => this.lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
     Promise.resolve(opened).catch(() => undefined);
   }
@@ -157,46 +155,6 @@ export class HostedCollection implements Executor {
     return result;
   }
 
-  /** Pins what the collection holds, for a file. Saves first. */
-  async freeze(): Promise<PinnedCollection> {
-    // It may be opening.
-    await this.queue.enter(false, () => undefined);
-    await this.#sweep?.drain();
-    return this.queue.enter(false, () => {
-      this.availability.check();
-      return wait(this.#withBackups((backups) => backups.freeze()));
-    });
-  }
-
-  /**
-   * Reads a collection of a file into its place, or on top of it. Executes nothing else until
-   * `read` ends.
-   */
-  async importSection<T>(
-    header: FileHeader,
-    merge: boolean,
-    read: (importing: SectionImport) => Promise<T>,
-  ): Promise<T> {
-    this.queue.hasChanges = true;
-    return this.queue.enter(true, () => {
-      if (this.availability.failed) this.availability.check();
-      return wait(this.#withBackups((backups) => backups.importSection(header, merge, read)));
-    });
-  }
-
-  /** Gives it another name, in its turn; handles and live queries of this one then fail. */
-  async rename(to: string): Promise<void> {
-    this.queue.hasChanges = true;
-    await this.queue.enter(true, () => this.#lifecycle.rename(to));
-  }
-
-  /**
-   * The number of its documents or values once it is open; `undefined` where its data is damaged.
-   */
-  async count(): Promise<number | undefined> {
-    return this.queue.enter(false, () => (this.availability.error ? undefined : this.records.size));
-  }
-
   get #store(): CollectionStore {
     this.#executor ??= storeOf(this.context);
     return this.#executor;
@@ -204,7 +162,7 @@ export class HostedCollection implements Executor {
 
   /** Keeps the cache: the collection is in use. */
   touch(): void {
-    this.#lifecycle.retention?.touch();
+    this.lifecycle.retention?.touch();
   }
 
   /**
@@ -331,17 +289,17 @@ export class HostedCollection implements Executor {
 
   /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
   get cachedUntil(): Date | 'never' | undefined {
-    return this.#lifecycle.cachedUntil;
+    return this.lifecycle.cachedUntil;
   }
 
   /** Writes what the next opening is faster by. */
   finish(): Promise<void> {
-    return this.#lifecycle.finish();
+    return this.lifecycle.finish();
   }
 
   /** Ends timers and writes. Unsaved changes are lost: save first. */
   stop(): Promise<void> {
-    return this.#lifecycle.stop();
+    return this.lifecycle.stop();
   }
 
   /** Executes a request on the open collection, without regard for those that wait. */
@@ -362,14 +320,14 @@ export class HostedCollection implements Executor {
     transaction: EngineTransaction | undefined,
   ): Result<unknown> {
     if (transaction) return transaction.execute(this.context, request);
-    if (request.op === 'drop') return this.#lifecycle.drop(request);
+    if (request.op === 'drop') return this.lifecycle.drop(request);
     if (isOnBackups(request) && !this.availability.failed)
       return wait(this.#withBackups((backups) => backups.execute(request)));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return request.settings.version > this.records.log.version;
     if (request.op === 'save') return wait(this.#save());
-    if (request.op === 'ready') return this.#lifecycle.ready();
+    if (request.op === 'ready') return this.lifecycle.ready();
     if (isOfReplica(request)) return this.#replicate(request);
     return executeOnce(this.#store, this.context, request, key);
   }
@@ -407,15 +365,15 @@ export class HostedCollection implements Executor {
   *#needBackups(): Coroutine<BackupRequests> {
     const { BackupRequests } = yield* parts.need('backups');
     if (!this.#backups) {
-      this.#backups = new BackupRequests(this.context, (...by) => this.#lifecycle.restored(...by));
-      if (this.#lifecycle.isTended) this.#backups.start();
+      this.#backups = new BackupRequests(this.context, this.lifecycle);
+      if (this.lifecycle.isTended) this.#backups.start();
     }
     return this.#backups;
   }
 
   /** The segments that backups name; `undefined` where what knows them does not load. */
   async #keptByBackups(): Promise<ReadonlySet<number> | undefined> {
-    if (!(await this.#lifecycle.hasBackups())) return new Set();
+    if (!(await this.lifecycle.hasBackups())) return new Set();
     const code = await parts.load('backups').catch(() => undefined);
     return code?.keptSegments(this.context);
   }

@@ -4,7 +4,6 @@ import { nextTurn } from '../async/next-turn.ts';
 import type { SerialQueue } from '../async/serial-queue.ts';
 import type { SnapshotCatalog } from '../backup/stored-snapshots.ts';
 import { asCairnError, type StorageError } from '../errors/errors.ts';
-import { otherVersion } from '../protocol/collection-errors.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { ExpirySettings } from '../protocol/settings.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
@@ -97,7 +96,7 @@ export class CollectionLifecycle {
       yield first.end();
       if (first.foundDamage) this.parts.checkpoints.found(undefined);
       keeper.opened();
-      this.#finishOpening();
+      this.finishOpening();
     } catch (error) {
       yield first.end();
       availability.error = error as Error;
@@ -125,34 +124,9 @@ export class CollectionLifecycle {
     return undefined;
   }
 
-  /**
-   * A backup, a file or a migration has replaced all records.
-   *
-   * @param before The version of those.
-   * @param report Reports it.
-   */
-  restored(before: number, report: () => void): void {
-    const { availability, settings, records, keeper } = this.context;
-    const { lives } = this.parts;
-    const { version } = records.log;
-    availability.error = undefined;
-    this.parts.checkpoints.found(undefined);
-    keeper.opened();
-    if (version === before) lives.reload();
-    // Their handles cannot use the new documents.
-    else lives.fail(otherVersion(settings.name, version, before));
-    report();
-    this.#finishOpening();
-  }
-
   /** @throws {CairnError} `load_failed`: then nothing has changed. */
   *drop({ backup }: Request<'drop'>): Coroutine<true> {
     return yield* (yield* parts.need('backups')).dropCollection(this, backup === true);
-  }
-
-  /** @throws {CairnError} `load_failed`: then nothing has changed. */
-  *rename(to: string): Coroutine<undefined> {
-    return yield* (yield* parts.need('backups')).renameCollection(this, to);
   }
 
   /** Writes what the next opening is faster by. */
@@ -177,7 +151,7 @@ export class CollectionLifecycle {
    * Loads the bodies of a cached collection, and fills the maps that opening left out; requests are
    * answered meanwhile.
    */
-  #finishOpening(): void {
+  finishOpening(): void {
     const { events } = this.context;
     this.#loadRest().catch((cause: unknown) => events.failed(asCairnError(cause)));
   }

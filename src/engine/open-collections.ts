@@ -1,5 +1,4 @@
 import { asCairnError } from '../errors/errors.ts';
-import { nameTaken } from '../protocol/collection-errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEnvironment } from './collection-context.ts';
 import type { Backlog } from './engine-events.ts';
@@ -65,21 +64,20 @@ export class OpenCollections {
    * @throws {CollectionError} `collection_missing`, `name_taken`
    */
   rename(from: string, to: string): Promise<void> {
-    const isFree = this.#byName.get(to)?.availability.failed ?? true;
-    if (!isFree) throw nameTaken(to, true);
+    const isOpen = this.#byName.get(to)?.availability.failed === false;
     const ahead = [this.#sweeping, this.#ahead.get(from), this.#ahead.get(to)];
-    const renaming = Promise.allSettled(ahead).then(() => this.#rename(from, to));
-    this.goAhead(
-      to,
-      renaming.catch(() => undefined),
+    const renaming = Promise.allSettled(isOpen ? [] : ahead).then(() =>
+      this.#rename(from, to, isOpen),
     );
+    const ended = renaming.catch(() => undefined);
+    if (!isOpen) this.goAhead(to, ended);
     return renaming;
   }
 
-  async #rename(from: string, to: string): Promise<void> {
+  async #rename(from: string, to: string, isOpen: boolean): Promise<void> {
     const { renameAnyway } = await parts.load('backups');
     const open = this.#byName.get(from);
-    await renameAnyway(this, this.#environment.storage, from, to);
+    await renameAnyway(this, this.#environment.storage, from, to, isOpen);
     if (this.#byName.get(from) === open) this.#byName.delete(from);
   }
 

@@ -9,14 +9,6 @@ export function dropped(name?: string): CollectionError {
   );
 }
 
-/** @param isOpen Whether a handle has it open; it may be empty. */
-export function nameTaken(name: string, isOpen: boolean): CollectionError {
-  const remedy = isOpen
-    ? 'is open, here or in another tab: rename before anything constructs it'
-    : 'exists: choose another name, or drop it first';
-  return new CollectionError('name_taken', `Collection "${name}" ${remedy}.`, { place: name });
-}
-
 export function typeMismatch(name: string, is: string, asked: string): CollectionError {
   return new CollectionError(
     'type_mismatch',

@@ -10,6 +10,7 @@ import { type BackupRequest, isOfBackup, type ReadOfBackup } from '../../protoco
 import type { Request } from '../../protocol/requests.ts';
 import { openDamaged } from '../../storage/log/replace-log.ts';
 import type { CollectionContext } from '../collection-context.ts';
+import type { LiveQueries } from '../live/live-queries.ts';
 import { CollectionBackups, type PinnedSnapshot } from './collection-backups.ts';
 import { Exports, headerOf, importedVersion } from './exports.ts';
 import { Imports, severalCollections } from './imports.ts';
@@ -25,12 +26,21 @@ export interface PinnedCollection extends Pick<PinnedSnapshot, 'lease'> {
   readonly header: Omit<FileHeader, 'documents'>;
 }
 
+/** What goes on with other records. */
+interface RestoredCollection {
+  readonly parts: {
+    readonly lives: LiveQueries;
+    readonly checkpoints: { found(checkpoint: undefined): void };
+  };
+  finishOpening(): void;
+}
+
 /** Executes the requests about a collection's backups, and makes and expires backups by itself. */
 export class BackupRequests {
   readonly backups: CollectionBackups;
   readonly views: BackupViews;
   readonly #context: CollectionContext;
-  readonly #restored: (before: number, report: () => void) => void;
+  readonly #collection: RestoredCollection;
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   readonly #migrations: Migrations;
@@ -39,13 +49,9 @@ export class BackupRequests {
   /** The automatic work under way. One at a time: two at once would both make the daily backup. */
   #tending: Promise<void> = Promise.resolve();
 
-  /**
-   * @param restored Called when all records were replaced, with the version of those before, and
-   *   what reports it.
-   */
-  constructor(context: CollectionContext, restored: (before: number, report: () => void) => void) {
+  constructor(context: CollectionContext, collection: RestoredCollection) {
     this.#context = context;
-    this.#restored = restored;
+    this.#collection = collection;
     this.backups = new CollectionBackups(context);
     this.views = new BackupViews(context, this.backups);
     this.#migrations = new Migrations(context, this.backups, (reason, by) =>
@@ -266,6 +272,21 @@ export class BackupRequests {
     };
     const replaced = () => this.#restored(before, report);
     return new Replacement(context, { safety, version, isMigration, replaced });
+  }
+
+  /** All records were replaced. @param before The version of those before. */
+  #restored(before: number, report: () => void): void {
+    const { availability, settings, records, keeper } = this.#context;
+    const { lives, checkpoints } = this.#collection.parts;
+    const { version } = records.log;
+    availability.error = undefined;
+    checkpoints.found(undefined);
+    keeper.opened();
+    if (version === before) lives.reload();
+    // Their handles cannot use the new documents.
+    else lives.fail(otherVersion(settings.name, version, before));
+    report();
+    this.#collection.finishOpening();
   }
 
   /** The readable part of damaged data. From now on the collection can be written to. */

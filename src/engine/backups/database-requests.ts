@@ -1,3 +1,4 @@
+import { wait } from '../../async/coroutine.ts';
 import { Mutex } from '../../async/mutex.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { isSnapshot } from '../../backup/named-snapshots.ts';
@@ -22,7 +23,7 @@ import type { RecordStore } from '../records/record-store.ts';
 import type { PinnedCollection } from './backup-requests.ts';
 import { Exports } from './exports.ts';
 import { Imports } from './imports.ts';
-import { type ReachedCollections, useCollection } from './removal.ts';
+import { type Ending, type ReachedCollections, useCollection } from './removal.ts';
 import type { SectionImport } from './section-import.ts';
 
 /** An open collection, as requests about the whole database see it. */
@@ -31,13 +32,7 @@ interface DatabaseCollection {
   readonly availability: { readonly failed: boolean };
   readonly records: RecordStore;
   readonly cachedUntil: CollectionUsage['cached_until'];
-  freeze(): Promise<PinnedCollection>;
-  importSection<T>(
-    header: FileHeader,
-    merge: boolean,
-    read: (importing: SectionImport) => Promise<T>,
-  ): Promise<T>;
-  count(): Promise<number | undefined>;
+  readonly lifecycle: Ending;
   stop(): Promise<void>;
 }
 
@@ -98,7 +93,7 @@ export class DatabaseRequests {
     });
     const stored = manifests.filter(({ name, dropped }) => !dropped && !open.has(name));
     const pinned = await Promise.allSettled([
-      ...Array.from(open.values(), (one) => one.freeze()),
+      ...Array.from(open.values(), (one) => freeze(one)),
       ...stored.map((manifest) => this.#pin(manifest)),
     ]);
     const all = pinned.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -163,7 +158,7 @@ export class DatabaseRequests {
         if (names.has(name)) throw twice(name);
         names.add(name);
         return useCollection(this.#collections, { name, type }, (collection) =>
-          collection.importSection(header, merge, read),
+          importSection(collection, header, merge, read),
         );
       },
       commit: (all) => this.#commit(all),
@@ -202,7 +197,7 @@ export class DatabaseRequests {
   async #list(): Promise<CollectionInfo[]> {
     const open = this.#openByName();
     const counts = new Map<string, number | undefined>();
-    for (const [name, one] of open) counts.set(name, await one.count());
+    for (const [name, one] of open) counts.set(name, await countOf(one));
     const { storage } = this.#environment;
     const manifests = new Map((await this.#listed()).map((one) => [one.name, one]));
     const listed: CollectionInfo[] = [];
@@ -238,6 +233,42 @@ export class DatabaseRequests {
     this.#reported.add(place);
     this.#environment.events.reportError(error, place);
   }
+}
+
+/** Pins what a collection holds, for a file. Saves first. */
+async function freeze({ lifecycle }: DatabaseCollection): Promise<PinnedCollection> {
+  const { queue, sweep, withBackups } = lifecycle.parts;
+  // It may be opening.
+  await queue.enter(false, () => undefined);
+  await sweep()?.drain();
+  return queue.enter(false, () => {
+    lifecycle.context.availability.check();
+    return wait(withBackups((backups) => backups.freeze()));
+  });
+}
+
+/**
+ * Reads a collection of a file into the place of an open one, or on top of it, which executes
+ * nothing else until `read` ends.
+ */
+async function importSection<T>(
+  { availability, lifecycle }: DatabaseCollection,
+  header: FileHeader,
+  merge: boolean,
+  read: (importing: SectionImport) => Promise<T>,
+): Promise<T> {
+  const { queue, withBackups } = lifecycle.parts;
+  queue.hasChanges = true;
+  return queue.enter(true, () => {
+    if (availability.failed) lifecycle.context.availability.check();
+    return wait(withBackups((backups) => backups.importSection(header, merge, read)));
+  });
+}
+
+/** The number of documents or values once a collection is open; `undefined` of damaged data. */
+async function countOf({ lifecycle, records }: DatabaseCollection): Promise<number | undefined> {
+  const { availability } = lifecycle.context;
+  return lifecycle.parts.queue.enter(false, () => (availability.error ? undefined : records.size));
 }
 
 function wasDropped(error: unknown): boolean {

@@ -2,9 +2,4 @@ export { buildIndexes, storeColumns } from '../documents/index-builder.ts';
 export { BackupRequests } from './backup-requests.ts';
 export { keptSegments } from './collection-backups.ts';
 export { DatabaseRequests } from './database-requests.ts';
-export {
-  dropCollection,
-  renameAnyway,
-  renameCollection,
-  sweepTombstones,
-} from './removal.ts';
+export { dropCollection, renameAnyway, sweepTombstones } from './removal.ts';

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../backup/snapshot.ts';
 import { leasesOf } from '../../backup/snapshots.ts';
 import { readSnapshots } from '../../backup/stored-snapshots.ts';
 import { CollectionError } from '../../errors/errors.ts';
-import { dropped, nameTaken } from '../../protocol/collection-errors.ts';
+import { dropped } from '../../protocol/collection-errors.ts';
 import { type CollectionSettings, plainSettings } from '../../protocol/settings.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
@@ -27,7 +27,7 @@ import type { LiveQueries } from '../live/live-queries.ts';
 import type { BackupRequests } from './backup-requests.ts';
 
 /** What a collection ends with, or goes on with where its end is not stored. */
-interface Ending {
+export interface Ending {
   readonly context: CollectionContext;
   readonly parts: {
     readonly queue: SerialQueue;
@@ -35,7 +35,7 @@ interface Ending {
     readonly backups: () => BackupRequests | undefined;
     readonly withBackups: <T>(use: (backups: BackupRequests) => Promise<T>) => Promise<T>;
     readonly checkpoints: { stop(): Promise<void>; resume(): void };
-    readonly sweep: () => { stop(): void; start(): void } | undefined;
+    readonly sweep: () => { stop(): void; start(): void; drain(): Promise<unknown> } | undefined;
   };
   readonly retention: { stop(): void } | undefined;
   isLeaving: boolean;
@@ -57,7 +57,14 @@ export function* dropCollection(lifecycle: Ending, backup: boolean): Coroutine<t
   return true;
 }
 
-export function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> {
+async function renameOpen({ lifecycle }: ReachedCollection, to: string): Promise<void> {
+  const { queue } = lifecycle.parts;
+  queue.hasChanges = true;
+  await queue.enter(true, () => renameCollection(lifecycle, to));
+}
+
+/** Handles and live queries of the name then fail. */
+function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> {
   const { availability, settings, storage, durability, records, saves, replica } =
     lifecycle.context;
   availability.check();
@@ -71,12 +78,9 @@ export function* renameCollection(lifecycle: Ending, to: string): Coroutine<unde
   return undefined;
 }
 
-interface Renamed {
-  rename(to: string): Promise<void>;
-}
-
-interface UsedCollection {
+interface ReachedCollection {
   readonly availability: { readonly failed: boolean };
+  readonly lifecycle: Ending;
   stop(): Promise<void>;
 }
 
@@ -93,7 +97,7 @@ export interface ReachedCollections<C> {
  * Runs a task on a collection. One that is not open is opened for the task, and handles to it wait
  * meanwhile.
  */
-export async function useCollection<C extends UsedCollection, T>(
+export async function useCollection<C extends ReachedCollection, T>(
   collections: ReachedCollections<C>,
   { name, type }: Pick<CollectionSettings, 'name' | 'type'>,
   task: (collection: C) => Promise<T>,
@@ -110,14 +114,18 @@ export async function useCollection<C extends UsedCollection, T>(
 /**
  * Renames a collection, open or not.
  *
+ * @param isOpen Whether a handle has the new name open.
  * @throws {CollectionError} `collection_missing`, `name_taken`
  */
 export async function renameAnyway(
-  collections: ReachedCollections<Renamed & UsedCollection>,
+  collections: ReachedCollections<ReachedCollection>,
   storage: Storage,
   from: string,
   to: string,
+  isOpen: boolean,
 ): Promise<void> {
+  if (isOpen)
+    throw nameTaken(to, 'is open, here or in another tab: rename before anything constructs it');
   const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),
@@ -125,12 +133,12 @@ export async function renameAnyway(
     storage.keys('segments', [to]),
   ]);
   const isFree = target ? target.kept_until !== undefined : left.length === 0;
-  if (!isFree) throw nameTaken(to, false);
-  if (open) await open.rename(to);
+  if (!isFree) throw nameTaken(to, 'exists: choose another name, or drop it first');
+  if (open) await renameOpen(open, to);
   else if (!source || source.dropped) throw missing(from);
   else {
     const type = source.type as CollectionSettings['type'];
-    await useCollection(collections, { name: from, type }, (own) => own.rename(to));
+    await useCollection(collections, { name: from, type }, (own) => renameOpen(own, to));
   }
 }
 
@@ -210,6 +218,10 @@ function renamed(from: string, to: string): CollectionError {
     `Collection "${from}" was renamed to "${to}"; construct it by that name.`,
     { place: from },
   );
+}
+
+function nameTaken(name: string, why: string): CollectionError {
+  return new CollectionError('name_taken', `Collection "${name}" ${why}.`, { place: name });
 }
 
 function missing(name: string): CollectionError {
