@@ -5,6 +5,7 @@ import { ReplicationError } from '../errors/replication-error.ts';
 import type { ReplicationAccess } from '../page/collections/replication-access.ts';
 import { lockName } from '../platform/lock-names.ts';
 import { navigatorObject } from '../platform/platform-object.ts';
+import { pauseFor } from './fetching/slowdown.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
@@ -291,12 +292,7 @@ function heldScopes(sync: CollectionSync, place: string, clock: Clock) {
           return held.over;
         }
       }
-      let cancel: (() => void) | undefined;
-      const due = new Promise<void>((resolve) => {
-        cancel = clock.after(wait, resolve, true);
-      });
-      await Promise.race([due, held.over]);
-      cancel?.();
+      await pauseFor(clock, wait, undefined, held.over);
     }
   }
 

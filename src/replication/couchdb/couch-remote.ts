@@ -2,11 +2,11 @@ import type { Clock } from '../../async/clock.ts';
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
-import { orAborted } from '../../page/sending/call-arguments.ts';
 import { OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { longPoll } from '../fetching/long-poll.ts';
 import { batchesOf, callByHalves } from '../fetching/push-batches.ts';
+import { pauseFor } from '../fetching/slowdown.ts';
 import { mergeChangedFields, sameContent } from '../merge-fields.ts';
 import type {
   LocalChange,
@@ -161,11 +161,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   /** Resolves when the database has another history than that of the checkpoint. */
   async #replaced(checkpoint: CouchCheckpoint, signal: AbortSignal): Promise<void> {
     for (;;) {
-      let cancel: (() => void) | undefined;
-      const due = new Promise<void>((resolve) => {
-        cancel = this.#clock.after(LOOK_MS, resolve, true);
-      });
-      await orAborted(due, signal).finally(cancel);
+      await pauseFor(this.#clock, LOOK_MS, signal);
       if (!(await this.#isSame(checkpoint, signal))) return;
     }
   }

@@ -5,27 +5,30 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 /** A wait for changes that ended sooner was not held by the server. */
 const HELD_MS = 5000;
 
+/**
+ * Resolves after a time, or sooner.
+ *
+ * @throws the reason of the signal.
+ */
+export async function pauseFor(
+  clock: Clock,
+  ms: number,
+  signal?: AbortSignal,
+  sooner?: Promise<unknown>,
+): Promise<void> {
+  let cancel: (() => void) | undefined;
+  const due = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve, true);
+  });
+  await orAborted(sooner ? Promise.race([due, sooner]) : due, signal).finally(cancel);
+}
+
 /** Spaces waits for changes that end early and bring none. */
 export function slowedDown(clock: Clock) {
   /** The checkpoint of the last wait. */
   let last: string | undefined;
   /** Waits for that checkpoint that ended early. */
   let early = 0;
-
-  /** The first wait that ended early may have had real changes. */
-  async function pause(signal: AbortSignal): Promise<void> {
-    if (early < 2) return;
-    const ms = longestDelay(early - 1);
-    let cancel: (() => void) | undefined;
-    const due = new Promise<void>((resolve) => {
-      cancel = clock.after(ms, resolve, true);
-    });
-    try {
-      await orAborted(due, signal);
-    } finally {
-      cancel?.();
-    }
-  }
 
   /**
    * Runs a wait for changes, after a pause if earlier ones have ended early.
@@ -40,7 +43,8 @@ export function slowedDown(clock: Clock) {
   ): Promise<T> => {
     if (after !== last) early = 0;
     last = after;
-    await pause(signal);
+    // The first that ended early may have had real changes.
+    if (early >= 2) await pauseFor(clock, longestDelay(early - 1), signal);
     const began = clock.elapsed();
     try {
       return await wait();

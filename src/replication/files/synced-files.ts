@@ -4,8 +4,8 @@ import type { Clock } from '../../async/clock.ts';
 import type { CairnError } from '../../errors/errors.ts';
 import type { DatabaseClient } from '../../page/client/database-client.ts';
 import type { DocumentCollection } from '../../page/collections/document-collection.ts';
-import { orAborted } from '../../page/sending/call-arguments.ts';
 import { getAt } from '../../query/path/value-path.ts';
+import { pauseFor } from '../fetching/slowdown.ts';
 import {
   contentOf,
   countContent,
@@ -168,17 +168,13 @@ export class SyncedFiles implements RoundFiles {
       this.#sending = undefined;
     });
     this.#sending.catch(() => undefined);
-    let cancel: (() => void) | undefined;
-    const pause = new Promise<void>((resolve) => {
+    const interrupted = new Promise<void>((resolve) => {
       this.#interrupt = resolve;
-      cancel = clock.after(BESIDE_MS, resolve, true);
     });
-    try {
-      await orAborted(Promise.race([this.#sending, pause]), signal);
-    } finally {
-      cancel?.();
+    const sooner = Promise.race([this.#sending, interrupted]);
+    await pauseFor(clock, BESIDE_MS, signal, sooner).finally(() => {
       this.#hasSent = false;
-    }
+    });
     return true;
   }
 
