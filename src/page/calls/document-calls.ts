@@ -142,7 +142,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const encoded = encodeChanges(changes, query.given);
     const { schema } = this;
     if (schema)
-      return yield* this.#atomically(sender, (atomic) =>
+      return yield* this.atomically(sender, (atomic) =>
         this.#patchAll(atomic, schema, query, encoded),
       );
     const found = query.test ? { ids: yield* this.#idsOf(sender, query) } : query.selection;
@@ -168,7 +168,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
     const encoded = encodeChanges(changes, query.given);
     const ask = { ...query.selection, ...encoded, upsert, ...flagsOf(query, encoded) };
     return query.test || this.schema
-      ? yield* this.#atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
+      ? yield* this.atomically(sender, (atomic) => this.#patchFound(atomic, query, ask))
       : yield* this.#patchFirst(sender, ask);
   }
 
@@ -217,7 +217,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   }
 
   /** Runs a call of several requests all or none. */
-  *#atomically<R>(sender: Sender, start: (atomic: Sender) => Coroutine<R>): Coroutine<R> {
+  *atomically<R>(sender: Sender, start: (atomic: Sender) => Coroutine<R>): Coroutine<R> {
     const collection = this.#collection;
     return yield* exclusively(sender, function* (alone) {
       const { client } = alone;
@@ -313,7 +313,7 @@ export class DocumentCalls<T extends object, S extends Stamp = never> extends Co
   ): Coroutine<Stored<T, S> | undefined> {
     const query = parseMatchQuery(params, options, true);
     if (query.test)
-      return yield* this.#atomically(sender, (atomic) => this.#deleteFound(atomic, query));
+      return yield* this.atomically(sender, (atomic) => this.#deleteFound(atomic, query));
     const reply = yield* request(sender, { op: 'deleteOne', ...query.selection });
     return reply && (toDocument(this.#build, reply) as Stored<T, S>);
   }

@@ -3,7 +3,7 @@ import { type Body, decode } from '../../codec/body.ts';
 import { copy } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { isPlainObject, isPromise } from '../../codec/kinds.ts';
-import { CollectionError, loadFailed, OptionError } from '../../errors/errors.ts';
+import { CollectionError, OptionError } from '../../errors/errors.ts';
 import { type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { PartName } from '../../protocol/parts.ts';
 import type { IncludeAsk, IncludedReply } from '../../protocol/relation-protocol.ts';
@@ -124,7 +124,7 @@ export function relate(
     (sender: Sender, params: unknown, options: unknown): Coroutine<unknown> =>
       asking(sender, params, options, function* ({ base, params: given, options: rest }) {
         const copies = [copyArgument(given), rest] as const;
-        return yield* inTransaction(base, related.name, function* (atomic) {
+        return yield* calls.atomically(base, function* (atomic) {
           const tree = new RelationTree(related, undefined, copies[0]);
           const asked = new Asked(atomic, tree, ...copies);
           const { archived, collation, sort, where, signal, ...others } = (rest ?? {}) as Options;
@@ -211,20 +211,6 @@ function mayTangle(own: CallOrder, partners: readonly CallOrder[]): boolean {
   const all = [...places];
   const isAwaited = all.some(({ orders }) => orders.includes(own));
   return isAwaited && all.some(({ order }) => order !== own && partners.includes(order));
-}
-
-/** Runs a call of several requests all or none; as it is in a transaction, and without promises. */
-function* inTransaction<T>(
-  sender: Sender,
-  collection: string,
-  start: (atomic: Sender) => Coroutine<T>,
-): Coroutine<T> {
-  return yield* exclusively(sender, function* (alone) {
-    const { client } = alone;
-    if (!client) return yield* start(alone);
-    const { atomically } = yield* wait(import('../schemas.ts').catch(loadFailed));
-    return yield* wait(atomically({ ...client, collection, start }));
-  });
 }
 
 function withoutInclude(options: unknown): unknown {
