@@ -26,9 +26,7 @@ export type PartCode = { [Name in PartName]: Awaited<ReturnType<(typeof CODE)[Na
 /** A request for a file that is neither answered nor refused in this time counts as lost. */
 const DEADLINE_MS = 20_000;
 
-/**
- * The parts that this thread has loaded. docs/decisions/048-parts.md has the reasons.
- */
+/** The parts that this thread has loaded. docs/decisions/048-parts.md has the reasons. */
 class Parts {
   readonly #code: Partial<PartCode> = {};
   readonly #loading = new Map<PartName, Promise<unknown>>();

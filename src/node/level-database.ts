@@ -20,9 +20,7 @@ import { type Level, openLevel } from './load-level.ts';
 /** Values that an iterator fetches at a time. */
 const FETCH_BYTES = 1024 * 1024;
 
-/**
- * A database in a LevelDB. docs/decisions/041-files-in-node.md has the reasons.
- */
+/** A database in a LevelDB. docs/decisions/041-files-in-node.md has the reasons. */
 export class LevelDatabase extends SharedDatabase {
   readonly #folder: string;
   readonly #encoder = new ValueEncoder();

@@ -172,9 +172,7 @@ export interface ReplicaOperations {
     ask: RoundPart & {
       readonly limit: number;
       readonly skip?: readonly string[];
-      /**
-       * `true`: the refused ones instead. `'look'`: without noting that they are pushed.
-       */
+      /** `true`: the refused ones instead. `'look'`: without noting that they are pushed. */
       readonly refused?: boolean | 'look';
     };
     reply: {

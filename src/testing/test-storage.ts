@@ -15,9 +15,7 @@ export interface StorageFault {
    * @default 'storage_full'
    */
   code?: StorageErrorCode | undefined;
-  /**
-   * How many calls fail, from 1. If not given, all until `repair()`.
-   */
+  /** How many calls fail, from 1. If not given, all until `repair()`. */
   times?: number | undefined;
 }
 

@@ -49,9 +49,7 @@ interface Change {
   readonly base?: unknown;
 }
 
-/**
- * A draft that somebody may have spread. docs/decisions/025-bindings.md has the reasons.
- */
+/** A draft that somebody may have spread. docs/decisions/025-bindings.md has the reasons. */
 interface HandedOut {
   readonly draft: Fields;
   readonly data: Fields;

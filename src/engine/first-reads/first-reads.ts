@@ -41,9 +41,7 @@ export class FirstReads {
     });
   }
 
-  /**
-   * Lets the first reads go ahead. Resolves when those that have come by now are answered.
-   */
+  /** Lets the first reads go ahead. Resolves when those that have come by now are answered. */
   async begin(state: ReadState): Promise<void> {
     const records = state.checkpoint && new StoredRecords(this.#context, state as StoredState);
     this.#records = records;

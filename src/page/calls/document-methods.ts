@@ -333,9 +333,7 @@ export interface DocumentMethods<T extends object, S extends Stamp, I extends ob
 
 type Calls = DocumentCalls<AnyDocument>;
 
-/**
- * How the methods run that read. docs/decisions/047-three-rooms.md says why methods are rows.
- */
+/** How the methods run that read. docs/decisions/047-three-rooms.md says why methods are rows. */
 export const documentReads: Methods<Calls, DocumentReads<AnyDocument, never, 'sync'>> = {
   get: { start: (calls) => calls.get },
   getMany: { start: (calls) => calls.getMany },

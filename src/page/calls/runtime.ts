@@ -123,9 +123,7 @@ export class Runtime {
     return handle as HandleCalls<Calls>;
   }
 
-  /**
-   * Releases what some collected handles had; a registry would cost the back/forward cache.
-   */
+  /** Releases what some collected handles had; a registry would cost the back/forward cache. */
   #releaseCollected(): void {
     const opened = this.#opened;
     for (let looks = Math.min(LOOKS, opened.length); looks > 0; looks--) {

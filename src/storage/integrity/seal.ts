@@ -7,9 +7,7 @@ export type Sealed<T> = T & {
   readonly checksum: number;
 };
 
-/**
- * Adds the checksum. docs/decisions/037-integrity.md has the reasons.
- */
+/** Adds the checksum. docs/decisions/037-integrity.md has the reasons. */
 export function seal<T extends object>(key: StorageKey, value: T): Sealed<T> {
   return { ...value, checksum: sealChecksum(key, value) };
 }

@@ -46,9 +46,7 @@ export async function stage(
   }
 }
 
-/**
- * Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not.
- */
+/** Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not. */
 export function unstage(log: SegmentLog, numbers: readonly number[]): Promise<void> {
   const { live } = log.state;
   const staged = numbers.filter((number) => !live.states.has(number));
