@@ -19,6 +19,8 @@ const FIRST_MS = 10_000;
 const SILENCE_MS = 40_000;
 /** What this page has pulled itself comes by the stream as well, within so many milliseconds. */
 const CATCH_UP_MS = 5000;
+/** The same where an event leads past the place of this page, or not as far: a pull tells. */
+const ASIDE_MS = 50;
 /** A server whose database is gone ends a stream sooner, as soon as it begins. */
 const SHORTEST_MS = 5000;
 /** A collection that nobody waits for is left out after so long. */
@@ -233,9 +235,14 @@ export class EventStream {
     if (isJoined) one.pages.pop();
     if (one.pages.length < MOST_PAGES) one.pages.push({ after: from, page });
     else one.pages = []; // the next round pulls them
-    if (waiting?.after !== from) {
-      // Another place: what this page has pulled itself came in between.
-      if (waiting) this.#restartAt(one, waiting.after);
+    if (!waiting) return;
+    if (waiting.after !== from) {
+      // Another place: what this page has pulled itself came in between. A pull costs the server
+      // less than a stream that begins anew.
+      one.pages = [];
+      this.#clock.after(ASIDE_MS, () => {
+        if (one.waiting === waiting && one.after !== waiting.after) waiting.settle(true);
+      });
     } else if (!isEmpty(page) || this.#clock.elapsed() - usedAt > KEEP_MS) waiting.settle(true);
   }
 

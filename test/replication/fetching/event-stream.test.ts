@@ -161,6 +161,55 @@ function streamOf(send: (put: (text: string) => void, end: () => void) => void, 
   return new Response(body, { headers: { 'content-type': 'text/event-stream', ...headers } });
 }
 
+test('a page at another place than an event pulls at most once, and keeps its stream', async () => {
+  const answers: Answers = {};
+  const { clock, remoteOf, change, count } = site(answers);
+  let put: (text: string) => void = () => undefined;
+  answers.stream = () =>
+    streamOf((given) => {
+      put = given;
+      put(':\n\n');
+    });
+  const orders = remoteOf('orders');
+  const places: string[] = [];
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+    await change('orders', id);
+    places.push((await orders.pull(places.at(-1), ASK)).checkpoint);
+  }
+  const event = (from: number, to: number) => {
+    const changes = [{ id: 'x', version: '1', document: { _id: 'x' } }];
+    const page = { changes, checkpoint: places[to], more: false };
+    put(`data: ${JSON.stringify({ at: 0, after: places[from], page })}\n\n`);
+  };
+  const gone = new AbortController();
+  const begun = await hear(orders, places[0] as string, clock, gone.signal);
+  gone.abort(new Error('a round begins'));
+  await expect(begun.next).rejects.toThrow('a round begins');
+  // Its round has pulled two changes, which the stream brings one after the other.
+  const ahead = await hear(orders, places[2] as string, clock);
+  event(0, 1);
+  await ahead.pass(30);
+  event(1, 2);
+  await ahead.pass(100, 5);
+  expect(ahead.isOver()).toBe(false);
+  event(2, 3);
+  await ahead.next;
+  const pulls = count('pull');
+  expect((await orders.pull(places[2] as string, ASK)).checkpoint).toBe(places[3]);
+  expect(count('pull')).toBe(pulls);
+  // The next one has pulled one change, which the stream brings together with another.
+  const behind = await hear(orders, places[4] as string, clock);
+  event(3, 5);
+  await behind.pass(60);
+  await behind.next;
+  await orders.pull(places[4] as string, ASK);
+  expect(count('pull')).toBe(pulls + 1);
+  const again = await hear(orders, places[5] as string, clock);
+  event(5, 6);
+  await again.next;
+  expect(count('stream')).toBe(1);
+});
+
 test.each<[string, Answers['stream'], number]>([
   ['a proxy keeps the answer', () => streamOf(() => undefined), 10_000],
   ['it is no stream', () => new Response('<!doctype html>'), 0],
