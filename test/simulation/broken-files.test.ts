@@ -173,7 +173,7 @@ test(
 test(
   'a device that does not send what has another key by now is found out',
   async () => {
-    vi.spyOn(LocalFiles.prototype, 'noteUnsent').mockResolvedValue(true);
+    vi.spyOn(LocalFiles.prototype, 'noteUnsent').mockResolvedValue({} as never);
     await expectFound(runEncryptedFiles);
   },
   PATIENCE,

@@ -51,6 +51,7 @@ export class LocalFiles {
   /** Bytes below the limit, and how many files have come, since the files were looked at. */
   #room = -1;
   #unseen = 0;
+  #turn: Promise<unknown> = Promise.resolve();
   /** A secret of this device. */
   device = '';
 
@@ -120,16 +121,35 @@ export class LocalFiles {
     }
     const sha256 = bytesToHex(hash.digest());
     const ref = { sha256, size, type };
-    const known = await this.#files.get(sha256);
-    if (!known?.isWhole) {
-      for (let at = 0; at < size; at += PART_BYTES)
-        await this.keepPart(sha256, at, await bytesAt(content, at));
-      await this.#noteWhole(ref, false);
-    }
-    // Also of one that is here: the save of its note may have failed.
-    await this.#files.save();
-    if (!known?.isSent) this.unsent.set(sha256, known?.sealed ?? '');
-    return ref;
+    return this.#inTurn(async () => {
+      // The server may not have it any more: it stays until a document there names it again.
+      const known = await this.#files.patch(sha256, { isSent: false, used: Date.now() });
+      if (!known?.isWhole) {
+        for (let at = 0; at < size; at += PART_BYTES)
+          await this.keepPart(sha256, at, await bytesAt(content, at));
+        await this.#noteWhole(ref, false);
+      }
+      // Also of one that is here: the save of its note may have failed.
+      await this.#files.save();
+      this.unsent.set(sha256, '');
+      return ref;
+    });
+  }
+
+  /** Content is not removed while it is kept. */
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const made = this.#turn.then(task);
+    this.#turn = made.catch(() => undefined);
+    return made;
+  }
+
+  /** Removes a file, unless it was kept or read since it was found. @returns its bytes. */
+  #removeFound({ _id: sha256, size, used, isSent }: KnownFile): Promise<number> {
+    return this.#inTurn(async () => {
+      if ((await this.#files.count({ _id: sha256, used, isSent })) === 0) return 0;
+      await this.remove({ sha256, size });
+      return size;
+    });
   }
 
   /**
@@ -172,9 +192,31 @@ export class LocalFiles {
     return new Blob(parts, { type });
   }
 
+  /**
+   * Keeps a part that the server has sent.
+   *
+   * @returns whether it was needed: this device may have been given the content meanwhile.
+   */
+  take(ref: FileRef, at: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    return this.#unlessWhole(ref, () => this.keepPart(ref.sha256, at, bytes));
+  }
+
   /** All of a file has come from the server. */
-  async arrived(ref: FileRef): Promise<void> {
-    await this.#noteWhole(ref, true);
+  arrived(ref: FileRef): Promise<unknown> {
+    return this.#unlessWhole(ref, () => this.#noteWhole(ref, true));
+  }
+
+  /** Removes what has come of a file. */
+  discard(ref: FileRef): Promise<unknown> {
+    return this.#unlessWhole(ref, () => this.remove(ref));
+  }
+
+  #unlessWhole(file: FileRef, task: () => Promise<void>): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (await this.isWhole(file)) return false;
+      await task();
+      return true;
+    });
   }
 
   /** A document of the server names a file; one with another `sealed` is another file there. */
@@ -185,23 +227,24 @@ export class LocalFiles {
     this.unsent.delete(sha256);
   }
 
-  /** The server lacks a file. @returns whether it is here. */
-  async noteUnsent({ sha256, sealed = '' }: FileRef): Promise<boolean> {
-    const isHere = (await this.#files.patch(sha256, { isSent: false, sealed })) !== undefined;
-    if (isHere) this.unsent.set(sha256, sealed);
-    return isHere;
+  /** The server lacks a file. @returns the note of it; `undefined`: it is not here. */
+  noteUnsent({ sha256, sealed = '' }: FileRef): Promise<KnownFile | undefined> {
+    return this.#inTurn(async () => {
+      const known = await this.#files.patch(sha256, { isSent: false, sealed });
+      if (known) this.unsent.set(sha256, sealed);
+      return known;
+    });
   }
 
   /** Removes files that were not sent, and that neither a document nor a backup names. */
   async removeUnnamed(naming: Naming): Promise<void> {
-    const used = { $lt: Date.now() - KEPT_MS };
-    const old = await this.#files.filter({ isSent: false, used });
-    const unnamed = new Map(old.map((file) => [file._id, file.size]));
-    if (unnamed.size === 0) return;
-    for (const sha256 of await namesIn(naming)) unnamed.delete(sha256);
-    for (const [sha256, size] of unnamed) await this.remove({ sha256, size });
+    const old = { isSent: false, used: { $lt: Date.now() - KEPT_MS } };
+    const found = await this.#files.filter(old);
+    if (found.length === 0) return;
+    const named = await namesIn(naming);
+    for (const file of found) if (!named.has(file._id)) await this.#removeFound(file);
     // The rest is looked at another day: to read all backups takes its time.
-    await this.#files.patchMany({ isSent: false, used }, { used: Date.now() });
+    await this.#files.patchMany(old, { used: Date.now() });
   }
 
   async remove({ sha256, size }: Pick<FileRef, 'sha256' | 'size'>): Promise<void> {
@@ -218,11 +261,9 @@ export class LocalFiles {
     this.#unseen = 0;
     const all = await this.#files.filter({ isWhole: true }, { sort: { used: 1 } });
     let total = all.reduce((sum, { size }) => sum + size, 0);
-    for (const { _id: sha256, size, isSent } of all) {
+    for (const file of all) {
       if (total <= bytes) break;
-      if (!isSent || sha256 === kept) continue;
-      await this.remove({ sha256, size });
-      total -= size;
+      if (file.isSent && file._id !== kept) total -= await this.#removeFound(file);
     }
     this.#room = bytes - total;
   }

@@ -57,6 +57,7 @@ export class SyncedFiles implements RoundFiles {
   readonly #events: FilesEvents;
   /** `undefined`: the server gets files as they are. */
   readonly #sealing: FileSealing | undefined;
+  /** By {@link serverName}, as {@link #wanted}: the same content may have two keys. */
   readonly #loading = new Map<string, Promise<void>>();
   /** Files that come by themselves. */
   readonly #wanted = new Map<string, FileRef>();
@@ -257,7 +258,7 @@ export class SyncedFiles implements RoundFiles {
   #want(documents: readonly (object | null | undefined)[]): void {
     if (this.#settings.load !== 'eager') return;
     for (const ref of documents.flatMap((document) => refsIn(document)))
-      this.#wanted.set(ref.sha256, ref);
+      this.#wanted.set(serverName(ref), ref);
   }
 
   /**
@@ -271,11 +272,11 @@ export class SyncedFiles implements RoundFiles {
       for await (const document of allOf(this.#collection)) this.#want([document]);
     this.#hasLooked = true;
     let locked: CairnError | undefined;
-    for (const ref of this.#wanted.values()) {
+    for (const [name, ref] of this.#wanted) {
       const error = await this.#load(ref).catch((failure: CairnError) => failure);
       if (error?.code === 'key_unknown') locked = error;
       else if (error && !OF_FILE.has(error.code)) throw error;
-      else this.#wanted.delete(ref.sha256);
+      else this.#wanted.delete(name);
       this.#events.changed();
     }
     if (locked) throw locked;
@@ -323,23 +324,21 @@ export class SyncedFiles implements RoundFiles {
   }
 
   #load(ref: FileRef): Promise<void> {
-    const { sha256 } = ref;
-    const loading =
-      this.#loading.get(sha256) ??
-      this.#download(ref)
-        .catch(async (error: CairnError) => {
-          // What is of no use yet makes room for what the user writes.
-          if (error.code === 'storage_full') await this.#local.remove(ref);
-          throw error;
-        })
-        .finally(() => {
-          this.#loading.delete(sha256);
-          this.#events.changed();
-        });
-    if (!this.#loading.has(sha256)) {
-      this.#loading.set(sha256, loading);
-      this.#events.changed();
-    }
+    const name = serverName(ref);
+    const known = this.#loading.get(name);
+    if (known) return known;
+    const loading = this.#download(ref)
+      .catch(async (error: CairnError) => {
+        // What is of no use yet makes room for what the user writes.
+        if (error.code === 'storage_full') await this.#local.discard(ref);
+        throw error;
+      })
+      .finally(() => {
+        this.#loading.delete(name);
+        this.#events.changed();
+      });
+    this.#loading.set(name, loading);
+    this.#events.changed();
     return loading;
   }
 
@@ -352,16 +351,16 @@ export class SyncedFiles implements RoundFiles {
       const length = Math.min(PART_BYTES, size - at);
       const bytes = known ?? (await this.#calls().files((files, ask) => files.read(ref, at, ask)));
       if (bytes.length !== length) {
-        await this.#local.remove(ref);
-        throw damaged(ref, 'A part has another size.');
+        await this.#local.discard(ref);
+        throw damaged(ref, 'It has another size.');
       }
       hash.update(bytes);
-      if (!known) await this.#local.keepPart(sha256, at, bytes);
+      if (!known && !(await this.#local.take(ref, at, bytes))) return;
       at += length;
       this.#events.progress({ sha256, direction: 'down', bytes: at, size });
     }
     if (bytesToHex(hash.digest()) !== sha256) {
-      await this.#local.remove(ref);
+      await this.#local.discard(ref);
       throw damaged(ref, 'It has another SHA-256.');
     }
     await this.#local.arrived(ref);

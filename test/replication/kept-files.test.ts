@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { LocalFiles } from '../../src/replication/files/local-files.ts';
+import { memoryFiles } from '../../src/server/files/index.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
+import { closeDevices } from './device.ts';
+import { bytesOf, hashOf, Office } from './office.ts';
+
+afterEach(async () => {
+  await closeDevices();
+  vi.restoreAllMocks();
+});
+
+const KEY = new Uint8Array(32).fill(7);
+const DAY_MS = 86_400_000;
+
+/** A promise, and what resolves it. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** A server, and what devices reach it by. */
+function officeOf(isSealed: boolean) {
+  const store = memoryFiles();
+  const office = new Office(store);
+  const remote = () => (isSealed ? office.remoteWith({ key: KEY }) : office.remote);
+  const device = (files?: never, database?: never) => office.device(files, database, remote());
+  const isFile = (url: string) => url.includes('/files/');
+  /** Devices reach documents alone. */
+  const holdFiles = () => {
+    office.before = (url) => {
+      if (isFile(url)) throw new TypeError('offline');
+    };
+  };
+  /** No file is on the server any more. */
+  const loseFiles = async () => {
+    const since = new Date(Date.now() + 1000);
+    for (const file of await store.unused(since)) {
+      await store.unname(file, await store.names(file, 100), since);
+      await store.remove(file, since);
+    }
+  };
+  /** Another device has the photo of a document, and none was refused here. */
+  const expectSent = async (
+    { sync }: ReturnType<typeof device>,
+    id: string,
+    photo: Uint8Array,
+  ): Promise<void> => {
+    expect(await sync.rejected()).toEqual([]);
+    const other = device();
+    await other.settled();
+    const found = await bytesOf(await other.sync.file(id, 'photo'));
+    expect(hashOf(found as Uint8Array)).toBe(hashOf(photo));
+  };
+  return { office, device, isFile, holdFiles, loseFiles, expectSent };
+}
+
+const isKept = async ({ orders }: { orders: any }, id: string) =>
+  (await orders.get(id))?.photo.$file !== undefined;
+
+test.each([
+  ['a file', false],
+  ['an encrypted file', true],
+])('%s that is given again stays, while an old copy of it is looked for', async (_, isSealed) => {
+  const { office, device, holdFiles, expectSent } = officeOf(isSealed);
+  const database = { name: crypto.randomUUID(), storage: faultyDriver() } as never;
+  let a = device(undefined, database);
+  await a.settled();
+  holdFiles();
+  const photo = randomBytes(5000);
+  await a.orders.insert({ _id: 'old', photo: new Blob([photo]) });
+  await expect.poll(() => isKept(a, 'old')).toBe(true);
+  await a.orders.delete('old');
+  await a.close();
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * DAY_MS);
+  const { removeUnnamed } = LocalFiles.prototype;
+  const [looking, removed] = [gate(), gate()];
+  vi.spyOn(LocalFiles.prototype, 'removeUnnamed').mockImplementation(async function (
+    this: LocalFiles,
+    naming,
+  ) {
+    await removeUnnamed.call(this, async function* () {
+      yield* naming();
+      await looking.opened;
+    });
+    removed.open();
+  });
+  a = device(undefined, database);
+  await a.settled();
+  await a.orders.insert({ _id: 'new', photo: new Blob([photo]) });
+  await expect.poll(() => isKept(a, 'new')).toBe(true);
+  looking.open();
+  await removed.opened;
+  office.before = () => undefined;
+  a.sync.resume();
+  await a.settled();
+  await expectSent(a, 'new', photo);
+});
+
+test.each([
+  ['a file', false],
+  ['an encrypted file', true],
+])('%s that is given again makes room when the server has it anew', async (_, isSealed) => {
+  const { office, device, loseFiles, isFile, expectSent } = officeOf(isSealed);
+  const a = device();
+  const [photo, other] = [randomBytes(5000), randomBytes(5000)];
+  await a.orders.insert({ _id: 'old', photo: new Blob([photo]) });
+  await a.settled();
+  const b = device({ limit: 1 } as never);
+  await b.settled();
+  await b.sync.file('old', 'photo');
+  await a.orders.delete('old');
+  await a.settled();
+  await b.settled();
+  await loseFiles();
+  await a.orders.insert({ _id: 'other', photo: new Blob([other]) });
+  await a.settled();
+  await b.settled();
+  // Another file takes its room before a document names it on the server.
+  office.before = async (url) => {
+    if (isFile(url) || !url.endsWith('/push')) return;
+    office.before = () => undefined;
+    await b.sync.file('other', 'photo');
+  };
+  await b.orders.insert({ _id: 'new', photo: new Blob([photo]) });
+  await b.settled();
+  await expectSent(b, 'new', photo);
+});
+
+test.each([
+  ['a file', false],
+  ['an encrypted file', true],
+])('%s that is given while it comes damaged from the server is kept', async (_, isSealed) => {
+  const { office, device, isFile, loseFiles, expectSent } = officeOf(isSealed);
+  const [a, b] = [device(), device()];
+  const photo = randomBytes(5000);
+  await a.orders.insert({ _id: 'old', photo: new Blob([photo]) });
+  await a.settled();
+  await b.settled();
+  const [asked, answering] = [gate(), gate()];
+  office.before = async (url) => {
+    if (!isFile(url)) return;
+    if (url.includes('device=')) throw new TypeError('offline');
+    asked.open();
+    await answering.opened;
+  };
+  office.answered = (url, response) =>
+    isFile(url) && !url.includes('device=') ? new Response(new Uint8Array(5000)) : response;
+  const loading = b.sync.file('old', 'photo').catch((error: unknown) => error);
+  await asked.opened;
+  await loseFiles();
+  await b.orders.insert({ _id: 'new', photo: new Blob([photo]) });
+  await expect.poll(() => isKept(b, 'new')).toBe(true);
+  answering.open();
+  await loading;
+  office.before = () => undefined;
+  office.answered = (_url, response) => response;
+  expect(await bytesOf(await b.sync.file('new', 'photo'))).toEqual(new Uint8Array(photo));
+  b.sync.resume();
+  await b.settled();
+  await expectSent(b, 'new', photo);
+});
