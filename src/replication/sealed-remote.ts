@@ -88,10 +88,20 @@ export class SealedRemote implements Remote<string> {
   async pull(...ask: Parameters<Remote<string>['pull']>): Promise<PulledPage<string>> {
     const { changes, rejected, ...page } = await this.#remote.pull(...ask);
     const [opened, refused] = await Promise.all([
-      Promise.all(changes.map((one) => this.#opened(one))),
+      Promise.all(changes.map((one) => this.#pulled(one))),
       rejected && Promise.all(rejected.map(async (one) => ({ ...one, id: await this.#idOf(one) }))),
     ]);
-    return { ...page, changes: opened, ...(refused && { rejected: refused }) };
+    const known = opened.filter((one) => one !== undefined);
+    return { ...page, changes: known, ...(refused && { rejected: refused }) };
+  }
+
+  /**
+   * `undefined` for the deletion of a document that no device can have. It would stay for ever,
+   * where somebody without the key has made one and deleted it.
+   */
+  async #pulled(change: RemoteChange): Promise<RemoteChange | undefined> {
+    if (change.document) return this.#opened(change);
+    return this.#opened(change).catch(() => undefined);
   }
 
   async push(
@@ -246,8 +256,9 @@ function sealedFiles(
     cryptFile(key, collection, sha256, from, bytes);
   const sealing: FileSealing = {
     isNamed(file, isUnsent) {
-      const name = sealedName(file);
-      return name.key !== undefined && (!isUnsent || known(name) !== undefined);
+      const { key } = sealedName(file);
+      // Content that is here has one name, whichever key its documents have had.
+      return key !== undefined && (!isUnsent || key === keys[0]?.id);
     },
     async name(file, partAt, newHash) {
       const key = keys[0] as CollectionKey;

@@ -113,8 +113,8 @@ interface PartHash {
 /** How files are encrypted for a server that cannot read them. */
 export interface FileSealing {
   /**
-   * Whether `sealed` says what the server calls a file, under a key that is here. That of one that
-   * the server has may be with others.
+   * Whether `sealed` says what the server calls a file: under the newest key, where the file is
+   * here and not sent. The key of one that the server has may be with others.
    */
   isNamed(file: RemoteFile, isUnsent: boolean): boolean;
   /**
