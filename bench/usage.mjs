@@ -16,7 +16,7 @@ npm run bench -- first-paint              of the playground and the site, once b
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11
 npm run bench -- search [texts|vectors]   searches beside MiniSearch, Orama, FTS5 and RxDB's vectors: --sizes, --rounds 3, --only
 npm run bench -- tabs                     calls in a follower, and failover
-npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, many rows, photos
+npm run bench -- replication [part …]     with PostgreSQL: first pull, push, many clients, rows, photos, sealed
 npm run bench -- --continue <file>        adds rounds to a run of the same sources, up to --rounds
 npm run bench -- --publish <file>         writes docs/benchmarks from the raw figures of a run
 npm run bench -- --smoke                  short run: checks that everything works, its times mean nothing
