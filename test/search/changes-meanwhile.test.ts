@@ -38,6 +38,50 @@ test('a search that has begun takes the versions that were there', () => {
   expect(search().length).toBe(3);
 });
 
+test('documents that wait for the first search get postings in slices, and may change between', () => {
+  const runs = new TextRuns<{ rank: number; word: string }>(1);
+  const model = new Map<number, { rank: number; word: string }>();
+  const add = (rank: number, word: string) => {
+    const record = { rank, word };
+    model.set(rank, record);
+    runs.add(record, word);
+  };
+  const remove = (rank: number) => {
+    runs.remove(model.get(rank) as { rank: number; word: string });
+    model.delete(rank);
+  };
+  const first = Array.from({ length: 300 }, (_, rank) => ({ rank, word: 'first' }));
+  for (const record of first) model.set(record.rank, record);
+  runs.load(
+    first,
+    Float64Array.from(first.keys()),
+    first.map(({ word }) => word),
+  );
+  for (let rank = 300; rank < 6000; rank++) add(rank, `w${rank % 7}`);
+  let slices = 0;
+  for (const _slice of runs.building()) {
+    const rank = slices++ * 97;
+    // Another version, the same words anew, and none.
+    remove(rank);
+    add(rank, 'second');
+    const same = { ...(model.get(rank + 1) as { rank: number; word: string }) };
+    model.set(rank + 1, same);
+    runs.replace(same);
+    remove(rank + 2);
+  }
+  expect(slices).toBeGreaterThan(20);
+  const settings = { runs, weights: [1], synonyms: new Map() };
+  for (const word of ['first', 'second', 'w0', 'w3']) {
+    const terms = [{ words: [word], use: 'word', isPrefix: false }] as const;
+    const { scores } = matched(settings, terms, { mode: 'all', fuzzy: false });
+    const found = scores.flatMap(({ run, rows }) => rows.map((row) => run.recordAt(row)));
+    const right = [...model.values()].filter((record) => record.word === word);
+    const byRank = (a: { rank: number }, b: { rank: number }) => a.rank - b.rank;
+    expect(found.toSorted(byRank)).toEqual(right.toSorted(byRank));
+  }
+  expect(runs.size).toBe(model.size);
+});
+
 test('documents that come while stored postings are taken replace them', () => {
   const make = (count: number) => Array.from({ length: count }, (_, rank) => ({ rank }));
   const load = (runs: TextRuns<{ rank: number }>, count: number) => {

@@ -84,9 +84,10 @@ interface Waiting<E> {
   readonly key: TextKey;
 }
 
-/** Entries that are loaded and not built yet. */
+/** Entries that are loaded and not built yet; or that have come since, which are records alone. */
 interface Loaded<E> {
   readonly entries: EntryList<E>;
+  readonly isNew: boolean;
   readonly ranks: Float64Array;
   readonly keys: readonly TextKey[];
   /** By rank, those that have gone meanwhile. */
@@ -133,7 +134,7 @@ export class TextRuns<E extends Ranked> {
     this.#waiting.clear();
     this.#work = undefined;
     this.#base = entries;
-    this.#loaded = { entries, ranks, keys, gone: new Map(), newer: new Map() };
+    this.#loaded = { entries, isNew: false, ranks, keys, gone: new Map(), newer: new Map() };
   }
 
   push(run: Run<E>): void {
@@ -230,11 +231,13 @@ export class TextRuns<E extends Ranked> {
       const rank = ranks[place] as number;
       if (loaded.gone.has(rank)) continue;
       const record = loaded.newer.get(rank) ?? (entries.at(place) as E);
-      if (!this.#waiting.has(rank)) this.add(record, keys[place] as TextKey);
+      if (!this.#waiting.has(rank))
+        this.#waiting.set(rank, { record, key: keys[place] as TextKey });
     }
   }
 
   #nextWork(): Generator<void> | undefined {
+    if (!this.#loaded && this.#waiting.size > MOST_WAITING) this.#takeWaiting();
     if (this.#loaded) return this.#build(this.#loaded);
     const runs = this.#runs;
     let first = runs.length - 1;
@@ -249,15 +252,28 @@ export class TextRuns<E extends Ranked> {
     return half < 0 ? undefined : this.#join(half, half + 1);
   }
 
-  *#build(loaded: Loaded<E>): Generator<void> {
-    const { entries, keys, ranks } = loaded;
-    const postings = yield* buildPostings(keys, this.#pathCount);
-    const places = Int32Array.from(keys.keys());
-    this.#loaded = undefined;
-    this.#settleLoaded(loaded, new Run(postings, ranks, places, entries));
+  /** What came while others were loaded is too much for one slice. */
+  #takeWaiting(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#loaded = {
+      ...{ isNew: true, gone: new Map(), newer: new Map() },
+      entries: waiting.map(({ record }) => record),
+      ranks: Float64Array.from(waiting, ({ record }) => record.rank),
+      keys: waiting.map(({ key }) => key),
+    };
   }
 
-  #settleLoaded({ gone, newer }: Loaded<E>, run: Run<E>): void {
+  *#build(loaded: Loaded<E>): Generator<void> {
+    const { entries, isNew, keys, ranks } = loaded;
+    const postings = yield* buildPostings(keys, this.#pathCount);
+    const places = Int32Array.from(keys, (_, row) => (isNew ? -1 : row));
+    const own = new Map(isNew ? Array.from(keys, (_, row) => [row, entries.at(row) as E]) : []);
+    this.#loaded = undefined;
+    this.#settleLoaded(loaded, new Run(postings, ranks, places, this.#base, own));
+  }
+
+  #settleLoaded({ isNew, gone, newer }: Loaded<E>, run: Run<E>): void {
     for (const [rank, record] of newer) {
       const row = run.rowOf(rank);
       if (row !== undefined) run.replace(row, record);
@@ -266,7 +282,8 @@ export class TextRuns<E extends Ranked> {
       const row = run.rowOf(rank);
       if (row !== undefined) run.kill(row, record);
     }
-    this.#runs.unshift(run);
+    if (isNew) this.#runs.push(run);
+    else this.#runs.unshift(run);
   }
 
   /** Makes a run of what waits. */
