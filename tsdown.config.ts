@@ -66,6 +66,7 @@ export default defineConfig([
       yjs: 'src/yjs/index.ts',
       automerge: 'src/automerge/index.ts',
       outbox: 'src/outbox/index.ts',
+      graphql: 'src/graphql/index.ts',
       supabase: 'src/supabase/index.ts',
       node: 'src/node/index.ts',
       'backup-targets': 'src/backup-targets/index.ts',

@@ -76,6 +76,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/tables',
       'sync/couchdb',
       'sync/supabase',
+      'sync/graphql',
       'sync/adapters',
       'sync/outbox',
     ]),

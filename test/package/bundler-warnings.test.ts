@@ -15,6 +15,7 @@ const ENTRIES = [
   '/backup-targets',
   '/devtools',
   '/encryption',
+  '/graphql',
   '/inline',
   '/outbox',
   '/replication',
