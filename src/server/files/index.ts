@@ -13,7 +13,7 @@ export {
   memoryFiles,
   type UploadName,
 } from './file-store.ts';
-export { postgresFiles } from './postgres-files.ts';
+export { type FileObjects, postgresFiles } from './postgres-files.ts';
 
 /** Options of {@link documentFiles}. */
 export interface DocumentFilesOptions {

@@ -1,3 +1,5 @@
+import { toHex } from '../../codec/exact-json/base64.ts';
+import { OptionError } from '../../errors/errors.ts';
 import type { Query } from '../postgres/sql-state.ts';
 import type { FileName, FileStore, UploadName } from './file-store.ts';
 
@@ -44,6 +46,8 @@ if to_regclass('cairn_files') is null then
   alter table cairn_file_parts enable row level security;
   alter table cairn_file_names enable row level security;
 end if;
+-- Where the bytes are, if not here.
+alter table cairn_file_parts add column if not exists object text;
 end $setup$`;
 
 const OF_FILE = 'collection = $1 and sha256 = $2';
@@ -52,21 +56,40 @@ const OF_UPLOAD = `${OF_FILE} and device = $3`;
 /** So many are looked at in one collection of garbage. */
 const MOST_UNUSED = 1000;
 
+/** A bucket for the bytes of files, such as `s3()` of `cairndb/backup-targets`. */
+export interface FileObjects {
+  put(path: string, bytes: Uint8Array): Promise<void>;
+  get(path: string): Promise<Uint8Array | undefined>;
+  delete(path: string): Promise<void>;
+}
+
 /**
  * Files in PostgreSQL, as parts of up to 1 MB in a table beside those of `postgres(query)`.
  * `setup()` creates the tables.
  *
  * @param query Runs one statement, as that of `postgres(query)`.
+ * @param options `objects`: a bucket for the bytes of files that come from now on. The tables have
+ *   all else.
+ *
+ * @example
+ * ```ts no-run
+ * const store = postgresFiles(query, { objects: s3({ url, region, ...credentials }) });
+ * ```
  */
-export function postgresFiles(query: Query): Required<FileStore> {
-  return new FilesInPostgres(query);
+export function postgresFiles(
+  query: Query,
+  { objects }: { readonly objects?: FileObjects | undefined } = {},
+): Required<FileStore> {
+  return new FilesInPostgres(query, objects);
 }
 
 class FilesInPostgres implements Required<FileStore> {
   readonly #query: Query;
+  readonly #objects: FileObjects | undefined;
 
-  constructor(query: Query) {
+  constructor(query: Query, objects: FileObjects | undefined) {
     this.#query = query;
+    this.#objects = objects;
   }
 
   async setup(): Promise<void> {
@@ -82,46 +105,59 @@ class FilesInPostgres implements Required<FileStore> {
   }
 
   async append(upload: UploadName, from: number, bytes: Uint8Array): Promise<number> {
+    // A new name each time: nobody can replace the bytes of a file that is there.
+    const name = this.#objects ? toHex(crypto.getRandomValues(new Uint8Array(16))) : null;
+    if (name !== null) await this.#objects?.put(name, bytes);
     // The row of the upload is locked by its change: of two with the same part one finds another
     // number of bytes.
     const [row] = await this.#rows(
       `with began as (
          insert into cairn_uploads (collection, sha256, device, received)
-         select $1, $2, $3, length($5::bytea) where $4::bigint = 0
+         select $1, $2, $3, $6::bigint where $4::bigint = 0
          on conflict (collection, sha256, device) do update
            set received = excluded.received, used_at = clock_timestamp()
            where cairn_uploads.received = 0 and not cairn_uploads.done
          returning received
        ), went as (
          update cairn_uploads
-           set received = received + length($5::bytea), used_at = clock_timestamp()
+           set received = received + $6::bigint, used_at = clock_timestamp()
            where ${OF_UPLOAD} and received = $4::bigint and $4::bigint > 0 and not done
          returning received
        ), moved as (select received from began union all select received from went),
        added as (
-         insert into cairn_file_parts (collection, sha256, device, at, bytes)
-         select $1, $2, $3, $4::bigint, $5::bytea from moved
-         on conflict (collection, sha256, device, at) do update set bytes = excluded.bytes
+         insert into cairn_file_parts (collection, sha256, device, at, bytes, object)
+         select $1, $2, $3, $4::bigint, $5::bytea, $7 from moved
+         on conflict (collection, sha256, device, at) do update
+           set bytes = excluded.bytes, object = excluded.object
        )
        select received from moved`,
       ...valuesOf(upload),
       from,
-      bytes,
+      name === null ? bytes : new Uint8Array(),
+      bytes.length,
+      name,
     );
-    return row ? Number(row.received) : ((await this.received(upload)) ?? from);
+    if (row) return Number(row.received);
+    await this.#deleteObjects([{ object: name }]);
+    // All of it where another request has finished it meanwhile.
+    const [present] = await this.#rows(
+      `select received from cairn_uploads where ${OF_UPLOAD}`,
+      ...valuesOf(upload),
+    );
+    return Number(present?.received ?? from);
   }
 
   async uploaded(upload: UploadName, from: number): Promise<Uint8Array | undefined> {
     const [row] = await this.#rows(
-      `select bytes from cairn_file_parts where ${OF_UPLOAD} and at = $4`,
+      `select bytes, object from cairn_file_parts where ${OF_UPLOAD} and at = $4`,
       ...valuesOf(upload),
       from,
     );
-    return row?.bytes as Uint8Array | undefined;
+    return row && this.#bytesOf(row);
   }
 
   async finish(upload: UploadName): Promise<void> {
-    await this.#rows(
+    const dropped = await this.#rows(
       `with done as (
          update cairn_uploads set done = true, used_at = clock_timestamp() where ${OF_UPLOAD}
          returning received
@@ -135,18 +171,22 @@ class FilesInPostgres implements Required<FileStore> {
            where ${OF_UPLOAD} and exists (select from made)
        ), dropped as (
          delete from cairn_file_parts where ${OF_UPLOAD} and not exists (select from made)
-       )
-       update cairn_files set used_at = clock_timestamp() where ${OF_FILE}`,
+           returning object
+       ), used as (update cairn_files set used_at = clock_timestamp() where ${OF_FILE})
+       select object from dropped`,
       ...valuesOf(upload),
     );
+    await this.#deleteObjects(dropped);
   }
 
   async discard(upload: UploadName): Promise<void> {
-    await this.#rows(
-      `with gone as (delete from cairn_file_parts where ${OF_UPLOAD})
-       delete from cairn_uploads where ${OF_UPLOAD} and not done`,
+    const gone = await this.#rows(
+      `with gone as (delete from cairn_file_parts where ${OF_UPLOAD} returning object),
+       upload as (delete from cairn_uploads where ${OF_UPLOAD} and not done)
+       select object from gone`,
       ...valuesOf(upload),
     );
+    await this.#deleteObjects(gone);
   }
 
   async size({ collection, sha256 }: FileName): Promise<number | undefined> {
@@ -157,13 +197,14 @@ class FilesInPostgres implements Required<FileStore> {
 
   async read({ collection, sha256 }: FileName, byte: number) {
     const [row] = await this.#rows(
-      `select at, bytes from cairn_file_parts where ${OF_FILE} and device = '' and at <= $3
-       order by at desc limit 1`,
+      `select at, bytes, object from cairn_file_parts
+       where ${OF_FILE} and device = '' and at <= $3 order by at desc limit 1`,
       collection,
       sha256,
       byte,
     );
-    return row && { from: Number(row.at), bytes: row.bytes as Uint8Array };
+    const bytes = row && (await this.#bytesOf(row));
+    return bytes && { from: Number(row.at), bytes };
   }
 
   async name(collection: string, id: string, sha256: readonly string[]): Promise<void> {
@@ -233,13 +274,32 @@ class FilesInPostgres implements Required<FileStore> {
        ), parts as (
          delete from cairn_file_parts where ${OF_FILE}
            and (exists (select from files) or exists (select from uploads))
+         returning object
        )
-       select 1 from files union all select 1 from uploads`,
+       select null as object from files union all select null from uploads
+       union all select object from parts`,
       collection,
       sha256,
       since.toISOString(),
     );
+    await this.#deleteObjects(rows);
     return rows.length > 0;
+  }
+
+  /** `undefined` where the bucket has lost it: the file is sent again, or is damaged. */
+  async #bytesOf({ bytes, object }: Record<string, unknown>): Promise<Uint8Array | undefined> {
+    if (typeof object !== 'string') return bytes as Uint8Array;
+    if (!this.#objects)
+      throw new OptionError('option_missing', 'These files are in a bucket: give objects.', {
+        place: 'objects',
+      });
+    return this.#objects.get(object);
+  }
+
+  /** Behind the rows: an object without a row costs room, a row without its object a file. */
+  async #deleteObjects(rows: readonly Record<string, unknown>[]): Promise<void> {
+    for (const { object } of rows)
+      if (typeof object === 'string') await this.#objects?.delete(object);
   }
 
   async #rows(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
