@@ -2,7 +2,17 @@
  * The folders of src: each may import only folders to its right; the last group, any may import.
  */
 const layers = [
-  ['automerge', 'bindings', 'devtools', 'graphql', 'supabase', 'tanstack', 'testing', 'undo', 'yjs'],
+  [
+    'automerge',
+    'bindings',
+    'devtools',
+    'graphql',
+    'supabase',
+    'tanstack',
+    'testing',
+    'undo',
+    'yjs',
+  ],
   ['replication', 'encryption', 'backup-targets', 'outbox'],
   ['page', 'engine'],
   ['api'],

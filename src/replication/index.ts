@@ -23,12 +23,14 @@ export type { MergeRules } from './merge-fields.ts';
 export type { FilePlaceholder, FileProgress, FileRef, FilesStatus } from './protocol/files.ts';
 export type {
   FileAsk,
+  HeldIds,
   LocalChange,
   PulledPage,
   PushResult,
   RefusedRow,
   Remote,
   RemoteChange,
+  RemoteFile,
   RemoteFiles,
   ReplicationScope,
 } from './protocol/remote.ts';

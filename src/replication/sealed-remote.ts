@@ -58,7 +58,7 @@ export class SealedRemote implements Remote<string> {
   readonly #keys: readonly CollectionKey[];
   readonly #ids: IdCipher | undefined;
   /** Of a remote that has files. */
-  readonly files: Required<RemoteFiles>;
+  readonly files: Required<Omit<RemoteFiles, 'areAttached'>>;
 
   private constructor(
     remote: Remote<string>,
@@ -242,7 +242,7 @@ function sealedFiles(
   files: RemoteFiles,
   collection: string,
   keys: readonly CollectionKey[],
-): Required<RemoteFiles> {
+): Required<Omit<RemoteFiles, 'areAttached'>> {
   type File = Pick<FileRef, 'sha256' | 'size' | 'sealed'>;
   const known = ({ key }: ReturnType<typeof sealedName>) => keys.find(({ id }) => id === key);
   /** @throws {ReplicationError} `key_unknown`, `file_damaged` */

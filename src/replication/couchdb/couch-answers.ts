@@ -52,6 +52,33 @@ export function readChanges(body: unknown, limit: number): ChangesAnswer {
   };
 }
 
+/** A part of the changes without their documents. */
+export interface ChangedIds {
+  /** The newest revisions, by id; without deleted documents. */
+  readonly revisions: ReadonlyMap<string, string>;
+  readonly count: number;
+  readonly lastSeq: Sequence;
+}
+
+/** @throws {Malformed} */
+export function readIds(body: unknown): ChangedIds {
+  const { results, last_seq: lastSeq } = asObject(body, 'the answer');
+  const list = asArray(results, '"results"');
+  if (!isSequence(lastSeq)) throw new Malformed('"last_seq" is no string or number');
+  const revisions = new Map<string, string>();
+  for (const row of list as JsonObject[]) {
+    const { document } = readRow({ ...asObject(row, 'a row'), doc: undefined, deleted: true });
+    const { _id: id, _rev: revision } = document;
+    if (row.deleted !== true && !id.startsWith('_design/')) revisions.set(id, revision);
+  }
+  return { revisions, count: list.length, lastSeq };
+}
+
+/** Whether a query has found a document. @throws {Malformed} */
+export function readFound(body: unknown): boolean {
+  return asArray(asObject(body, 'the answer').docs, '"docs"').length > 0;
+}
+
 /** A row without its document, which is too large. @throws {Malformed} */
 export function readLarge(body: unknown): ChangesAnswer {
   const { results } = asObject(body, 'the answer');
@@ -182,15 +209,18 @@ export interface CouchCheckpoint {
   readonly seen?: readonly [id: string, revision: string];
   /** Hash of the selector that chose the changes. */
   readonly selector?: string;
+  /** With a selector: the place in all changes up to which those that have left are known. */
+  readonly left?: Sequence;
 }
 
 /** @returns `undefined` for what is no checkpoint of this remote. */
 export function readCheckpoint(value: unknown): CouchCheckpoint | undefined {
   if (!isPlainObject(value)) return undefined;
-  const { since, database, seen, selector } = value;
+  const { since, database, seen, selector, left } = value;
   if (!isSequence(since) || typeof database !== 'string') return undefined;
-  if (selector !== undefined && typeof selector !== 'string') return undefined;
-  const place = { since, database, ...(selector !== undefined && { selector }) };
+  const isWhole = selector === undefined;
+  if (!isWhole && (typeof selector !== 'string' || !isSequence(left))) return undefined;
+  const place = { since, database, ...(!isWhole && { selector, left: left as Sequence }) };
   if (seen === undefined) return place;
   if (!Array.isArray(seen)) return undefined;
   const [id, revision] = seen as unknown[];

@@ -3,12 +3,16 @@ import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { RefusedError } from '../fetching/answer-errors.ts';
 import type { Fetcher } from '../fetching/fetcher.ts';
 import { callByHalves } from '../fetching/push-batches.ts';
+import type { FileAsk, RemoteFile } from '../protocol/remote.ts';
 import {
+  type ChangedIds,
   type ChangesAnswer,
   type EditResult,
   readBodies,
   readChanges,
   readEdits,
+  readFound,
+  readIds,
   readKnown,
   readLarge,
   readMark,
@@ -18,6 +22,7 @@ import {
   type Sequence,
 } from './couch-answers.ts';
 import type { CouchDocument, CouchEdit } from './couch-documents.ts';
+import { type AttachedFile, partOfAnswer, withFiles } from './couch-files.ts';
 
 /** The server sends a byte so often while it holds a request, in milliseconds. */
 export const HEARTBEAT_MS = 10_000;
@@ -25,17 +30,29 @@ export const HEARTBEAT_MS = 10_000;
 /** The document that names the history of a database. */
 const MARK = '_local/cairn';
 
+/** What the status of one document says, as in `_bulk_docs`. */
+const OF_DOCUMENT: ReadonlyMap<number, string> = new Map([
+  [403, 'forbidden'],
+  [409, 'conflict'],
+  [412, 'missing_stub'],
+  [413, 'document_too_large'],
+]);
+
+const pathOf = (id: string) => `/${encodeURIComponent(id)}`;
+
+/** Where changes begin, of all documents or of those that match. */
+export interface Place {
+  readonly since: Sequence;
+  readonly selector?: JsonObject | undefined;
+}
+
 export class CouchDatabase {
   readonly #url: string;
   readonly #fetcher: Fetcher;
-  readonly #selector: JsonObject | undefined;
 
-  /** @param selector Left out: all documents. */
-  constructor(url: string, fetcher: Fetcher, selector: JsonObject | undefined) {
+  constructor(url: string, fetcher: Fetcher) {
     this.#url = url;
     this.#fetcher = fetcher;
-    // A tombstone has no fields that a selector could match.
-    this.#selector = selector && { $or: [{ _deleted: true }, selector] };
   }
 
   /**
@@ -60,25 +77,72 @@ export class CouchDatabase {
     return this.#call('/_revs_diff', { [id]: [revision] }, signal, (body) => readKnown(body, id));
   }
 
-  changes(since: Sequence, limit: number, signal: AbortSignal): Promise<ChangesAnswer> {
+  changes(place: Place, limit: number, signal: AbortSignal): Promise<ChangesAnswer> {
     const query = { include_docs: 'true', conflicts: 'true', limit: String(limit) };
-    return this.#changes(since, query, signal, (body) => readChanges(body, limit));
+    return this.#changes(place, query, signal, (body) => readChanges(body, limit));
   }
 
   /** The next change of all, without its document, which is too large. */
-  largeChange(since: Sequence, signal: AbortSignal): Promise<ChangesAnswer> {
-    return this.#changes(since, { limit: '1' }, signal, readLarge);
+  largeChange(place: Place, signal: AbortSignal): Promise<ChangesAnswer> {
+    return this.#changes(place, { limit: '1' }, signal, readLarge);
+  }
+
+  /** As {@link changes}, without documents. */
+  changedIds(place: Place, limit: number, signal: AbortSignal): Promise<ChangedIds> {
+    // A cluster computes the place of each row otherwise, which is longer than the row.
+    const query = { limit: String(limit), seq_interval: String(limit) };
+    return this.#changes(place, query, signal, readIds);
+  }
+
+  /** Whether a document matches a selector now. */
+  async matches(id: string, selector: JsonObject, signal: AbortSignal): Promise<boolean> {
+    const query = { selector: { $and: [{ _id: id }, selector] }, fields: ['_id'], limit: 1 };
+    return this.#call('/_find', query, signal, readFound);
   }
 
   /** Resolves when there is a change, with `false` if the server does not wait any longer. */
-  poll(since: Sequence, signal: AbortSignal, onBytes: () => void): Promise<boolean> {
+  poll(place: Place, signal: AbortSignal, onBytes: () => void): Promise<boolean> {
     const query = { feed: 'longpoll', heartbeat: String(HEARTBEAT_MS), limit: '1' };
-    return this.#changes(since, query, signal, readRinging, onBytes);
+    return this.#changes(place, query, signal, readRinging, onBytes);
   }
 
   write(edits: readonly CouchEdit[], signal: AbortSignal): Promise<EditResult[]> {
     const ids = edits.map(({ _id }) => _id);
     return this.#call('/_bulk_docs', { docs: edits }, signal, (body) => readEdits(body, ids));
+  }
+
+  /** Writes a document with files. */
+  async writeWithFiles(
+    edit: CouchEdit,
+    files: readonly AttachedFile[],
+    signal: AbortSignal,
+  ): Promise<EditResult> {
+    const id = edit._id;
+    try {
+      return await this.#call(pathOf(id), withFiles(edit, files), signal, (body) => {
+        const [result] = readEdits([body], [id]);
+        return result as EditResult;
+      });
+    } catch (failure) {
+      if (!(failure instanceof RefusedError)) throw failure;
+      const error = OF_DOCUMENT.get(failure.status);
+      if (error === undefined) throw failure;
+      return { error, reason: failure.refusal?.message ?? failure.message };
+    }
+  }
+
+  /** A part of an attachment: so many bytes, behind others. */
+  attachment(
+    { id = '', sha256, size }: RemoteFile,
+    [from, length]: readonly [from: number, length: number],
+    { signal, onBytes }: FileAsk,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const url = `${this.#url}${pathOf(id)}/${sha256}`;
+    // A header that some browsers ask the server about first.
+    const range = size > length ? `bytes=${from}-${from + length - 1}` : undefined;
+    return this.#fetcher.open({ url, signal, range, accept: '*/*' }, (response) =>
+      partOfAnswer(response, response.status === 206 ? 0 : from, length, onBytes),
+    );
   }
 
   /** Documents as they are now, tombstones too, by id; those that are missing are left out. */
@@ -136,7 +200,7 @@ export class CouchDatabase {
   }
 
   #changes<T>(
-    since: Sequence,
+    { since, selector }: Place,
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
     read: (body: unknown) => T,
@@ -145,9 +209,10 @@ export class CouchDatabase {
     const parameters = new URLSearchParams({
       ...query,
       since: String(since),
-      ...(this.#selector && { filter: '_selector' }),
+      ...(selector && { filter: '_selector' }),
     });
-    const body = this.#selector && { selector: this.#selector };
+    // A tombstone has no fields that a selector could match.
+    const body = selector && { selector: { $or: [{ _deleted: true }, selector] } };
     return this.#call(`/_changes?${parameters}`, body, signal, read, onBytes);
   }
 

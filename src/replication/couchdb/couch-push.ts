@@ -5,7 +5,7 @@ import { ValueError } from '../../errors/errors.ts';
 import { blameless, OversizedAnswer } from '../fetching/answer-errors.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import { sameContent } from '../merge-fields.ts';
-import type { LocalChange, PushResult, RemoteChange } from '../protocol/remote.ts';
+import type { LocalChange, PushResult, Remote, RemoteChange } from '../protocol/remote.ts';
 import type { EditResult } from './couch-answers.ts';
 import type { CouchDatabase } from './couch-database.ts';
 import {
@@ -15,6 +15,7 @@ import {
   pushKeyOf,
   toCouch,
 } from './couch-documents.ts';
+import { type AttachedFile, type Attachments, attachmentsOf } from './couch-files.ts';
 import {
   generationOf,
   hasAttachments,
@@ -26,6 +27,7 @@ import {
 } from './revisions.ts';
 
 type Sendable = SendableRow<CouchEdit>;
+type PushAsk = Parameters<Remote['push']>[1];
 
 /** What a database says of a document that it will not take in the same form later either. */
 const FINAL: ReadonlySet<string> = new Set([
@@ -47,16 +49,23 @@ const TOO_LARGE: PushResult = { rejected: { reason: "The server's document is to
 export async function pushRows(
   database: CouchDatabase,
   rows: readonly LocalChange[],
-  signal: AbortSignal,
+  { signal, content }: PushAsk,
 ): Promise<PushResult[]> {
-  const { attachments, unread } = await findAttachments(database, rows, signal);
+  const { attachments: stubs, unread } = await findAttachments(database, rows, signal);
+  const attached = new Map<LocalChange, Attachments>();
+  for (const row of rows) attached.set(row, await attachmentsOf(row, stubs.get(row.id), content));
   const { sendable, results } = encodeRows(rows, (row) => {
     if (unread.has(row.id)) throw new TooLong();
-    return encode(row, attachments.get(row.id));
+    return encode(row, attached.get(row));
   });
+  const filesOf = ({ row }: Sendable) => attached.get(row)?.sent ?? [];
   const stale: Sendable[] = [];
-  for (const batch of batchesOf(sendable))
-    for (const [at, made] of (await write(database, batch, signal)).entries()) {
+  const batches = [
+    ...batchesOf(sendable.filter((one) => filesOf(one).length === 0)),
+    ...sendable.filter((one) => filesOf(one).length > 0).map((one) => [one]),
+  ];
+  for (const batch of batches)
+    for (const [at, made] of (await write(database, batch, filesOf, signal)).entries()) {
       const one = batch[at] as Sendable;
       if ('revision' in made)
         results[one.index] = {
@@ -124,7 +133,11 @@ async function presentOf(
 }
 
 /** @throws {ValueError} for what CouchDB cannot take; {TooLong} */
-function encode({ id, base, document, key }: LocalChange, attachments: unknown): CouchEdit {
+function encode(
+  { id, base, document, key }: LocalChange,
+  { field: attachments, damage }: Partial<Attachments> = {},
+): CouchEdit {
+  if (damage !== undefined) throw new ValueError('value_unsupported', damage, { place: id });
   if (id.startsWith('_')) {
     const why = 'CouchDB takes no _id that begins with "_", except those of design documents.';
     throw new ValueError('id_invalid', why, { place: id });
@@ -136,9 +149,14 @@ function encode({ id, base, document, key }: LocalChange, attachments: unknown):
 async function write(
   database: CouchDatabase,
   batch: readonly Sendable[],
+  filesOf: (one: Sendable) => readonly AttachedFile[],
   signal: AbortSignal,
 ): Promise<EditResult[]> {
+  const [first] = batch;
+  const files = first ? filesOf(first) : [];
   try {
+    if (first && files.length > 0)
+      return [await database.writeWithFiles(first.wire, files, signal)];
     return await database.write(
       batch.map(({ wire }) => wire),
       signal,

@@ -1,43 +1,57 @@
 import type { Clock } from '../../async/clock.ts';
 import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
-import { isPlainObject } from '../../codec/kinds.ts';
-import { ReplicationError } from '../../errors/replication-error.ts';
 import { OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { longPoll } from '../fetching/long-poll.ts';
-import { batchesOf, callByHalves } from '../fetching/push-batches.ts';
 import { pauseFor } from '../fetching/slowdown.ts';
-import { mergeChangedFields, sameContent } from '../merge-fields.ts';
+import { PART_BYTES } from '../protocol/http-fields.ts';
 import type {
+  FileAsk,
   LocalChange,
   PulledPage,
   PushResult,
   RefusedRow,
   Remote,
   RemoteChange,
+  RemoteFile,
+  ReplicationScope,
 } from '../protocol/remote.ts';
 import {
   type ChangeRow,
   type ChangesAnswer,
   type CouchCheckpoint,
-  type EditResult,
   readCheckpoint,
   readRefusal,
 } from './couch-answers.ts';
+import { mergeBranches } from './couch-branches.ts';
 import { CouchDatabase, HEARTBEAT_MS } from './couch-database.ts';
-import { type CouchDocument, type CouchEdit, fromCouch, toCouch } from './couch-documents.ts';
+import { type CouchDocument, fromCouch } from './couch-documents.ts';
+import { findLeft, MatchingDocuments } from './couch-leaving.ts';
 import { pushRows } from './couch-push.ts';
 import { hashJson } from './exact-values.ts';
-import { compareRevisions } from './revisions.ts';
+import { compareRevisions, revisionOf } from './revisions.ts';
 
-/** A client that waits for changes looks so often whether the database is another one by now. */
+/** A client that waits for changes looks so often what no poll tells. */
 const LOOK_MS = 60_000;
 
-type Ask = { readonly signal: AbortSignal };
+/** A node that lags behind is asked again: first delay, in milliseconds, and how often. */
+const [LAG_MS, MOST_LAGS] = [100, 5];
+
+type PushAsk = Parameters<Remote['push']>[1];
+type PullAsk = Parameters<Remote<CouchCheckpoint>['pull']>[1];
+type WatchAsk = Parameters<NonNullable<Remote<CouchCheckpoint>['watch']>>[1];
 
 export interface CouchSettings extends Pick<FetcherSettings, 'headers' | 'fetch'> {
   readonly url: string;
-  readonly selector: JsonObject | undefined;
+  /** `undefined`: all documents. */
+  selectorOf(scope: ReplicationScope | undefined): JsonObject | undefined;
+}
+
+/** What a pull is of: documents that match, or all. */
+interface Part {
+  /** Hash of the selector. */
+  readonly name?: string;
+  readonly matching?: MatchingDocuments;
 }
 
 /** See `couchdb()`. */
@@ -46,39 +60,65 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly #database: CouchDatabase;
   readonly #poll: ReturnType<typeof longPoll>;
   readonly #clock: Clock;
-  readonly #selector: string | undefined;
+  readonly #selectorOf: CouchSettings['selectorOf'];
+  /** By their selectors, as JSON. */
+  readonly #parts = new Map<string | undefined, Part>();
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
 
-  constructor({ url, headers, fetch, selector }: CouchSettings, clock: Clock) {
+  constructor({ url, headers, fetch, selectorOf }: CouchSettings, clock: Clock) {
     this.id = `couchdb:${url}`;
     this.#clock = clock;
-    this.#selector = selector && hashJson(selector);
+    this.#selectorOf = selectorOf;
     const fetcher = new Fetcher({ headers, fetch, readRefusal, clock });
-    this.#database = new CouchDatabase(url, fetcher, selector);
+    this.#database = new CouchDatabase(url, fetcher);
     this.#poll = longPoll(clock, 2 * HEARTBEAT_MS);
   }
 
   async pull(
     after: CouchCheckpoint | undefined,
-    { limit, signal }: Ask & { readonly limit: number },
+    ask: PullAsk,
   ): Promise<PulledPage<CouchCheckpoint>> {
-    const known = this.#own(after);
-    const page = known && (await this.#pageAfter(known, limit, signal));
+    const { signal } = ask;
+    const part = this.#partOf(ask.scope);
+    const known = ownCheckpoint(after, part);
+    const page = known && (await this.#pageAfter(known, part, ask));
     if (page) return page;
-    // Before the changes: the next pull notices a database that is created anew in between.
+    // Before the changes: the next pull notices a database that is created anew in between, and
+    // documents that leave meanwhile.
     const database = await this.#database.identity(signal);
-    const answer = await this.#changes(0, limit, signal);
-    const first = await this.#page(answer, { since: 0, database }, signal);
+    const now = part.matching && (await this.#database.changedIds({ since: 'now' }, 1, signal));
+    const start = { since: 0, database, ...(now && { left: now.lastSeq }) };
+    const answer = await this.#changes(0, part, ask);
+    // What has left meanwhile is found next, if it is too much now.
+    const first =
+      (await this.#page(answer, start, part, ask)) ??
+      (await this.#documents(answer, start, part, signal));
     return { ...first, ...(after !== undefined && { reset: true }) };
   }
 
-  async push(rows: readonly LocalChange[], { signal }: Ask): Promise<PushResult[]> {
-    return pushRows(this.#database, rows, signal);
+  async push(rows: readonly LocalChange[], ask: PushAsk): Promise<PushResult[]> {
+    const results = await pushRows(this.#database, rows, ask);
+    for (const [at, { id }] of rows.entries()) {
+      const result = results[at];
+      const made = result && 'version' in result ? revisionOf(result.version) : undefined;
+      if (made) for (const { matching } of this.#parts.values()) matching?.notePush(id, made);
+    }
+    return results;
   }
 
-  async *watch(after: CouchCheckpoint, { signal }: Ask): AsyncIterable<void> {
-    const checkpoint = this.#own(after);
+  /** A part of a file, which is an attachment of its document. */
+  readFile(file: RemoteFile, from: number, ask: FileAsk): Promise<Uint8Array<ArrayBuffer>> {
+    const length = Math.min(PART_BYTES, file.size - from);
+    return this.#database.attachment(file, [from, length], ask);
+  }
+
+  async *watch(after: CouchCheckpoint, { signal, scopes }: WatchAsk): AsyncIterable<void> {
+    const parts = scopes?.map((one) => this.#partOf(one.scope)) ?? [this.#partOf(undefined)];
+    const [first = {}] = parts;
+    const selectors = parts.flatMap(({ matching }) => (matching ? [matching.selector] : []));
+    const selector = selectors.length > 1 ? { $or: selectors } : selectors[0];
+    const checkpoint = ownCheckpoint(after, first);
     const name = JSON.stringify(checkpoint?.since);
     for (;;) {
       if (checkpoint) {
@@ -88,9 +128,9 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
         if (signal.aborted) end();
         try {
           const rings = this.#poll(name, ended.signal, (polling, onBytes) =>
-            this.#database.poll(checkpoint.since, polling, onBytes),
+            this.#database.poll({ since: checkpoint.since, selector }, polling, onBytes),
           );
-          await Promise.race([rings, this.#replaced(checkpoint, ended.signal)]);
+          await Promise.race([rings, this.#unheard(checkpoint, ended.signal)]);
         } finally {
           signal.removeEventListener('abort', end);
           end();
@@ -100,36 +140,74 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     }
   }
 
-  /** @returns `undefined` for a checkpoint of something else, such as of another selector. */
-  #own(after: CouchCheckpoint | undefined): CouchCheckpoint | undefined {
-    const checkpoint = readCheckpoint(after);
-    return checkpoint?.selector === this.#selector ? checkpoint : undefined;
+  #partOf(scope: ReplicationScope | undefined): Part {
+    const selector = this.#selectorOf(scope);
+    const key = JSON.stringify(selector);
+    const part = this.#parts.get(key) ?? {
+      ...(selector && { name: hashJson(selector), matching: new MatchingDocuments(selector) }),
+    };
+    this.#parts.set(key, part);
+    return part;
   }
 
-  /** @returns `undefined` if the database does not know the checkpoint. */
+  /** @returns `undefined` if the database does not know the checkpoint, or too much has changed. */
   async #pageAfter(
     checkpoint: CouchCheckpoint,
-    limit: number,
-    signal: AbortSignal,
+    part: Part,
+    ask: PullAsk,
   ): Promise<PulledPage<CouchCheckpoint> | undefined> {
     let answer: ChangesAnswer;
     try {
-      answer = await this.#changes(checkpoint.since, limit, signal);
+      answer = await this.#changes(checkpoint.since, part, ask);
     } catch (error) {
       if (error instanceof RefusedError && error.status === 400) return undefined;
       throw error;
     }
     // Behind the changes, so that these are of the database that is seen; once for all pages.
-    if (!hasMore(answer) && !(await this.#isSame(checkpoint, signal))) return undefined;
-    return this.#page(answer, checkpoint, signal);
+    if (!hasMore(answer) && !(await this.#isSame(checkpoint, ask.signal))) return undefined;
+    return this.#page(answer, checkpoint, part, ask);
   }
 
+  /** @returns `undefined` if too much has changed to find what has left. */
   async #page(
     answer: ChangesAnswer,
     before: CouchCheckpoint,
+    part: Part,
+    ask: PullAsk,
+    lags = 0,
+  ): Promise<PulledPage<CouchCheckpoint> | undefined> {
+    const { signal, held = async (ids) => ids } = ask;
+    const page = await this.#documents(answer, before, part, signal);
+    const { matching } = part;
+    const { left: from } = before;
+    if (!matching || from === undefined || page.more) return page;
+    // Nothing at all has changed.
+    if (answer.lastSeq === from && matching.pushed.size === 0) return page;
+    const found = await findLeft(this.#database, matching, { from, held, signal });
+    if (!found) return undefined;
+    if (found.isLate && lags < MOST_LAGS) {
+      await pauseFor(this.#clock, LAG_MS * 2 ** lags, signal);
+      const again = await this.#changes(before.since, part, ask);
+      return this.#page(again, before, part, ask, lags + 1);
+    }
+    matching.pushed.clear();
+    const gone = new Set(found.left.map(({ id }) => id));
+    return {
+      ...page,
+      changes: [...page.changes.filter(({ id }) => !gone.has(id)), ...found.left],
+      checkpoint: { ...page.checkpoint, left: found.place },
+    };
+  }
+
+  /** The documents of an answer, whatever has left. */
+  async #documents(
+    answer: ChangesAnswer,
+    before: CouchCheckpoint,
+    { name, matching }: Part,
     signal: AbortSignal,
   ): Promise<PulledPage<CouchCheckpoint>> {
     const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
+    for (const { document } of answer.rows) matching?.note(document._id, document._rev);
     const more = hasMore(answer);
     const last = documents.at(-1);
     // The last page compares what the first one has seen.
@@ -137,13 +215,15 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const seen = (more && before.seen) || newest || before.seen;
     const { changes, rejected } = readable(documents);
     rejected.push(...(answer.rejected ?? []));
+    const { database, left } = before;
     return {
       changes,
       ...(rejected.length > 0 && { rejected }),
       checkpoint: {
-        ...{ since: answer.lastSeq, database: before.database },
+        ...{ since: answer.lastSeq, database },
         ...(seen && { seen }),
-        ...(this.#selector !== undefined && { selector: this.#selector }),
+        ...(name !== undefined && { selector: name }),
+        ...(left !== undefined && { left }),
       },
       more,
     };
@@ -158,34 +238,49 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     return name === database && isKnown;
   }
 
-  /** Resolves when the database has another history than that of the checkpoint. */
-  async #replaced(checkpoint: CouchCheckpoint, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when there is something that no poll tells: the database has another history than that
+   * of the checkpoint, or documents have changed that do not match: some may have left. A poll for
+   * these would wake each device with each change of all others.
+   */
+  async #unheard(checkpoint: CouchCheckpoint, signal: AbortSignal): Promise<void> {
+    const { left } = checkpoint;
     for (;;) {
       await pauseFor(this.#clock, LOOK_MS, signal);
       if (!(await this.#isSame(checkpoint, signal))) return;
+      if (left === undefined) continue;
+      const { count } = await this.#database.changedIds({ since: left }, 1, signal);
+      if (count > 0) return;
     }
   }
 
   async #changes(
     since: CouchCheckpoint['since'],
-    limit: number,
-    signal: AbortSignal,
+    { matching }: Part,
+    { limit, signal }: Pick<PullAsk, 'limit' | 'signal'>,
   ): Promise<ChangesAnswer> {
+    const place = { since, selector: matching?.selector };
     for (;;) {
       const asked = Math.min(limit, this.#limit);
       try {
-        const answer = await this.#database.changes(since, asked, signal);
+        const answer = await this.#database.changes(place, asked, signal);
         // It was halved for a few large ones.
         if (asked < limit) this.#limit = 2 * asked;
         const { count, pending = count < asked ? 0 : 1 } = answer;
         return { ...answer, pending };
       } catch (error) {
         if (!(error instanceof OversizedAnswer)) throw error;
-        if (asked === 1) return this.#database.largeChange(since, signal);
+        if (asked === 1) return this.#database.largeChange(place, signal);
         this.#limit = Math.ceil(asked / 2);
       }
     }
   }
+}
+
+/** @returns `undefined` for a checkpoint of something else, such as of another selector. */
+function ownCheckpoint(after: unknown, { name }: Part): CouchCheckpoint | undefined {
+  const checkpoint = readCheckpoint(after);
+  return checkpoint?.selector === name ? checkpoint : undefined;
 }
 
 /** Whether there are more changes; older servers do not say how many. */
@@ -218,145 +313,4 @@ function newestRows(rows: readonly ChangeRow[]): ChangeRow[] {
     if (!other || compareRevisions(other.document._rev, _rev) <= 0) newest.set(_id, row);
   }
   return [...newest.values()];
-}
-
-/** A document whose branches can be merged. */
-interface Branched {
-  readonly winner: CouchDocument;
-  readonly losers: readonly CouchDocument[];
-  readonly merged: object;
-}
-
-/**
- * Merges the branches that nodes of a cluster made of a document while they did not see each other.
- *
- * Clients that merge at once agree: from the same leaves all write the same content over the same
- * winner, and CouchDB computes revisions from both. A database takes the first and refuses the
- * others, which then read what it has; nodes that do not see each other get the same revision,
- * which is no branch. The losers are deleted afterwards, not in the same request: if the winner has
- * changed meanwhile, its merge is refused, and a deleted loser would be lost.
- *
- * @returns the documents as they are on the server now.
- */
-async function mergeBranches(
-  database: CouchDatabase,
-  rows: readonly ChangeRow[],
-  signal: AbortSignal,
-): Promise<CouchDocument[]> {
-  const present = new Map(rows.map(({ document }) => [document._id, document]));
-  const revisions = rows.flatMap(({ document: { _id: id }, conflicts }) =>
-    conflicts.map((rev) => ({ id, rev })),
-  );
-  const bodies = await database.bodies(revisions, signal);
-  const mergeable = rows.flatMap(({ document: winner, conflicts }): Branched[] => {
-    const losers = bodies.get(winner._id) ?? [];
-    // One that is gone was deleted meanwhile, or compacted: the feed tells.
-    if (losers.length === 0 || losers.length < conflicts.length) return [];
-    const merged = merge(winner, losers);
-    return merged ? [{ winner, losers, merged }] : [];
-  });
-  try {
-    for (const document of await write(database, mergeable, signal))
-      present.set(document._id, document);
-  } catch (error) {
-    // A user who may only read gets the winner, as other programs do; so do all where a merge is
-    // too large.
-    const codes = ['unauthorized', 'forbidden', 'refused', 'too_large'].map(
-      (one) => `remote_${one}`,
-    );
-    if (!(error instanceof ReplicationError) || !codes.includes(error.code)) throw error;
-  }
-  return [...present.values()];
-}
-
-/**
- * Fields of the winner win; losers add those that it lacks. @returns `undefined` if something would
- * be lost.
- */
-function merge(winner: CouchDocument, losers: readonly CouchDocument[]): object | undefined {
-  // Only the revision that has an attachment can be updated without sending it.
-  if (!losers.every((loser) => hasAttachmentsOf(winner, loser))) return undefined;
-  const lowestFirst = [...losers].sort((a, b) => compareRevisions(a._rev, b._rev));
-  try {
-    return [...lowestFirst, winner]
-      .map((leaf) => fromCouch(leaf).document ?? undefined)
-      .reduce((lower, higher) => mergeChangedFields(undefined, lower, higher).result);
-  } catch (error) {
-    if (error instanceof Malformed) return undefined;
-    throw error;
-  }
-}
-
-/** Whether the winner has what a loser has attached, byte for byte. */
-function hasAttachmentsOf(winner: CouchDocument, loser: CouchDocument): boolean {
-  const kept = attachmentsOf(winner);
-  return Object.entries(attachmentsOf(loser)).every(([name, one]) => {
-    const digest = digestOf(one);
-    return digest !== undefined && Object.hasOwn(kept, name) && digestOf(kept[name]) === digest;
-  });
-}
-
-function attachmentsOf({ _attachments }: CouchDocument): JsonObject {
-  return isPlainObject(_attachments) ? (_attachments as JsonObject) : {};
-}
-
-/** The hash of the content that CouchDB names in each stub. */
-function digestOf(stub: unknown): string | undefined {
-  const digest = isPlainObject(stub) ? (stub as JsonObject).digest : undefined;
-  return typeof digest === 'string' ? digest : undefined;
-}
-
-/** @returns the documents that were written, or were refused because others had written. */
-async function write(
-  database: CouchDatabase,
-  branched: readonly Branched[],
-  signal: AbortSignal,
-): Promise<CouchDocument[]> {
-  if (branched.length === 0) return [];
-  const isMerged = ({ winner, merged }: Branched) =>
-    sameContent(fromCouch(winner).document, merged);
-  const open = branched.filter((one) => !isMerged(one));
-  // No key: all clients that merge the same branches write the same.
-  const edits = open.map(({ winner: { _id, _rev, _attachments }, merged }) =>
-    toCouch(_id, merged, { revision: _rev, attachments: _attachments }),
-  );
-  const results = await writeAll(database, edits, signal);
-  const stale: string[] = [];
-  const done = branched.filter(isMerged);
-  const written: CouchDocument[] = [];
-  for (const [index, one] of open.entries()) {
-    const result = results[index];
-    if (result && 'revision' in result) {
-      done.push(one);
-      written.push({ ...(edits[index] as CouchDocument), _rev: result.revision });
-    } else if (result?.error === 'conflict') stale.push(one.winner._id);
-  }
-  const deletions = done.flatMap(({ losers }) =>
-    losers.map(({ _id, _rev }) => toCouch(_id, undefined, { revision: _rev })),
-  );
-  // A loser that somebody else has deleted or changed is refused, which is as well: the feed tells
-  // of the change.
-  await writeAll(database, deletions, signal);
-  const newest = await callByHalves(
-    stale,
-    async (ids) => [...(await database.present(ids, signal)).values()],
-    () => [],
-  );
-  return [...written, ...newest];
-}
-
-async function writeAll(
-  database: CouchDatabase,
-  edits: readonly CouchEdit[],
-  signal: AbortSignal,
-): Promise<EditResult[]> {
-  const results: EditResult[] = [];
-  for (const batch of batchesOf(edits.map((wire) => ({ wire }))))
-    results.push(
-      ...(await database.write(
-        batch.map(({ wire }) => wire),
-        signal,
-      )),
-    );
-  return results;
 }

@@ -1,9 +1,11 @@
 import { checkOptions } from '../../api/options/option-checks.ts';
 import { systemClock } from '../../async/clock.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { loadFailed } from '../../errors/errors.ts';
+import { loadFailed, OptionError } from '../../errors/errors.ts';
+import { ReplicationError } from '../../errors/replication-error.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from '../fetching/remote-options.ts';
-import type { Remote } from '../protocol/remote.ts';
+import type { Remote, ReplicationScope } from '../protocol/remote.ts';
 import type { CouchCheckpoint } from './couch-answers.ts';
 import type { CouchRemote, CouchSettings } from './couch-remote.ts';
 
@@ -14,11 +16,22 @@ import type { CouchRemote, CouchSettings } from './couch-remote.ts';
 export interface CouchOptions extends FetchingOptions {
   /**
    * A Mango selector: the server sends only documents that match, and deletions. A document that
-   * stops matching stays as it was here. With another selector all is pulled anew, and what does
-   * not match is removed here.
+   * stops matching is removed here, its changes first. With another selector all is pulled anew.
    */
-  readonly selector?: Readonly<Record<string, unknown>> | undefined;
+  readonly selector?: Selector | undefined;
+  /**
+   * The selectors of scopes, by name, for the option `scopes` of `replicate()`. What `selector`
+   * says holds as well.
+   */
+  readonly scopes?:
+    | Readonly<Record<string, (value: string | number | boolean) => Selector>>
+    | undefined;
 }
+
+type Selector = Readonly<Record<string, unknown>>;
+
+/** The scope that `selector` is where `replicate()` has none. */
+const DEFAULT_SCOPE = '_selector';
 
 /**
  * A database of CouchDB, straight from the page, or of a server that speaks its protocol, such as
@@ -43,22 +56,52 @@ export interface CouchOptions extends FetchingOptions {
  * ```
  */
 export function couchdb(options: CouchOptions): Remote<CouchCheckpoint> {
-  const selector = {
-    allowed: 'an object of JSON values, a Mango selector',
-    test: (value: unknown) => isPlainObject(value) && isJson(value),
-  };
   const given = checkOptions(
     options,
-    { ...fetchingChecks, selector },
+    {
+      ...fetchingChecks,
+      selector: { allowed: SELECTOR, test: isSelector },
+      scopes: { allowed: 'an object of functions, by names of scopes', test: areScopes },
+    },
     'couchdb(options)',
   ) as unknown as CouchOptions;
-  const { url, headers = {}, fetch } = given;
-  const own = given.selector && JSON.parse(JSON.stringify(given.selector));
-  return lateRemote({ url: parseUrl(url), headers, fetch, selector: own });
+  const { url, headers = {}, fetch, selector, scopes } = given;
+  // A copy: the app may change its object.
+  const all = selector && (JSON.parse(JSON.stringify(selector)) as JsonObject);
+  return lateRemote(
+    { url: parseUrl(url), headers, fetch, selectorOf: (scope) => selectorOf(scope, all, scopes) },
+    {
+      ...(scopes && { scopes: true }),
+      ...(all && { defaultScope: { [DEFAULT_SCOPE]: true } }),
+    },
+  );
+}
+
+function selectorOf(
+  scope: ReplicationScope | undefined,
+  all: JsonObject | undefined,
+  scopes: CouchOptions['scopes'] = {},
+): JsonObject | undefined {
+  const [[name, value] = []] = Object.entries(scope ?? {});
+  if (name === undefined || name === DEFAULT_SCOPE) return all;
+  if (!Object.hasOwn(scopes, name))
+    throw new ReplicationError('remote_refused', `couchdb() has no scope "${name}".`, {
+      place: name,
+    });
+  const made = scopes[name]?.(value as string | number | boolean);
+  if (!isSelector(made))
+    throw new OptionError('option_invalid', `The scope "${name}" must return ${SELECTOR}.`, {
+      place: name,
+    });
+  const own = JSON.parse(JSON.stringify(made)) as JsonObject;
+  return all ? { $and: [all, own] } : own;
 }
 
 /** Loads its code with the first request: who replicates with another server needs none of it. */
-function lateRemote(settings: CouchSettings): Remote<CouchCheckpoint> {
+function lateRemote(
+  settings: CouchSettings,
+  abilities: Pick<Remote, 'scopes' | 'defaultScope'>,
+): Remote<CouchCheckpoint> {
   let loading: Promise<CouchRemote> | undefined;
   const load = () => {
     loading ??= import('./couch-remote.ts').then(
@@ -72,12 +115,35 @@ function lateRemote(settings: CouchSettings): Remote<CouchCheckpoint> {
   };
   return {
     id: `couchdb:${settings.url}`,
+    ...abilities,
+    files: {
+      areAttached: true,
+      received: async () => undefined,
+      send: async () => undefined,
+      read: async (...asked) => (await load()).readFile(...asked),
+    },
     pull: async (...asked) => (await load()).pull(...asked),
     push: async (...asked) => (await load()).push(...asked),
     async *watch(...asked) {
       yield* (await load()).watch(...asked);
     },
   };
+}
+
+const SELECTOR = 'an object of JSON values, a Mango selector';
+
+function isSelector(value: unknown): value is Selector {
+  return isPlainObject(value) && isJson(value);
+}
+
+/** A name that begins with "_" is Cairn's. */
+function areScopes(value: unknown): boolean {
+  return (
+    isPlainObject(value) &&
+    Object.entries(value).every(
+      ([name, make]) => typeof make === 'function' && !name.startsWith('_'),
+    )
+  );
 }
 
 /**

@@ -25,8 +25,10 @@ export interface FetcherSettings {
 export interface FetchRequest {
   readonly url: string;
   readonly signal: AbortSignal;
-  /** Left out: GET. Bytes: PUT. */
+  /** Left out: GET. Bytes, and a Blob with its type: PUT. */
   readonly body?: unknown;
+  /** Such as `bytes=0-99`. */
+  readonly range?: string | undefined;
   /** Left out: JSON. */
   readonly accept?: string;
   /** Called when the server shows that it is there. */
@@ -118,20 +120,25 @@ export class Fetcher {
     throw answerInvalid(request.url, `it redirects${target}, which is not followed`);
   }
 
-  async #send({ url, signal, body, accept, onBytes }: FetchRequest): Promise<Response> {
+  async #send({ url, signal, body, accept, range, onBytes }: FetchRequest): Promise<Response> {
     const headers = await this.#headers();
     signal.throwIfAborted();
     const make = this.#settings.fetch ?? ((at, init) => globalThis.fetch(at, init));
     const hasBody = body !== undefined;
-    const isBytes = body instanceof Uint8Array;
+    const isBlob = body instanceof Blob;
+    const isBytes = isBlob || body instanceof Uint8Array;
+    const type = isBlob ? body.type : `application/${isBytes ? 'octet-stream' : 'json'}`;
     const response = await make(url, {
       method: isBytes ? 'PUT' : hasBody ? 'POST' : 'GET',
       headers: {
         accept: accept ?? 'application/json',
-        ...(hasBody && { 'content-type': `application/${isBytes ? 'octet-stream' : 'json'}` }),
+        ...(hasBody && { 'content-type': type }),
+        ...(range !== undefined && { range }),
         ...headers,
       },
-      ...(hasBody && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+      ...(hasBody && {
+        body: isBytes ? (body as Blob | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
+      }),
       redirect: 'manual',
       cache: 'no-store',
       signal,

@@ -22,7 +22,7 @@ import {
   withoutContent,
 } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
-import type { FileAsk, FileSealing, RemoteFiles } from '../protocol/remote.ts';
+import type { FileAsk, FileSealing, RemoteFile, RemoteFiles } from '../protocol/remote.ts';
 import { type RemoteCalls, STEP_BYTES } from '../rounds/remote-calls.ts';
 import { LocalFiles } from './local-files.ts';
 
@@ -30,6 +30,9 @@ export interface FilesEvents {
   progress(progress: FileProgress): void;
   changed(): void;
 }
+
+/** A file, and a document that names it. */
+type FileOf = FileRef & { readonly id: string };
 
 /** The calls to the remote, which a signal ends, or the end of the replication. */
 type CallsWith = (signal?: AbortSignal) => RemoteCalls;
@@ -57,10 +60,12 @@ export class SyncedFiles implements RoundFiles {
   readonly #events: FilesEvents;
   /** `undefined`: the server gets files as they are. */
   readonly #sealing: FileSealing | undefined;
+  /** Whether files travel with their documents. */
+  readonly #areAttached: boolean;
   /** By {@link serverName}, as {@link #wanted}: the same content may have two keys. */
   readonly #loading = new Map<string, Promise<void>>();
   /** Files that come by themselves. */
-  readonly #wanted = new Map<string, FileRef>();
+  readonly #wanted = new Map<string, FileOf>();
   /** Documents that wait, and for how many files. */
   readonly #waiting = new Map<string, number>();
   /** Whether all that have changed were looked at: {@link LocalFiles.unsent} has others, too. */
@@ -84,9 +89,10 @@ export class SyncedFiles implements RoundFiles {
     settings: FilesSettings,
     calls: CallsWith,
     events: FilesEvents,
-    sealing: FileSealing | undefined,
+    { sealing, areAttached = false }: { sealing?: FileSealing | undefined; areAttached?: boolean },
   ) {
     this.#sealing = sealing;
+    this.#areAttached = areAttached;
     this.#local = local;
     this.#collection = collection;
     this.#settings = settings;
@@ -101,9 +107,11 @@ export class SyncedFiles implements RoundFiles {
     ...rest: readonly [FilesSettings, CallsWith, FilesEvents]
   ): Promise<SyncedFiles> {
     const [, calls] = rest;
-    const sealing = await calls().files(async (files) => files.sealing?.());
+    const server = await calls().files(async ({ sealing, areAttached = false }) => ({
+      ...{ areAttached, sealing: await sealing?.() },
+    }));
     const local = await LocalFiles.open(client, collection.name, () => naming(collection));
-    return new SyncedFiles(local, collection, ...rest, sealing);
+    return new SyncedFiles(local, collection, ...rest, server);
   }
 
   get status(): FilesStatus {
@@ -116,6 +124,29 @@ export class SyncedFiles implements RoundFiles {
 
   deviceFor(document: object | null | undefined): string | undefined {
     return refsIn(document).length > 0 ? this.#local.device : undefined;
+  }
+
+  weightOf(document: object | null | undefined): number {
+    const isSent = ({ sha256 }: FileRef) => !this.#local.unsent.has(sha256);
+    const refs = this.#areAttached ? refsIn(document) : [];
+    return refs.reduce((sum, ref) => sum + (isSent(ref) ? 0 : ref.size + 1), 0);
+  }
+
+  async content({ sha256, size }: RemoteFile): Promise<Blob | undefined> {
+    const file = { sha256, size, type: '' };
+    const here = (await this.#local.isWhole(file)) && (await this.#local.content(file));
+    if (here) return here;
+    if (this.#local.unsent.has(sha256)) throw damaged(file, 'It is gone from this device.');
+    // The document has it from another one.
+    for await (const document of allOf(this.#collection))
+      for (const ref of refsIn(document)) {
+        if (ref.sha256 !== sha256) continue;
+        const { _id: id } = document as { readonly _id: string };
+        const error = await this.#load({ ...ref, id }).catch((failure: CairnError) => failure);
+        if (!error) return this.#local.content(file);
+        if (!OF_FILE.has(error.code)) throw error;
+      }
+    return undefined;
   }
 
   waiting(): Iterable<string> {
@@ -231,7 +262,7 @@ export class SyncedFiles implements RoundFiles {
   }
 
   async resend(document: object | null | undefined): Promise<boolean> {
-    const refs = refsIn(document);
+    const refs = this.#areAttached ? [] : refsIn(document);
     let isSending = refs.length === 0;
     for (const ref of refs) {
       const name = serverName(ref);
@@ -257,8 +288,11 @@ export class SyncedFiles implements RoundFiles {
 
   #want(documents: readonly (object | null | undefined)[]): void {
     if (this.#settings.load !== 'eager') return;
-    for (const ref of documents.flatMap((document) => refsIn(document)))
-      this.#wanted.set(serverName(ref), ref);
+    for (const document of documents)
+      for (const ref of refsIn(document)) {
+        const { _id: id } = document as { readonly _id: string };
+        this.#wanted.set(serverName(ref), { ...ref, id });
+      }
   }
 
   /**
@@ -288,10 +322,10 @@ export class SyncedFiles implements RoundFiles {
     const value = document && getAt(document, path.split('.'));
     const ref = refOf(value);
     if (!ref) return contentOf(value, -1);
-    await this.#load(ref);
+    await this.#load({ ...ref, id });
     const content = await this.#local.content(ref);
     if (content) return content;
-    await this.#load(ref);
+    await this.#load({ ...ref, id });
     return this.#local.content(ref);
   }
 
@@ -323,7 +357,7 @@ export class SyncedFiles implements RoundFiles {
     }
   }
 
-  #load(ref: FileRef): Promise<void> {
+  #load(ref: FileOf): Promise<void> {
     const name = serverName(ref);
     const known = this.#loading.get(name);
     if (known) return known;
@@ -342,7 +376,7 @@ export class SyncedFiles implements RoundFiles {
     return loading;
   }
 
-  async #download(ref: FileRef): Promise<void> {
+  async #download(ref: FileOf): Promise<void> {
     const { sha256, size } = ref;
     if (await this.#local.isWhole(ref)) return;
     const hash = sha256Hash.create();

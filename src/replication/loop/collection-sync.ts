@@ -243,7 +243,8 @@ export class CollectionSync {
   }
 
   async scopes(): Promise<OpenReplica['scopes']> {
-    return (await this.#begin(await this.opened, null)).scopes;
+    const { scopes } = await this.#begin(await this.opened, null);
+    return this.#settings.scopes && scopes;
   }
 
   /** @param scopes `null`: as they are. */
@@ -293,7 +294,8 @@ export class CollectionSync {
     const { clock } = this.#environment;
     enter(direction === 'push' ? 'pushing' : 'pulling');
     // Another engine may have taken over, or a backup been loaded.
-    const given = this.#settings.scopes?.map((one) => JSON.stringify(one));
+    const { scopes: own = remote.defaultScope && [remote.defaultScope] } = this.#settings;
+    const given = own?.map((one) => JSON.stringify(one));
     const { checkpoint, opening, scopes } = await this.#begin(channel, given);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const files = await this.#files?.open();
@@ -309,6 +311,7 @@ export class CollectionSync {
         return channel.send({ ...request, opening }) as never;
       },
       save: () => channel.send({ op: 'save' }),
+      held: (ids) => this.#held(channel, ids),
       schema: channel.schema,
       pulls: direction !== 'push',
       pushes: direction !== 'pull',
@@ -348,6 +351,23 @@ export class CollectionSync {
     if (this.#push.isBehind) return;
     this.#answering = { opening, count: asked };
     if (this.#isAsked(this.#answering)) this.#loop.wake();
+  }
+
+  /** Those of some ids whose documents are here, or were deleted here and may come back. */
+  async #held(channel: HandleChannel, ids: readonly string[]): Promise<readonly string[]> {
+    if (this.#access.settings.type !== 'DOCUMENT_BASED') return ids;
+    const found = await channel.send({ op: 'getMany', ids: [...ids] });
+    const deleted = new Set<string>();
+    const { pending = 0, rejected = 0 } = this.#report ?? {};
+    if (pending + rejected > 0) {
+      await channel.send({ op: 'save' });
+      for (const refused of ['look', true] as const) {
+        const limit = Number.POSITIVE_INFINITY;
+        const { rows } = await channel.send({ op: 'replicaChanges', limit, refused });
+        for (const { id, state } of rows) if (!state) deleted.add(id);
+      }
+    }
+    return ids.filter((id, at) => found[at] || deleted.has(id));
   }
 
   #take(report: ReplicaReport): void {

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import type { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import type { RemoteFile } from './remote.ts';
 
 /** A file that a document names. */
 export interface FileRef {
@@ -65,6 +66,10 @@ export interface RoundFiles {
   verdict(id: string, document: Document): boolean | string;
   /** Sends the files of a document again that the server lacks. @returns whether it will. */
   resend(document: Document): Promise<boolean>;
+  /** Bytes that a push of a document sends beside it. */
+  weightOf(document: Document): number;
+  /** The content of a file, from the server where it is not here; `undefined` if it is nowhere. */
+  content(file: RemoteFile): Promise<Blob | undefined>;
   /** What proves to the server that this device has a file; `undefined` for one without files. */
   deviceFor(document: Document): string | undefined;
 }

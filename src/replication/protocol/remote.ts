@@ -64,6 +64,9 @@ export interface PulledScope {
   readonly after: unknown;
 }
 
+/** Those of some ids that this device has: of others it need not hear that they have left. */
+export type HeldIds = (ids: readonly string[]) => Promise<readonly string[]>;
+
 /** What the server did with one {@link LocalChange}. */
 export type PushResult =
   /**
@@ -97,9 +100,11 @@ export interface PulledPage<Checkpoint> {
 }
 
 /** A file: its SHA-256 in hexadecimal digits, and its bytes. */
-interface RemoteFile {
+export interface RemoteFile {
   readonly sha256: string;
   readonly size: number;
+  /** A document that names it, where it is read. */
+  readonly id?: string | undefined;
   /** As `sealed` of `FileRef`. */
   readonly sealed?: string | undefined;
 }
@@ -138,6 +143,12 @@ export interface FileAsk {
 
 /** The files of a server. `device` is a secret of this device: the server tells it nobody. */
 export interface RemoteFiles {
+  /**
+   * Whether files travel with the documents that name them: `push` asks for their content, and
+   * nothing is sent before.
+   */
+  readonly areAttached?: boolean;
+
   /**
    * The bytes that the server has of a file that this device sends; `undefined`: it needs no more.
    */
@@ -192,6 +203,12 @@ export interface Remote<Checkpoint = unknown> {
   readonly scopes?: boolean;
 
   /**
+   * What replicates where `replicate()` has no scopes, if that is not the whole collection:
+   * documents that leave it are removed here.
+   */
+  readonly defaultScope?: ReplicationScope | undefined;
+
+  /**
    * The changes after a checkpoint, at most `limit`; without a checkpoint from the start. With a
    * scope, those of its documents: one that was sent and is no more in it has `left: true`.
    */
@@ -201,6 +218,7 @@ export interface Remote<Checkpoint = unknown> {
       readonly limit: number;
       readonly signal: AbortSignal;
       readonly scope?: ReplicationScope | undefined;
+      readonly held?: HeldIds | undefined;
     },
   ): Promise<PulledPage<Checkpoint>>;
 
@@ -210,7 +228,11 @@ export interface Remote<Checkpoint = unknown> {
   /** Sends local changes; resolves with one result for each, in the same order. */
   push(
     rows: readonly LocalChange[],
-    ask: { readonly signal: AbortSignal },
+    ask: {
+      readonly signal: AbortSignal;
+      /** For {@link RemoteFiles.areAttached}: the content of a file; `undefined`: nowhere. */
+      readonly content?: ((file: RemoteFile) => Promise<Blob | undefined>) | undefined;
+    },
   ): Promise<readonly PushResult[]>;
 
   /**

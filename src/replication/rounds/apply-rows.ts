@@ -220,7 +220,7 @@ async function findAncestors(
       ...changeOf(context, local, last[index] as Push),
       operations: undefined,
     }));
-    const results = await sendRows(context.remote, rows);
+    const results = await sendRows(context, rows);
     open = open.filter(({ local }, index) => {
       const push = last[index] as Push;
       const isMade = 'version' in (results[index] ?? {});
@@ -279,7 +279,7 @@ async function repeatNew(
   });
   const rows = repeated.map((local) => changeOf(context, local, local.pushes.at(-1) as Push));
   const accepted: PushedRow[] = [];
-  for (const [index, result] of (await sendRows(context.remote, rows)).entries()) {
+  for (const [index, result] of (await sendRows(context, rows)).entries()) {
     const local = repeated[index] as LocalRow;
     if ('version' in result) accepted.push(acceptedRow(context, local, result));
     else unmade.add((local.pushes.at(-1) as Push)[0]);

@@ -86,7 +86,7 @@ async function fetchPage(
   after: unknown,
   scope: ScopeState | undefined,
 ): Promise<{ readonly page: PulledPage<unknown>; readonly rows: ReadyRows }> {
-  const page = await context.remote.pull(after, scope && JSON.parse(scope.name));
+  const page = await context.remote.pull(after, scope && JSON.parse(scope.name), context.held);
   // A task must not last long where a page paints.
   if (page.changes.length > LONG) await nextTurn();
   return { page, rows: await readyRows(context, page.changes) };

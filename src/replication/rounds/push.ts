@@ -11,6 +11,9 @@ const BATCH = 500;
 /** The same, where documents may have content: it is in memory until it is a file. */
 const FEW = 50;
 
+/** A round sends files for so long before it looks for other changes. */
+const BESIDE_MS = 2000;
+
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
 const ATTEMPTS = 8;
 
@@ -32,17 +35,23 @@ export class PushRound {
     return 0;
   }
 
-  /** @returns how many documents were pushed. */
+  /** @returns how many documents were pushed, or found to be others on the server. */
   async run(context: RoundContext): Promise<number> {
     const attempts = new Map<string, number>();
     const skip = new Set(context.files?.waiting());
+    /** Documents whose files travel with them: each is pushed alone, after all others. */
+    const heavy = new Set<string>();
+    const began = context.clock.elapsed();
     let pushed = 0;
     let missed = 0;
     for (;;) {
       await context.save();
-      const limit = context.files ? await this.#ready(context, skip) : this.#batch;
+      // What others have changed does not wait for all of them.
+      if (heavy.size > 0 && pushed > 0 && context.clock.elapsed() - began > BESIDE_MS)
+        return pushed;
+      const limit = context.files ? await this.#ready(context, skip, heavy) : this.#batch;
       const { rows, unsaved } = await context.send({
-        ...{ op: 'replicaChanges', limit, skip: [...skip] },
+        ...{ op: 'replicaChanges', limit, skip: [...skip, ...heavy] },
       });
       if (rows.length === 0) {
         // They were changed since the save.
@@ -99,6 +108,8 @@ export class PushRound {
         context.events.pushed(changed.length - conflicts.length);
       if (conflicts.length > 0)
         await applyRows(context, await readyRows(context, conflicts), {}, unmade);
+      // What is as the server has it now may be in no scope.
+      pushed += conflicts.length;
     }
   }
 
@@ -107,20 +118,28 @@ export class PushRound {
    *
    * @returns how many to push; those that nobody has looked at are not among them.
    */
-  async #ready(context: RoundContext, skip: Set<string>): Promise<number> {
+  async #ready(context: RoundContext, skip: Set<string>, heavy: Set<string>): Promise<number> {
     for (;;) {
       const limit = Math.min(this.#batch, this.#looked);
       const { rows } = await context.send({
-        ...{ op: 'replicaChanges', limit, skip: [...skip], refused: 'look' },
+        ...{ op: 'replicaChanges', limit, skip: [...skip, ...heavy], refused: 'look' },
       });
-      const held = rows.filter(({ id, state }) => {
+      let held = 0;
+      for (const { id, state } of rows) {
         const document = state && context.codec.toDocument(id, state);
-        return context.files?.verdict(id, document) === false;
-      });
-      for (const { id } of held) skip.add(id);
-      this.#looked = held.length > 0 ? FEW : Math.min(BATCH, 2 * this.#looked);
-      const ready = rows.length - held.length;
-      if (ready > 0 || rows.length === 0) return Math.max(1, ready);
+        const isWaiting = context.files?.verdict(id, document) === false;
+        const isHeavy = !isWaiting && (context.files?.weightOf(document) ?? 0) > 0;
+        if (isWaiting) skip.add(id);
+        if (isHeavy) heavy.add(id);
+        if (isWaiting || isHeavy) held++;
+      }
+      this.#looked = held > 0 ? FEW : Math.min(BATCH, 2 * this.#looked);
+      const ready = rows.length - held;
+      if (ready > 0) return ready;
+      if (rows.length > 0) continue;
+      const [next] = heavy;
+      if (next !== undefined) heavy.delete(next);
+      return 1;
     }
   }
 
@@ -129,7 +148,7 @@ export class PushRound {
     rows: readonly LocalRow[],
   ): Promise<readonly (readonly [LocalRow, PushResult])[]> {
     const changes = rows.map((row) => changeOf(context, row, row.pushes.at(-1) as SentPush));
-    const results = await sendRows(context.remote, changes, () => {
+    const results = await sendRows(context, changes, () => {
       this.#batch = Math.max(1, Math.ceil(this.#batch / 2));
     });
     return rows.map((row, index) => [row, results[index] as PushResult]);

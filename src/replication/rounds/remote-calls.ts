@@ -4,14 +4,17 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
+import type { RoundFiles } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 import type {
   FileAsk,
+  HeldIds,
   LocalChange,
   PulledPage,
   PushResult,
   Remote,
   RemoteChange,
+  RemoteFile,
   RemoteFiles,
   ReplicationScope,
 } from '../protocol/remote.ts';
@@ -44,9 +47,13 @@ export class RemoteCalls {
     this.#clock = clock;
   }
 
-  async pull(after: unknown, scope?: ReplicationScope): Promise<PulledPage<unknown>> {
+  async pull(
+    after: unknown,
+    scope?: ReplicationScope,
+    held?: HeldIds,
+  ): Promise<PulledPage<unknown>> {
     const page = await this.#inTime((signal) =>
-      this.#remote.pull(after, { limit: PULL_LIMIT, signal, scope }),
+      this.#remote.pull(after, { limit: PULL_LIMIT, signal, scope, held }),
     );
     if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
     await inSlices(this.#clock, page.changes, checkChange);
@@ -57,8 +64,21 @@ export class RemoteCalls {
     return page;
   }
 
-  async push(rows: readonly LocalChange[]): Promise<readonly PushResult[]> {
-    const results = await this.#inTime((signal) => this.#remote.push(rows, { signal }));
+  /** @param files Where the remote asks for their content. */
+  async push(
+    rows: readonly LocalChange[],
+    files?: Pick<RoundFiles, 'content'>,
+  ): Promise<readonly PushResult[]> {
+    const results = await this.#inTime((signal, renew) => {
+      if (!files || !this.#remote.files?.areAttached) return this.#remote.push(rows, { signal });
+      const content = async (file: RemoteFile) => {
+        const found = await files.content(file);
+        // All of it is one request.
+        renew(Math.ceil(((found?.size ?? 0) / STEP_BYTES) * 1000));
+        return found;
+      };
+      return this.#remote.push(rows, { signal, content });
+    });
     if (!Array.isArray(results) || results.length !== rows.length)
       throw invalid(`push() of ${rows.length} documents returned another number of results`);
     for (const [index, result] of results.entries())
@@ -81,16 +101,19 @@ export class RemoteCalls {
   }
 
   /** Runs a call of the remote, which may ignore its signal. */
-  async #inTime<T>(call: (signal: AbortSignal, renew: () => void) => Promise<T>): Promise<T> {
+  async #inTime<T>(
+    call: (signal: AbortSignal, renew: (moreMs?: number) => void) => Promise<T>,
+  ): Promise<T> {
     const controller = new AbortController();
     const { signal } = controller;
     const abort = () => controller.abort(this.#ended.reason);
     let cancel: (() => void) | undefined;
     let isOver = false;
-    const renew = () => {
+    let ms = DEADLINE_MS;
+    const renew = (moreMs = 0) => {
       cancel?.();
-      if (!isOver)
-        cancel = this.#clock.after(DEADLINE_MS, () => controller.abort(lateAnswer()), true);
+      ms += moreMs;
+      if (!isOver) cancel = this.#clock.after(ms, () => controller.abort(lateAnswer(ms)), true);
     };
     renew();
     if (this.#ended.aborted) abort();
@@ -107,8 +130,8 @@ export class RemoteCalls {
   }
 }
 
-function lateAnswer(): ReplicationError {
-  const message = `The server has not answered within ${DEADLINE_MS / 1000} s.`;
+function lateAnswer(ms: number): ReplicationError {
+  const message = `The server has not answered within ${ms / 1000} s.`;
   return new ReplicationError('remote_timeout', message);
 }
 

@@ -4,6 +4,7 @@ import type { CollectionSchema } from '../../page/sending/collection-schema.ts';
 import type { HandleRequest } from '../../page/sending/sender.ts';
 import type { ReplicaOperations } from '../../protocol/replica-protocol.ts';
 import type { RoundFiles } from '../protocol/files.ts';
+import type { HeldIds } from '../protocol/remote.ts';
 import type { StateCodec } from '../states.ts';
 import type { Conflict, ConflictResolution } from './conflict-resolution.ts';
 import type { RemoteCalls } from './remote-calls.ts';
@@ -24,6 +25,7 @@ export interface RoundContext {
   ): Promise<ReplicaOperations[Name]['reply']>;
   /** Saves the collection: only saved changes are pushed. */
   save(): Promise<unknown>;
+  readonly held?: HeldIds | undefined;
   /** Where the documents name files. */
   readonly files: RoundFiles | undefined;
   readonly pulls: boolean;

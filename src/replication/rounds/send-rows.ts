@@ -1,7 +1,6 @@
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { LocalRow, Push, PushedRow, RecordState } from '../../protocol/replica-protocol.ts';
 import type { LocalChange, PushResult } from '../protocol/remote.ts';
-import type { RemoteCalls } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
 /** A push as the server gets it. */
@@ -42,13 +41,13 @@ export function acceptedRow(
  * @param tooLarge Called when they are too large together.
  */
 export async function sendRows(
-  remote: RemoteCalls,
+  context: RoundContext,
   rows: readonly LocalChange[],
   tooLarge: () => void = () => undefined,
 ): Promise<readonly PushResult[]> {
   if (rows.length === 0) return [];
   try {
-    return await remote.push(rows);
+    return await context.remote.push(rows, context.files);
   } catch (error) {
     const code = error instanceof ReplicationError ? error.code : undefined;
     if (code !== 'remote_refused' && code !== 'remote_too_large') throw error;
@@ -56,8 +55,8 @@ export async function sendRows(
     if (code === 'remote_too_large') tooLarge();
     const half = Math.ceil(rows.length / 2);
     return [
-      ...(await sendRows(remote, rows.slice(0, half), tooLarge)),
-      ...(await sendRows(remote, rows.slice(half), tooLarge)),
+      ...(await sendRows(context, rows.slice(0, half), tooLarge)),
+      ...(await sendRows(context, rows.slice(half), tooLarge)),
     ];
   }
 }

@@ -72,6 +72,7 @@ export function flakyRemote<Checkpoint>(
     ...{ id: remote.id, push },
     pull: (after, ask) => call(() => remote.pull(after, ask)),
     ...(remote.scopes !== undefined && { scopes: remote.scopes }),
+    ...(remote.defaultScope && { defaultScope: remote.defaultScope }),
     ...(remote.files && { files: remote.files }),
     ...(remote.watch && { watch: remote.watch.bind(remote) }),
     async heal() {

@@ -16,10 +16,13 @@ export function clusterLike(fetch: RemoteFetch, random: () => number): RemoteFet
     const asked = new URL(url);
     if (!asked.pathname.endsWith('/_changes')) return fetch(url, init);
     const isFeed = asked.searchParams.has('feed');
-    const since = numberIn(asked.searchParams.get('since') ?? '0');
-    // A poll that began earlier would ring at once, for ever.
-    const from = isFeed ? since : Math.max(0, since - Math.floor(random() * 4));
-    asked.searchParams.set('since', String(from));
+    const given = asked.searchParams.get('since') ?? '0';
+    if (given !== 'now') {
+      const since = numberIn(given);
+      // A poll that began earlier would ring at once, for ever.
+      const from = isFeed ? since : Math.max(0, since - Math.floor(random() * 4));
+      asked.searchParams.set('since', String(from));
+    }
     const response = await fetch(asked.href, init);
     if (response.status !== 200) return response;
     const body = (await response.json()) as Changes;
@@ -27,6 +30,15 @@ export function clusterLike(fetch: RemoteFetch, random: () => number): RemoteFet
     for (const row of body.results) row.seq = opaque(row.seq);
     body.last_seq = opaque(body.last_seq);
     return Response.json(body);
+  };
+}
+
+/** The same each time, and not evenly spread. */
+export function numbers(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
   };
 }
 

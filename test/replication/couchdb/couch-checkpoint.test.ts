@@ -93,7 +93,7 @@ describe('a checkpoint', () => {
     let history = '1';
     const _changes: Answer = () => new Promise(() => undefined);
     const fetch = serve({ _changes, _revs_diff: {}, cairn: () => jsonAnswer({ history }) });
-    const remote = new CouchRemote({ url, headers: {}, fetch, selector: undefined }, clock);
+    const remote = new CouchRemote({ url, headers: {}, fetch, selectorOf: () => undefined }, clock);
     const rings = remote.watch(checkpoint, ask)[Symbol.asyncIterator]();
     let hasRung = false;
     const ring = rings.next().then(() => {

@@ -77,6 +77,8 @@ describe('pull()', () => {
     const remote = couchdb({ url, selector: { owner: 'ada' }, fetch: serve({ _changes }) });
     await remote.pull(undefined, asked);
     expect(bodies).toEqual([
+      // Where what leaves will be looked for.
+      ...[undefined, null],
       { selector: { $or: [{ _deleted: true }, { owner: 'ada' }] } },
       '_selector',
     ]);

@@ -5,6 +5,8 @@ import createPouchApp from 'express-pouchdb';
 import memoryAdapter from 'pouchdb-adapter-memory';
 import PouchDB from 'pouchdb-core';
 import { afterAll, beforeAll } from 'vitest';
+import type { RemoteFetch } from '../../../src/replication/index.ts';
+import { withMango } from './mango.ts';
 
 /** A user of CouchDB would give `http://admin:password@127.0.0.1:5984`. */
 const GIVEN = process.env.COUCHDB_URL;
@@ -14,6 +16,8 @@ export interface CouchServer {
   /** Of the server, without credentials. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Reaches it; what it lacks of CouchDB is added. */
+  readonly fetch: RemoteFetch;
   /** Whether it is CouchDB. */
   readonly isReal: boolean;
   /** Closes all connections and listens anew; a given server goes on. */
@@ -47,6 +51,7 @@ function givenServer(given: string): CouchServer {
   return {
     url: `${origin}${pathname}`.replace(/\/$/, ''),
     headers: username ? { authorization: `Basic ${credentials}` } : {},
+    fetch: (at, init) => fetch(at, init),
     isReal: true,
     restart: async () => undefined,
     stop: async () => undefined,
@@ -77,6 +82,7 @@ async function startServer(): Promise<CouchServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     headers: {},
+    fetch: withMango((at, init) => fetch(at, init)),
     isReal: false,
     async restart() {
       await close(server);
@@ -87,6 +93,8 @@ async function startServer(): Promise<CouchServer> {
 }
 
 function listen(server: Server, port: number): Promise<Server> {
+  // A connection that it closes as a request is on its way would fail the request.
+  server.keepAliveTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => resolve(server));
