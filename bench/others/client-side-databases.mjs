@@ -1,11 +1,18 @@
 /**
- * Adds two implementations with Cairn to a checkout of client-side-databases: `cairn`, which waits
- * as long as an insert lasts, and `cairn-saved`, which also waits until each message is stored. The
- * files around them are those of its `watermelondb`, which has no server either.
+ * Adds implementations with Cairn to a checkout of client-side-databases: `cairn`, which waits as
+ * long as an insert lasts, `cairn-saved`, which also waits until each message is stored, and
+ * `cairn-thread`, whose engine runs in the page. The files around them are those of its
+ * `watermelondb`, which has no server either. Mends its RxDB, which says that it has data before it
+ * has looked, so that no example data are added.
  *
  *     node ../cairndb/bench/others/client-side-databases.mjs    # in the checkout
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+const OPEN = `connect({
+    name: 'chat',
+    worker: () => new Worker('/whole-worker.js', { type: 'module' }),
+  })`;
 
 const LOGIC = `import { NgZone, inject } from '@angular/core';
 import { type LiveQuery, connect } from 'cairndb';
@@ -26,10 +33,7 @@ const pairOf = ({ user1, user2 }: UserPair) => ({
 
 export class Logic implements LogicInterface {
   private readonly zone = inject(NgZone);
-  private readonly db = connect({
-    name: 'chat',
-    worker: () => new Worker('/whole-worker.js', { type: 'module' }),
-  });
+  private readonly db = ${OPEN};
   private readonly users = new this.db.Collection<User>({
     name: 'users',
     type: 'DOCUMENT_BASED',
@@ -128,6 +132,10 @@ const angular = JSON.parse(readFileSync('angular.json', 'utf8'));
 const LOGICS = {
   cairn: LOGIC,
   'cairn-saved': LOGIC.replace(INSERT, `${INSERT}\n    await this.messages.save();`),
+  'cairn-thread': LOGIC.replace('connect }', 'Database }').replace(
+    OPEN,
+    "new Database({ name: 'chat' })",
+  ),
 };
 for (const [name, logic] of Object.entries(LOGICS)) {
   const folder = `projects/${name}`;
@@ -144,4 +152,7 @@ for (const [name, logic] of Object.entries(LOGICS)) {
   project.architect.build.options.assets.push({ glob: 'whole-worker.js', input, output: '/' });
   angular.projects[name] = project;
 }
+const rxdb = 'projects/rxdb-base/src/app/app.logic.ts';
+const UNREAD = 'const result = this.db';
+writeFileSync(rxdb, readFileSync(rxdb, 'utf8').replace(UNREAD, UNREAD.replace('=', '= await')));
 writeFileSync('angular.json', `${JSON.stringify(angular, null, 2)}\n`);
