@@ -219,10 +219,12 @@ export class Recovery {
   #retry(): void {
     if (this.#retrying) return;
     this.#retrying = true;
-    this.#context.clock.after(this.#backoff.failed(), () => {
+    const again = () => {
       this.#retrying = false;
       void this.recover();
-    });
+    };
+    // In the background: storage may have been closed, and no process waits for records.
+    this.#context.clock.after(this.#backoff.failed(), again, true);
   }
 
   /** Applies all contributions so far, in the original order of their changes. */

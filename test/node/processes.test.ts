@@ -124,6 +124,11 @@ test('a process that never closes its database ends when all is saved', async ()
   expect(await storedOrders(directory)).toEqual([{ n: 1, touched: 0, text: 'leave' }]);
 });
 
+test('a process that only looks whether its database opens ends', async () => {
+  const directory = makeFolder('look');
+  expect(await new ChildProgram([program, directory, 'look']).exit()).toBe(0);
+});
+
 test('a process that closes its database at a signal has saved', async () => {
   const directory = makeFolder('signal');
   const child = new ChildProgram([program, directory, 'signal']);

@@ -6,6 +6,7 @@
  * | `steps` | makes steps for ever, one atomic save each; prints `saved N`, or `refused CODE` and saves once more |
  * | `strict` | the same with `durability: 'strict'` |
  * | `hold` | prints `open`, and keeps the database open |
+ * | `look` | closes the database as soon as it is open |
  * | `leave` | inserts an order and ends without a close |
  * | `signal` | inserts an order, prints `ready`, and closes the database at SIGTERM |
  */
@@ -26,6 +27,7 @@ try {
 
 async function run(): Promise<void> {
   await db.ready;
+  if (command === 'look') return db.close();
   const orders = ordersOf(db, command === 'leave' ? 1 : undefined);
   if (command === 'hold') {
     await orders.count();
