@@ -1,8 +1,8 @@
 import { loadFailed, OptionError, StorageError } from '../errors/errors.ts';
 import { BaseClient } from '../page/client/base-client.ts';
 import type { Storage } from '../storage/drivers/driver.ts';
-import { notEncrypted } from '../storage/drivers/encryption-key.ts';
 import { indexedDbDriver } from '../storage/drivers/indexeddb-driver.ts';
+import { notEncrypted } from '../storage/drivers/not-encrypted.ts';
 import { changeKey, readStoredKeyRecord } from '../storage/encryption/open-encrypted.ts';
 import { AppKey, type EncryptionKey } from './app-key.ts';
 import { checkedStorage, clientEncryption, type EncryptableStorage } from './encrypted.ts';

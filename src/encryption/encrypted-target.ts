@@ -1,6 +1,6 @@
 import { toHex } from '../codec/exact-json/base64.ts';
 import { StorageError } from '../errors/errors.ts';
-import { notEncrypted } from '../storage/drivers/encryption-key.ts';
+import { notEncrypted } from '../storage/drivers/not-encrypted.ts';
 import type { DataKeys } from '../storage/encryption/data-keys.ts';
 import { keyRecordDamaged } from '../storage/encryption/encryption-errors.ts';
 import {

@@ -32,7 +32,8 @@ async function openPlain(
   if (storage === 'memory') return inMemory();
   if (typeof storage === 'object')
     return {
-      ...{ storage: await storage.open(name, events), kind: storage.kind },
+      storage: await storage.open(name, events),
+      kind: storage.kind,
       shared: storage === platform.storage,
     };
   if (storage !== 'opfs') return openIndexedDb(settings, platform, indexedDb);
@@ -135,7 +136,6 @@ async function encrypt(
 
 async function load(given: EngineEncryption | Promise<EngineEncryption>, storageCode: StorageCode) {
   const { code, ...key } = await given;
-  if (code) return { module: code, key };
-  const loading = storageCode?.() as Promise<EncryptionModule>;
-  return { module: await inTime('storage', loading), key };
+  const late = () => inTime('storage', storageCode?.() as Promise<EncryptionModule>);
+  return { module: code ?? (await late()), key };
 }

@@ -6,12 +6,8 @@ import type { Broadcast, Switchboard } from '../../platform/platform.ts';
 import type { ClientEncryption, Prove } from '../../protocol/client-encryption.ts';
 import { READY } from '../../protocol/ready.ts';
 import { EVENT, eventFromWire, type TabApi, type TabEvent } from '../../protocol/wire-protocol.ts';
-import {
-  CHALLENGE,
-  keyMissing,
-  notEncrypted,
-  PROOF,
-} from '../../storage/drivers/encryption-key.ts';
+import { CHALLENGE, keyMissing, PROOF } from '../../storage/drivers/encryption-key.ts';
+import { notEncrypted } from '../../storage/drivers/not-encrypted.ts';
 import type { LeaderEngine } from './leadership.ts';
 import { remoteMethods, remoteRoute, SESSION_METHODS } from './remote-route.ts';
 import type { Route, RouteEvents } from './route.ts';

@@ -19,10 +19,3 @@ export function keyMissing(): StorageError {
     'This database is encrypted. Open it with storage: encrypted(…, { key }) of cairndb/encryption; nothing was changed.',
   );
 }
-
-export function notEncrypted(): StorageError {
-  return new StorageError(
-    'not_encrypted',
-    'This database is not encrypted, so it is not opened with a key; nothing was changed. Open it without encrypted(), exportAll(), and importAll() the file into an encrypted database of another name. If it is encrypted, a client without a key is open: close that.',
-  );
-}

@@ -7,8 +7,9 @@ import {
   type StorageKey,
   type StorageOperation,
 } from '../drivers/driver.ts';
-import { ENCRYPTION_KEY, notEncrypted } from '../drivers/encryption-key.ts';
+import { ENCRYPTION_KEY } from '../drivers/encryption-key.ts';
 import type { StoredEpoch } from '../drivers/epoch.ts';
+import { notEncrypted } from '../drivers/not-encrypted.ts';
 import type { DataKeys } from './data-keys.ts';
 import { EncryptedStorage } from './encrypted-storage.ts';
 import { keyWrong, webCrypto } from './encryption-errors.ts';
