@@ -74,3 +74,31 @@ test('a page enters the back/forward cache without a channel, even amid a replay
     expect([seed, ...broadcast.openIn(follower)]).toEqual([seed]);
   }
 });
+
+test('a change is kept whose engine, in its own page, is replaced amid the replay', async () => {
+  for (let moment = 0; moment < 400; moment += 20) {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const [first, own, silent] = [0, 1, 2].map((id) => new Tab(id, browser)) as [Tab, Tab, Tab];
+    for (const { db } of [first, own, silent]) await world.hear(db.ready, 3000);
+    const open = ({ db }: Tab) =>
+      new db.Collection({
+        ...{ name: 'notes', type: 'DOCUMENT_BASED' },
+        ...{ save_timeout: 3600, save_directly_after: 1000 },
+      });
+    await world.hear(open(own).insert({ _id: 'told' }));
+    browser.storage.weather.slowness = 50;
+    // The next engine waits for what it replays.
+    silent.freeze(60_000);
+    first.kill();
+    await world.runUntil(world.now + moment);
+    own.freeze(10_000);
+    const last = new Tab(3, browser);
+    await world.hear(open(last).filter({}), 12_000);
+    await world.runUntil(world.now + 10_000);
+    // It was not saved.
+    last.kill();
+    const kept = await world.hear(open(own).filter({}), 12_000);
+    expect([moment, ...kept.map(({ _id }) => _id)]).toEqual([moment, 'told']);
+  }
+});

@@ -256,6 +256,7 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
       this.replayer.joined();
       this.requests.stop();
     }
+    this.replayer.stop();
     before.route?.leave();
     if (before.is === 'up' && next.is !== 'ended') this.#events.down();
   }
@@ -454,7 +455,6 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
 
   #end(): void {
     this.#enter({ is: 'ended' });
-    this.replayer.stop();
     this.#dropGuard();
   }
 

@@ -413,6 +413,8 @@ export class Replayer {
     }
     const changes = this.#unsaved.all();
     const { failures, database } = await route.replay(this.#handles.all(), changes, this.#database);
+    // A session that has been left refuses them all; the next engine applies them.
+    if (this.#route !== route) return;
     this.#database ??= database;
     this.joined();
     this.#failure = undefined;
@@ -426,7 +428,7 @@ export class Replayer {
         this.#refused(error, change.request);
       }
     }
-    if (gone.size > 0) this.#unsaved.drop(gone);
+    this.#unsaved.drop(gone);
     if (!this.#failure) {
       this.#backoff.succeeded();
       return;
@@ -444,8 +446,9 @@ export class Replayer {
     if (this.#failure) throw this.#failure;
   }
 
+  /** Must be called when the route is left. */
   stop(): void {
     this.#cancel?.();
-    this.#cancel = undefined;
+    this.#route = this.#cancel = undefined;
   }
 }
