@@ -19,6 +19,8 @@ import { type Overdue, OverdueChanges, ReplayOrder } from './replay-order.ts';
 /** A session that replays changes. */
 export interface RecoverySession {
   readonly client: string;
+  /** None, once it has left. */
+  readonly handles: { readonly all: { readonly size: number } };
   openAll(opened: OpenedHandles): void;
   reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void>;
   settleAll(): void;
@@ -261,6 +263,8 @@ export class Recovery {
     for (const { by, session, failures, missed, applied } of contributions) {
       session.settleAll();
       this.overdue.note(by, missed);
+      // It has left meanwhile: nobody would replay them to this engine.
+      if (session.handles.all.size === 0) this.leave(session);
       applied(failures);
     }
   }

@@ -154,3 +154,21 @@ test('the changes of a client that has left without its code go with it', async 
   client.leave();
   await expect.poll(() => ask(other, count).catch(() => undefined)).toBe(1);
 });
+
+test('the changes of a client that leaves amid its replay hold nobody up', async () => {
+  for (let moment = 0; moment < 40; moment++) {
+    driver = faultyDriver();
+    await crashWith(patch('x', 2));
+    const engine = await takeOver(driver, clock);
+    const other = join(engine, 'b').session;
+    expect(await ask(other, count)).toBe(1);
+    driver.inject({ call: 'getMany', when: 'before', times: 50 });
+    const joined = client.join(engine);
+    for (let tasks = 0; tasks < moment; tasks++) await Promise.resolve();
+    client.leave();
+    await joined;
+    driver.heal();
+    const counted = () => ask(other, count).catch((error: unknown) => error);
+    await expect.poll(counted, { message: `left after ${moment} tasks` }).toBe(1);
+  }
+});
