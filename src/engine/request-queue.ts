@@ -1,9 +1,8 @@
 import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError } from '../errors/errors.ts';
-import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
+import { answerLost, dropped, otherVersion } from '../protocol/collection-errors.ts';
 import {
-  isCompared,
   isEdit,
   isEditing,
   isExclusive,
@@ -167,7 +166,8 @@ interface Store {
 /**
  * Executes a request, unless it is a change that was applied before.
  *
- * @throws {CollectionError} `answer_lost`, for a change that was applied before
+ * @throws {CollectionError} `answer_lost`, for a change that was applied before;
+ *   `collection_dropped`, where the handle is of an earlier collection of the name
  */
 export function executeOnce(
   store: Store,
@@ -179,18 +179,19 @@ export function executeOnce(
   const isWhole = request.op !== 'insertPart' || request.last;
   if (!key || !isEdit(request) || !isWhole) return store.execute(request);
   const { applied } = records;
-  if (applied.has(key)) {
+  const wasApplied = applied.has(key);
+  if (wasApplied !== false) {
     abandonParts(store, request);
-    throw answerLost(settings.name);
+    throw (wasApplied ? answerLost : dropped)(settings.name);
   }
   const result = store.execute(request);
-  // A comparison that failed has changed nothing: if its reply is lost, the client must hear it
-  // again. So must a caller that waits still, while an earlier engine's change of a document finds
-  // none.
-  const isApplied = (value: unknown) =>
-    key.isUnanswered && !request.op.startsWith('kv')
-      ? Boolean(value)
-      : value !== false || !isCompared(request);
+  // What has changed nothing is asked again where its reply is lost: "made" would be wrong. What
+  // its caller knows to be made is done with, whatever it finds.
+  const isApplied = (value: unknown): unknown =>
+    key.isTold ||
+    (request.op.startsWith('kv')
+      ? value !== false
+      : ((value as { readonly count?: number } | undefined)?.count ?? value));
   if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
   if (isApplied(result)) applied.note(key);
   return result;

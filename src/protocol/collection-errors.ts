@@ -21,7 +21,7 @@ export function typeMismatch(name: string, is: string, asked: string): Collectio
 export function answerLost(name: string): CollectionError {
   return new CollectionError(
     'answer_lost',
-    `A change of collection "${name}" was made, and the answer lost with the tab that led. Read what you need again.`,
+    `A change of collection "${name}" was made, and the answer lost with the leader. Read what you need again.`,
     { place: name },
   );
 }

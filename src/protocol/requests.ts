@@ -434,8 +434,8 @@ export interface IdempotencyKey {
   readonly client: string;
   readonly handle: number;
   readonly number: number;
-  /** Whether its caller has no answer, and may ask again. */
-  readonly isUnanswered?: boolean;
+  /** Whether its caller has the answer, and asks no more. */
+  readonly isTold?: boolean;
 }
 
 /** By handle, the sequence number of the first change in a batch. */

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { openClient } from './engine-client.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
-import { NOTES, notes, takeOver } from './successive-engines.ts';
+import { NOTES, notes, takeOver, VALUES, values } from './successive-engines.ts';
 
 const insert = (id: string, fields: object): Request => ({
   ...{ op: 'insert', handle: NOTES, id, body: JSON.stringify(fields) },
@@ -89,3 +89,42 @@ test.each<Request>([
   expect(again.failures).toBeUndefined();
   expect(again.values[0] ?? false).toBe(false);
 });
+
+const none = { criteria: { n: 1 }, archived: false } as const;
+
+test.each<Request>([
+  { op: 'patch', handle: NOTES, id: 'gone', changes: '{"n":1}' },
+  { op: 'patchOne', handle: NOTES, ...none, changes: '{"n":1}' },
+  { op: 'patchMany', handle: NOTES, ...none, changes: '{"n":1}' },
+  { op: 'update', handle: NOTES, id: 'gone', body: '{"n":1}' },
+  { op: 'archive', handle: NOTES, id: 'gone' },
+  { op: 'delete', handle: NOTES, id: 'gone' },
+  { op: 'deleteOne', handle: NOTES, ...none },
+  { op: 'deleteMany', handle: NOTES, ...none },
+  { op: 'kvDelete', handle: VALUES, key: 'gone' },
+])(
+  'a change that finds nothing is not told to be made where its answer is lost: $op',
+  async (request) => {
+    const driver = memoryDriver();
+    const clock = new FakeClock();
+    const ask = async (...sent: Request[]) => {
+      const session = (await takeOver(driver, clock)).join(() => undefined, 'a');
+      session.openAll([
+        [NOTES, notes],
+        [VALUES, values],
+      ]);
+      const reply = await session.execute(sent, [[request.handle, 1]]);
+      await session.save();
+      return reply;
+    };
+    const change = { op: 'insert', handle: NOTES, id: 'x', body: '{}' } as const;
+    const value = { op: 'kvSet', handle: VALUES, key: 'x', body: '1' } as const;
+    // What follows it is made and saved.
+    const first = await ask(request, request.handle === NOTES ? change : value);
+    const again = await ask(request);
+    expect(again.failures).toBeUndefined();
+    const counted = ({ values: [found] }: typeof again) =>
+      (found as { count?: number } | undefined)?.count ?? found;
+    expect(counted(again)).toEqual(counted(first));
+  },
+);

@@ -126,7 +126,7 @@ export class AppliedChanges {
     this.#applied.merge(stored);
   }
 
-  has(key: IdempotencyKey): boolean {
+  has(key: IdempotencyKey): boolean | undefined {
     return this.#applied.has(watermarkKey(key), key.number);
   }
 
@@ -143,7 +143,7 @@ export class AppliedChanges {
   *noteAfter<T>(
     change: Coroutine<T>,
     key: IdempotencyKey,
-    isApplied: (value: T) => boolean,
+    isApplied: (value: T) => unknown,
   ): Coroutine<T> {
     const value = yield* change;
     if (isApplied(value)) this.note(key);

@@ -166,9 +166,9 @@ export class Session implements EventReceiver, RecoverySession {
 
   async #reapplyOne(change: AcknowledgedChange, order: ReplayOrder): Promise<void> {
     const { request, number, turn } = change;
-    const isUnanswered = turn === UNACKNOWLEDGED;
+    const isTold = turn < UNACKNOWLEDGED;
     const { collection, settings } = this.handles.of(request);
-    const key = { client: this.client, handle: request.handle, number, isUnanswered };
+    const key = { client: this.client, handle: request.handle, number, isTold };
     const applied = collection.reapply(request, key, settings, order);
     this.unfinished.notePart(collection, request);
     await applied;

@@ -205,7 +205,7 @@ export class RelationTree {
       if (level > MOST_LEVELS)
         throw new OptionError(
           'include_too_deep',
-          `"${at}" is on level ${level}; an include reaches ${MOST_LEVELS} levels deep. Read the rest by a call of its own.`,
+          `"${at}" is on level ${level}; an include reaches ${MOST_LEVELS} levels. Read the rest by a call of its own.`,
           { place: at },
         );
       return this.#include(owner, name, options, at, level);

@@ -130,13 +130,22 @@ export async function dropLog(
   live.stored = undefined;
 }
 
+/** Watermarks of a collection that goes: what its handles change later is of no other. */
+export function ended(watermarks: readonly Watermark[]): readonly Watermark[] {
+  return watermarks.map(([origin, number, ...others]) => [
+    origin,
+    Math.floor(number) + 0.5,
+    ...others,
+  ]);
+}
+
 async function dropOperations(
   { storage, live, writer }: LogState,
   applied: readonly Watermark[],
   left: LeftBackup | undefined,
 ): Promise<StorageOperation[]> {
   const known = new Watermarks();
-  known.merge(applied);
+  known.merge(ended(applied));
   const empty = live.makeManifest([], writer.last, known);
   const { name, watermarks } = empty;
   if (left) {

@@ -2,7 +2,8 @@
  * The highest applied change of a client's handle.
  *
  * - `origin`: client and handle.
- * - `number`: the highest applied sequence number.
+ * - `number`: the highest applied sequence number; with a fraction where the handle's collection is
+ *   gone.
  * - `at`: time of that change, in Unix milliseconds.
  * - `missed`: lower sequence numbers that were not applied.
  */
@@ -44,9 +45,11 @@ export class Watermarks {
     return this.#byHandle.get(origin)?.[1] ?? 0;
   }
 
-  has(origin: string, number: number): boolean {
-    const watermark = this.#byHandle.get(origin);
-    return watermark !== undefined && number <= watermark[1] && !watermark[3]?.includes(number);
+  /** `undefined`: it is not, and the handle's collection is gone. */
+  has(origin: string, number: number): boolean | undefined {
+    const [, last = 0, , missed] = this.#byHandle.get(origin) ?? [];
+    if (number > last) return last % 1 ? undefined : false;
+    return !missed?.includes(number);
   }
 
   /** Notes that a change is applied. */
