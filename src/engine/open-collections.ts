@@ -16,8 +16,8 @@ export class OpenCollections {
    * not open.
    */
   readonly #ahead = new Map<string, Promise<unknown>>();
-  /** Settles when the tombstones of outlived drops are removed. */
-  #sweeping: Promise<unknown> = Promise.resolve();
+  /** Settles when nothing is left of what drops leave behind. */
+  #clearing: Promise<unknown> = Promise.resolve();
 
   constructor(environment: EngineEnvironment) {
     this.#environment = environment;
@@ -65,7 +65,7 @@ export class OpenCollections {
    */
   rename(from: string, to: string): Promise<void> {
     const isOpen = this.#byName.get(to)?.availability.failed === false;
-    const ahead = [this.#sweeping, this.#ahead.get(from), this.#ahead.get(to)];
+    const ahead = [this.#clearing, this.#ahead.get(from), this.#ahead.get(to)];
     const renaming = Promise.allSettled(isOpen ? [] : ahead).then(() =>
       this.#rename(from, to, isOpen),
     );
@@ -106,7 +106,7 @@ export class OpenCollections {
   /** Ends timers and writes of all. Unsaved changes are lost: save first. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#byName.values(), (collection) => collection.stop()));
-    await this.#sweeping;
+    await this.#clearing;
   }
 
   /** A collection that only its caller uses. */
@@ -123,17 +123,21 @@ export class OpenCollections {
     this.#leaving.add(collection);
     const ends = () => void this.#leaving.delete(collection);
     drop.then(ends, ends);
+    const environment = this.#environment;
+    const isUsed = (other: string) => this.#byName.has(other) || this.#ahead.has(other);
+    const clearUp = () =>
+      parts
+        .load('backups')
+        .then((code) => code.clearUp(this, environment, name, isUsed))
+        .catch((error: unknown) => environment.events.reportError(asCairnError(error)));
     // A drop that fails leaves the collection as it was. One that was constructed meanwhile does
     // not open: two of one name would overwrite each other's segments.
-    const ended = drop.catch((error: unknown) => {
+    const ended = drop.then(clearUp, (error: unknown) => {
       this.#byName.set(name, collection);
       throw error;
     });
     this.goAhead(name, ended);
-    const { events } = this.#environment;
-    this.#sweeping = Promise.allSettled([this.#sweeping, ended])
-      .then(() => this.#sweep())
-      .catch((error: unknown) => events.reportError(asCairnError(error)));
+    this.#clearing = Promise.allSettled([this.#clearing, ended]);
   }
 
   /** Makes collections of the name that are constructed from now on wait. */
@@ -144,14 +148,5 @@ export class OpenCollections {
     };
     // A failure rejects the request that began it.
     ended.then(forget, forget);
-  }
-
-  async #sweep(): Promise<void> {
-    // It came with the drop.
-    if (!parts.has('backups')) return;
-    const { sweepTombstones } = await parts.load('backups');
-    const { storage, durability, clock } = this.#environment;
-    const isUsed = (name: string) => this.#byName.has(name) || this.#ahead.has(name);
-    await sweepTombstones(storage, durability, clock.now(), isUsed);
   }
 }

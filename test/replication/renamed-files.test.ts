@@ -112,3 +112,66 @@ test('a file that only a backup names stays, and is sent once the backup is rest
   await other.settled();
   expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
 });
+
+const namesOf = async ({ db }: Device) => (await db.collections()).map(({ name }) => name);
+
+test('a dropped collection takes its files along, and a new one of its name loads them', async () => {
+  const office = new Office();
+  const { device, mend } = await makeDevice(office);
+  mend();
+  const other = openOther(office, device, 'sales');
+  await other.settled();
+  await other.sync.file('sent', 'photo');
+  await device.orders.Drop();
+  // A constructed one waits for that.
+  const again = openOther(office, device, 'orders');
+  await again.settled();
+  const rowsOf = (name: string, criteria: object) =>
+    new device.db.Collection({ name, type: 'DOCUMENT_BASED', caching: false }).count(criteria);
+  expect(await rowsOf('orders files', { isWhole: true })).toBe(0);
+  expect(await rowsOf('orders file parts', {})).toBe(0);
+  expect(await rowsOf('sales file parts', {})).toBe(1);
+  expect(await bytesOf(await again.sync.file('sent', 'photo'))).toEqual(new Uint8Array(photo));
+  const reads = office.count('GET');
+  expect(await bytesOf(await other.sync.file('sent', 'photo'))).toEqual(new Uint8Array(photo));
+  expect(office.count('GET')).toBe(reads);
+});
+
+test('files stay where a backup outlives the collection, and are sent once it is restored', async () => {
+  const office = new Office();
+  const { device, mend } = await makeDevice(office);
+  await device.orders.Drop({ backup: true });
+  mend();
+  const again = openOther(office, device, 'orders');
+  const [backup] = await again.documents.listBackups();
+  await again.documents.loadBackup(backup?.name as string);
+  await again.settled();
+  const other = office.device();
+  await other.settled();
+  expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+});
+
+test('a file that was not sent stays with a renamed collection, though another of its name is dropped', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  await db.renameCollection('orders', 'sales');
+  const options = { type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
+  const orders = new db.Collection<any>({ ...options, name: 'orders' });
+  await orders.insert({ _id: 'x' });
+  await orders.Drop();
+  const sales = openOther(office, device, 'sales');
+  expect(await bytesOf(await sales.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  mend();
+  await sales.settled();
+});
+
+test('collections of others that have such names stay', async () => {
+  const device = new Office().device('lazy');
+  await device.sync.stop();
+  const kept = ['orders files', 'orders file parts'];
+  for (const name of kept)
+    await new device.db.Collection({ name, type: 'DOCUMENT_BASED' }).insert({ _id: 'a' });
+  await device.orders.insert({ _id: 'a' });
+  await device.orders.Drop();
+  expect((await namesOf(device)).sort()).toEqual(kept.sort());
+});

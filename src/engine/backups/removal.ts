@@ -6,13 +6,14 @@ import { leasesOf } from '../../backup/snapshots.ts';
 import { readSnapshots } from '../../backup/stored-snapshots.ts';
 import { CollectionError } from '../../errors/errors.ts';
 import { dropped } from '../../protocol/collection-errors.ts';
+import { DATABASE, type Request } from '../../protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../protocol/settings.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { Durability, Storage, StorageOperation } from '../../storage/drivers/driver.ts';
 import { listManifests } from '../../storage/log/list-logs.ts';
 import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
-import { dropLog } from '../../storage/log/replace-log.ts';
+import { dropLog, ended } from '../../storage/log/replace-log.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
 import {
   lastSegmentKey,
@@ -111,6 +112,40 @@ export async function useCollection<C extends ReachedCollection, T>(
   return using;
 }
 
+interface FilesCollection extends ReachedCollection {
+  execute(request: Request): unknown;
+}
+
+/**
+ * Drops the two collections in which a page keeps the files of a dropped one's documents. They stay
+ * where a backup may name files, and where some were not sent that may be of another collection:
+ * one that had the name before and has not taken its files along yet.
+ */
+async function dropFiles(
+  collections: ReachedCollections<FilesCollection>,
+  storage: Storage,
+  collection: string,
+  manifests: readonly Manifest[],
+): Promise<void> {
+  const isThere = (name: string) =>
+    collections.named(name) ?? manifests.some((one) => one.name === name && !one.dropped);
+  const files = `${collection} files`;
+  const beside = [files, `${collection} file parts`];
+  if (!beside.every(isThere)) return;
+  if ((await storage.keys('snapshots', [collection])).length > 0) return;
+  const use = (name: string, request: object) =>
+    useCollection(collections, { name, type: 'DOCUMENT_BASED' }, async (own) =>
+      own.execute({ handle: DATABASE, ...request } as Request),
+    );
+  // Else they are somebody's own collections.
+  if (!(await use(files, { op: 'get', id: 'device' }))) return;
+  const lacksFiles = ({ name }: Manifest) =>
+    isThere(hiddenName('replica', name)) && !isThere(`${name} files`);
+  const unsent = { op: 'count', criteria: { isSent: false }, archived: false };
+  if (manifests.some(lacksFiles) && (await use(files, unsent))) return;
+  for (const name of beside) await use(name, { op: 'drop' });
+}
+
 /**
  * Renames a collection, open or not.
  *
@@ -185,30 +220,27 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
 }
 
 /**
- * Removes the manifests of collections that were dropped so long ago that no page frozen since then
- * will replay a change to them.
+ * Removes what is left of a dropped collection, and the manifests of those that were dropped so
+ * long ago that no page frozen since then will replay a change to them.
  *
- * @param now Unix milliseconds.
  * @param isUsed Whether a collection of the name was constructed since.
  */
-export async function sweepTombstones(
-  storage: Storage,
-  durability: Durability,
-  now: number,
+export async function clearUp(
+  collections: ReachedCollections<FilesCollection>,
+  { storage, durability, clock }: Pick<CollectionContext, 'storage' | 'durability' | 'clock'>,
+  collection: string,
   isUsed: (name: string) => boolean,
 ): Promise<void> {
   // A damaged one is no tombstone for sure.
-  const outlived = (await listManifests(storage, () => undefined)).filter(
-    ({ name, kept_until: until }) => until !== undefined && until < now && !isUsed(name),
+  const all = await listManifests(storage, () => undefined);
+  await dropFiles(collections, storage, collection, all);
+  const outlived = all.filter(
+    ({ name, kept_until: until }) => until !== undefined && until < clock.now() && !isUsed(name),
   );
   if (outlived.length === 0) return;
-  // A collection that opens under one of the names writes later.
-  const removals = outlived.flatMap(({ name }): StorageOperation[] => [
-    noManifest(name),
-    // A copy that was never completed, of a collection to be renamed.
-    { type: 'deletePrefix', store: 'segments', prefix: [name] },
-    { type: 'deletePrefix', store: 'bodies', prefix: [name] },
-  ]);
+  // A collection that opens under one of the names writes later. There may be a copy that was never
+  // completed, of a collection to be renamed.
+  const removals = outlived.flatMap(({ name }) => [noManifest(name), ...removalOf(name)]);
   await storage.write(removals, durability);
 }
 
@@ -362,7 +394,7 @@ function tombstone(
   applied: readonly Watermark[],
 ): StorageOperation {
   const known = new Watermarks();
-  known.merge(applied);
+  known.merge(ended(applied));
   if (known.size === 0) return noManifest(name);
   return putManifest({
     ...emptied(manifest, name, known.recent()),
