@@ -362,6 +362,25 @@ export function backupFilesSuite(fixture: ClientFixture): void {
       expect((await fixture.documents().verify()).whole).toBe(true);
     });
 
+    test('importAll leaves nothing of collections behind where it is refused', async () => {
+      await fixture.renew();
+      await fixture.documents({ name: 'first' }).insert({ _id: 'a' });
+      await insertLarge(fixture.documents({ name: 'large' }));
+      await fixture.keyValues({ name: 'last' }).set('k', 1);
+      const file = await new Response(await fixture.db.exportAll()).blob();
+      await fixture.renew();
+      for (const size of [file.size >> 1, file.size - 9]) {
+        const refused = fixture.db.importAll(file.slice(0, size));
+        await expect(refused).rejects.toMatchObject({ name: 'BackupError' });
+        expect(await fixture.db.collections()).toEqual([]);
+      }
+      // Neither is their type.
+      const first = fixture.keyValues({ name: 'first' });
+      await first.set('k', 1);
+      expect(await first.get('k')).toBe(1);
+      expect(await fixture.documents({ name: 'last' }).count()).toBe(0);
+    });
+
     test('importAll is atomic', async () => {
       await fixture.renew();
       await fixture.documents().insert({ _id: 'a' });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EventMap } from '../../src/index.ts';
+import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
+import { faultyDriver } from '../storage/faulty-driver.ts';
 import { openClient } from './engine-client.ts';
 import { settled } from './fake-clock.ts';
 import { LiveSession } from './live-session.ts';
@@ -139,4 +141,40 @@ test('a client that never acknowledges live news delays a save by save_timeout a
   expect(opened.collection.records.unsaved).toBe(0);
   await opened.ask({ op: 'liveNext', live: 1 });
   await insert;
+});
+
+test('calls beside a save() that nobody awaits do not wait for the disk', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const driver = faultyDriver();
+  const slow: StorageDriver = {
+    ...driver,
+    open: async (...given) => {
+      const storage = await driver.open(...given);
+      const write: typeof storage.write = async (...asked) => {
+        await held;
+        return storage.write(...asked);
+      };
+      return { ...storage, write };
+    },
+  };
+  const { client } = openClient(slow);
+  const [a, b] = ['a', 'b'].map(
+    (name) => new client.Collection<object>({ name, type: 'DOCUMENT_BASED', save_timeout: 60 }),
+  );
+  if (!a || !b) return;
+  await Promise.all([a.ready, b.ready]);
+  await a.insert({ _id: 'x' });
+  let isSaved = false;
+  const saving = a.save().then(() => {
+    isSaved = true;
+  });
+  const made = b.insert({ _id: 'y' });
+  expect([await a.count(), (await made)._id, (await b.get('y'))?._id]).toEqual([1, 'y', 'y']);
+  expect(isSaved).toBe(false);
+  release();
+  await saving;
+  await client.close();
 });

@@ -1,8 +1,11 @@
-import { afterEach, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
-afterEach(closeDevices);
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await closeDevices();
+});
 
 test.each(['push', 'both'] as const)(
   'pause() and resume() at any moment of a round: settled() resolves, direction %s',
@@ -18,3 +21,26 @@ test.each(['push', 'both'] as const)(
     }
   },
 );
+
+test('a long pull yields to other tasks', async () => {
+  const remote = new MemoryRemote();
+  for (let n = 0; n < 2000; n++) remote.write(`${n}`, { count: n });
+  // Each look at the clock takes 6 ms.
+  let ms = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    ms += 6;
+    return ms;
+  });
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const device = new Device(remote);
+  await device.settled();
+  isOver = true;
+  expect(await device.orders.count()).toBe(2000);
+  expect(turns).toBeGreaterThan(500);
+});

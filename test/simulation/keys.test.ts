@@ -60,6 +60,7 @@ class Keys {
     } else if (kind === 4) client.tab.kill();
     else if (kind === 5) client.tab.close();
     else if (kind === 6) client.tab.rest(random.between(100, 3000));
+    else client.tab.freeze(random.between(10, 9000));
     for (const one of this.#open) this.#write(one);
     await this.#world.runUntil(this.#world.now + random.between(0, 3000));
   }
