@@ -13,7 +13,7 @@ import type { Durability, Storage, StorageOperation } from '../../storage/driver
 import { listManifests } from '../../storage/log/list-logs.ts';
 import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
-import { dropLog, ended } from '../../storage/log/replace-log.ts';
+import { dropLog } from '../../storage/log/replace-log.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
 import {
   lastSegmentKey,
@@ -394,7 +394,7 @@ function tombstone(
   applied: readonly Watermark[],
 ): StorageOperation {
   const known = new Watermarks();
-  known.merge(ended(applied));
+  known.merge(applied);
   if (known.size === 0) return noManifest(name);
   return putManifest({
     ...emptied(manifest, name, known.recent()),

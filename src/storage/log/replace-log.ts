@@ -130,8 +130,11 @@ export async function dropLog(
   live.stored = undefined;
 }
 
-/** Watermarks of a collection that goes: what its handles change later is of no other. */
-export function ended(watermarks: readonly Watermark[]): readonly Watermark[] {
+/**
+ * Watermarks of a dropped collection: what its handles change later is of no other. Not of a
+ * renamed one: what a frozen leader replays under the old name would be lost.
+ */
+function ended(watermarks: readonly Watermark[]): readonly Watermark[] {
   return watermarks.map(([origin, number, ...others]) => [
     origin,
     Math.floor(number) + 0.5,
