@@ -1,7 +1,7 @@
 import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError } from '../errors/errors.ts';
-import { answerLost, dropped, otherVersion } from '../protocol/collection-errors.ts';
+import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
 import {
   isEdit,
   isEditing,
@@ -166,8 +166,7 @@ interface Store {
 /**
  * Executes a request, unless it is a change that was applied before.
  *
- * @throws {CollectionError} `answer_lost`, for a change that was applied before;
- *   `collection_dropped`, where the handle is of an earlier collection of the name
+ * @throws {CollectionError} `answer_lost`, for a change that was applied before
  */
 export function executeOnce(
   store: Store,
@@ -179,10 +178,9 @@ export function executeOnce(
   const isWhole = request.op !== 'insertPart' || request.last;
   if (!key || !isEdit(request) || !isWhole) return store.execute(request);
   const { applied } = records;
-  const wasApplied = applied.has(key);
-  if (wasApplied !== false) {
+  if (applied.has(key)) {
     abandonParts(store, request);
-    throw (wasApplied ? answerLost : dropped)(settings.name);
+    throw answerLost(settings.name);
   }
   const result = store.execute(request);
   // What has changed nothing is asked again where its reply is lost: "made" would be wrong. What

@@ -126,7 +126,7 @@ export class AppliedChanges {
     this.#applied.merge(stored);
   }
 
-  has(key: IdempotencyKey): boolean | undefined {
+  has(key: IdempotencyKey): boolean {
     return this.#applied.has(watermarkKey(key), key.number);
   }
 

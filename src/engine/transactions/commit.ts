@@ -2,12 +2,7 @@ import { type Coroutine, outcome, run } from '../../async/coroutine.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError, type CairnError, TransactionError } from '../../errors/errors.ts';
-import {
-  answerLost,
-  dropped,
-  lostMessage,
-  otherVersion,
-} from '../../protocol/collection-errors.ts';
+import { answerLost, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
@@ -52,7 +47,6 @@ export function commit(
     try {
       for (const { collection } of targets) collection.availability.check();
       if (isApplied(targets)) return 'committed';
-      checkHandles(targets);
       checkVersions(targets);
       if (!transaction) return 'lost';
       if (yield* transaction.isOutdated()) return 'conflict';
@@ -145,15 +139,9 @@ function checkVersions(targets: readonly CommitTarget[]): void {
   }
 }
 
-/** @throws {CollectionError} `collection_dropped` */
-function checkHandles(targets: readonly CommitTarget[]): void {
-  for (const { collection, key } of targets)
-    if (collection.records.applied.has(key) === undefined) throw dropped(collection.settings.name);
-}
-
 /** All of them are saved together: one applied number stands for all. */
 function isApplied(targets: readonly CommitTarget[]): boolean {
-  return targets.some(({ collection, key }) => collection.records.applied.has(key) === true);
+  return targets.some(({ collection, key }) => collection.records.applied.has(key));
 }
 
 /**

@@ -130,25 +130,13 @@ export async function dropLog(
   live.stored = undefined;
 }
 
-/**
- * Watermarks of a dropped collection: what its handles change later is of no other. Not of a
- * renamed one: what a frozen leader replays under the old name would be lost.
- */
-function ended(watermarks: readonly Watermark[]): readonly Watermark[] {
-  return watermarks.map(([origin, number, ...others]) => [
-    origin,
-    Math.floor(number) + 0.5,
-    ...others,
-  ]);
-}
-
 async function dropOperations(
   { storage, live, writer }: LogState,
   applied: readonly Watermark[],
   left: LeftBackup | undefined,
 ): Promise<StorageOperation[]> {
   const known = new Watermarks();
-  known.merge(ended(applied));
+  known.merge(applied);
   const empty = live.makeManifest([], writer.last, known);
   const { name, watermarks } = empty;
   if (left) {

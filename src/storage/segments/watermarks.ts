@@ -2,8 +2,7 @@
  * The highest applied change of a client's handle.
  *
  * - `origin`: client and handle.
- * - `number`: the highest applied sequence number; with a fraction where the collection of the
- *   handle was dropped.
+ * - `number`: the highest applied sequence number.
  * - `at`: time of that change, in Unix milliseconds.
  * - `missed`: lower sequence numbers that were not applied.
  */
@@ -45,11 +44,9 @@ export class Watermarks {
     return this.#byHandle.get(origin)?.[1] ?? 0;
   }
 
-  /** `undefined`: it is not, and the handle's collection was dropped. */
-  has(origin: string, number: number): boolean | undefined {
-    const [, last = 0, , missed] = this.#byHandle.get(origin) ?? [];
-    if (number > last) return last % 1 ? undefined : false;
-    return !missed?.includes(number);
+  has(origin: string, number: number): boolean {
+    const watermark = this.#byHandle.get(origin);
+    return watermark !== undefined && number <= watermark[1] && !watermark[3]?.includes(number);
   }
 
   /** Notes that a change is applied. */
