@@ -5,10 +5,16 @@ import type { MarkdownEnv } from 'vitepress';
  * first three functions into the page: they use nothing from outside.
  */
 
-/** `save_timeout` and `$inc` are words, and so are their parts. */
+/**
+ * `save_timeout` and `$inc` are words, and so are their parts. `insertMany` is `insert$many`, too:
+ * names stay known when all words are in lower case.
+ */
 export function wordsOfPage(text: string): string[] {
   const words = text.split(/[^\p{L}\p{N}_$]+/u);
-  return words.flatMap((word) => (/[_$]/.test(word) ? [word, ...word.split(/[_$]+/)] : [word]));
+  return words.flatMap((word) => {
+    if (/[_$]/.test(word)) return [word, ...word.split(/[_$]+/)];
+    return /[a-z][A-Z]/.test(word) ? [word, word.replace(/([a-z])([A-Z])/g, '$1$$$2')] : [word];
+  });
 }
 
 /** A name that somebody types is found as a whole. Words of every page are no question. */
@@ -17,7 +23,9 @@ export function wordsOfQuery(text: string): string[] {
   const common =
     /^(?:an?|and|are|by|can|do|does|for|from|how|i|in|is|it|my|of|on|or|the|to|what|when|where|with)$/i;
   const telling = words.filter((word) => !common.test(word));
-  return telling.length > 0 ? telling : words;
+  const names = words.filter((word) => /[a-z][A-Z]/.test(word));
+  const asked = telling.length > 0 ? telling : words;
+  return [...asked, ...names.map((name) => name.replace(/([a-z])([A-Z])/g, '$1$$$2'))];
 }
 
 /**
@@ -33,8 +41,10 @@ export function weightOf(
   if (/\/(?:api|decisions|benchmarks\/|architecture)/.test(address)) return 0.2;
   const isName = /[a-z]_[a-z]|[a-z]error$/.test(word);
   const isReference = /\/reference\//.test(address);
+  // The name counts as itself.
+  if (!isReference && /[a-z]\$/.test(word)) return 0.1;
   if (/\/errors\b/.test(address)) return isName ? 4 : 0.12;
-  if (isReference && isName) return 3;
+  if (isReference && (isName || word.includes('$'))) return 3;
   // `/testing` is about all that `/testing/jest` is about one of.
   if (titles?.length === 0) return /^\/[^/]+$/.test(address.replace(/#.*/, '')) ? 3 : 2;
   return isReference ? 0.8 : 1;
