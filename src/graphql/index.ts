@@ -3,7 +3,6 @@ import { type Clock, systemClock } from '../async/clock.ts';
 import { asArray, asObject, type JsonObject } from '../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../errors/replication-error.ts';
-import { orAborted } from '../page/sending/call-arguments.ts';
 import { OversizedAnswer, type Refusal } from '../replication/fetching/answer-errors.ts';
 import { Fetcher } from '../replication/fetching/fetcher.ts';
 import { batchesOf, encodeRows } from '../replication/fetching/push-batches.ts';
@@ -12,6 +11,7 @@ import {
   fetchingChecks,
   parseUrl,
 } from '../replication/fetching/remote-options.ts';
+import { pauseFor } from '../replication/fetching/slowdown.ts';
 import { readPullAnswer, readPushAnswer } from '../replication/protocol/http-answers.ts';
 import { toWireRow, type WireRow } from '../replication/protocol/http-requests.ts';
 import type {
@@ -139,12 +139,7 @@ class GraphqlRemote implements Remote<string> {
   async #heard<T>(event: Promise<T>, after: string, { signal, scopes }: WatchAsk) {
     const places = (scopes ?? [{ after }]) as { after: string; scope?: ReplicationScope }[];
     for (let look = 0; ; look++) {
-      let cancel: (() => void) | undefined;
-      const due = new Promise<undefined>((resolve) => {
-        const ms = LOOKS_MS[look] ?? LOOKS_MS[2];
-        cancel = this.#clock.after(ms, () => resolve(undefined), true);
-      });
-      const heard = await orAborted(Promise.race([event, due]), signal).finally(cancel);
+      const heard = await pauseFor(this.#clock, LOOKS_MS[look] ?? LOOKS_MS[2], signal, event);
       if (heard) return heard;
       for (const { after: from, scope } of places) {
         const page = await this.pull(from, { limit: 1, signal, scope });

@@ -1,5 +1,5 @@
 import type { Clock } from '../async/clock.ts';
-import { orAborted } from '../page/sending/call-arguments.ts';
+import { pauseFor } from '../replication/fetching/slowdown.ts';
 
 /** What a call of a function answers. */
 export interface SupabaseAnswer {
@@ -93,19 +93,15 @@ export class TableChanges {
   /** Whether something was heard since; `false`: not in time. */
   async #ring(heard: number, ms: number, signal: AbortSignal): Promise<boolean> {
     if (this.heard !== heard) return true;
-    let ring: (() => void) | undefined;
-    let cancel: (() => void) | undefined;
+    let ring = (): void => undefined;
     const rung = new Promise<boolean>((resolve) => {
       ring = () => resolve(true);
       this.#waiting.add(ring);
-      cancel = this.#clock.after(ms, () => resolve(false), true);
     });
-    try {
-      return await orAborted(rung, signal);
-    } finally {
-      this.#waiting.delete(ring as () => void);
-      cancel?.();
-    }
+    const isRung = await pauseFor(this.#clock, ms, signal, rung).finally(() => {
+      this.#waiting.delete(ring);
+    });
+    return isRung === true;
   }
 
   readonly #hear = (): void => {

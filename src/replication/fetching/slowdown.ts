@@ -6,21 +6,21 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 const HELD_MS = 5000;
 
 /**
- * Resolves after a time, or sooner.
+ * Resolves after a time, or with what comes sooner.
  *
  * @throws the reason of the signal.
  */
-export async function pauseFor(
+export function pauseFor<T>(
   clock: Clock,
   ms: number,
   signal?: AbortSignal,
-  sooner?: Promise<unknown>,
-): Promise<void> {
+  sooner?: Promise<T>,
+): Promise<T | undefined> {
   let cancel: (() => void) | undefined;
-  const due = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve, true);
+  const due = new Promise<undefined>((resolve) => {
+    cancel = clock.after(ms, () => resolve(undefined), true);
   });
-  await orAborted(sooner ? Promise.race([due, sooner]) : due, signal).finally(cancel);
+  return orAborted(sooner ? Promise.race([due, sooner]) : due, signal).finally(cancel);
 }
 
 /** Spaces waits for changes that end early and bring none. */
