@@ -103,6 +103,21 @@ describe('docs/errors.md lists exactly the codes of', () => {
   });
 });
 
+test('every code in docs/errors.md links to its remedy', () => {
+  const rows = readText('docs/errors.md').split('\n## ').slice(1).join('\n');
+  const remedies = [...rows.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
+  expect(remedies.length).toBeGreaterThan(100);
+  expect(remedies.filter(([, , remedy]) => !remedy?.includes('](')).map(([, code]) => code)).toEqual(
+    [],
+  );
+});
+
+test('a newcomer reads CONTRIBUTING, architecture and the decisions in an hour', () => {
+  const heads = decisions.map((file) => readText(`docs/decisions/${file}`).split(/^## /m)[0]);
+  const text = [readText('CONTRIBUTING.md'), readText('docs/architecture.md'), ...heads].join('\n');
+  expect(text.match(/\p{L}[^\s|]*/gu)?.length).toBeLessThanOrEqual(15_000); // 250 a minute
+});
+
 test('docs/reference/clients.md says of every part what loads it', () => {
   const parts = readText('docs/reference/clients.md').split('## Parts\n')[1] ?? '';
   const named = [...parts.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
