@@ -9,6 +9,7 @@ export function querySuite(shared: () => Playground): void {
     const editor = () =>
       site.page.getByRole('textbox', { name: 'Criteria, a pipeline or a function' });
     const plan = () => site.part('plan').innerText();
+    const code = () => site.page.getByRole('region', { name: 'This query, as code' }).innerText();
     const problem = () => site.page.locator('#query-problem').innerText();
 
     async function type(text: string): Promise<void> {
@@ -37,6 +38,7 @@ export function querySuite(shared: () => Playground): void {
       const difference = await part('comparison').innerText();
       expect(difference).toMatch(/Without an index[\s\S]*135,233[\s\S]*With country[\s\S]*6,972/);
       await site.screenshot('query');
+      await expect.poll(code).toContain("indexes: ['country']");
       await page.getByRole('switch', { name: 'country' }).click();
       await expect.poll(plan, PATIENCE).toContain('Scan');
     });
@@ -84,6 +86,7 @@ export function querySuite(shared: () => Playground): void {
       await expect.poll(plan, PATIENCE).toMatch(/135,233[\s\S]*4 stages[\s\S]*\b12\b/);
       await expect.poll(() => part('groups').innerText()).toMatch(/inhabitants[\s\S]*China/);
       await expect.poll(() => part('found').innerText()).toMatch(/^12 results/);
+      await expect.poll(code).toContain('await cities.aggregate([');
       await site.screenshot('pipeline');
       await ask('[{ $match: {} }, { $group: { _id: null, all: { $summ: 1 } } }]');
       await expect.poll(problem).toContain('$summ');

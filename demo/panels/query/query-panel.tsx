@@ -15,6 +15,7 @@ import { PipelineDrawing } from './plan/pipeline-drawing.tsx';
 import { PlanDrawing } from './plan/plan-drawing.tsx';
 import { Times } from './plan/times.tsx';
 import { answer, isRunning, queriedTable, queryError, querySort, queryText, run } from './query.ts';
+import { codeOf } from './query-code.ts';
 import explainSource from './recipes/explain.ts?raw';
 import findSource from './recipes/find.ts?raw';
 import openIndexedSource from './recipes/open-indexed.ts?raw';
@@ -78,6 +79,7 @@ export function QueryPanel() {
       )}
       <Results />
       <CodeSection>
+        <CodeSample title="This query, as code" source={codeOf(answer.value ?? asked())} />
         <CodeSample title="Find" source={findSource} />
         <CodeSample title="Explain" source={explainSource} />
         <CodeSample title="Aggregate" source={totalsSource} />
@@ -86,6 +88,15 @@ export function QueryPanel() {
     </PanelFrame>
   );
 }
+
+/** Before the first answer, so that its code has its place already. */
+const asked = () => ({
+  table: queriedTable.peek(),
+  text: queryText.peek(),
+  sort: querySort.peek(),
+  stages: undefined,
+  indexes: [],
+});
 
 function Choices() {
   return (

@@ -21,6 +21,8 @@ import { totals } from './recipes/totals.ts';
 /** A result with its plan. */
 export interface Answer {
   readonly table: string;
+  /** As the visitor wrote it. */
+  readonly text: string;
   /** The sort path, if any. */
   readonly sort: string;
   /** Identifies query, sort and collection size: runs with equal keys are compared. */
@@ -91,6 +93,7 @@ async function ask(): Promise<Answer> {
   return {
     ...found,
     table,
+    text,
     sort: path,
     key: JSON.stringify([table, text, path, total]),
     total,
