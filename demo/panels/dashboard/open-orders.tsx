@@ -26,7 +26,7 @@ export function OpenOrders({ shop }: { shop: RelatedShop }) {
               <br />
               <span class="soft small">
                 {order.quantity} × {order.item?.name ?? 'unknown'}, {order.item?.stock} in stock,{' '}
-                {formatDay(order.placed)}
+                {formatDay(order.placed).replaceAll(' ', '\u00a0')}
               </span>
             </p>
             <button

@@ -27,6 +27,8 @@ const plain = (text: string): string =>
     .replace(/^\|[-:| ]+\|$/gm, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[`*]+/g, '')
+    .replace(/^\| *| *\|$/gm, (end) => (end.startsWith('|') ? '' : ';'))
+    .replace(/ \|(?: \|)* /g, ' · ')
     .replace(/[|<>]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

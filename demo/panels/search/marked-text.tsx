@@ -4,11 +4,14 @@ type Range = readonly [from: number, to: number];
 const BEFORE = 60;
 const MOST = 240;
 
-/** A text with its matches marked; of a long one what is around the first. */
+/** A text with its matches marked; of a long one the words around the first. */
 export function MarkedText({ text, ranges }: { text: string; ranges: readonly Range[] }) {
   const [first = 0] = ranges[0] ?? [];
-  const from = text.length > MOST ? Math.max(0, Math.min(first - BEFORE, text.length - MOST)) : 0;
-  const to = Math.min(text.length, from + MOST);
+  const about = Math.max(0, Math.min(first - BEFORE, text.length - MOST));
+  const space = text.indexOf(' ', about);
+  const from = about > 0 && space >= 0 && space < first ? space + 1 : about;
+  const end = text.lastIndexOf(' ', from + MOST);
+  const to = text.length > from + MOST && end > first ? end : Math.min(text.length, from + MOST);
   const shown = ranges.filter(([start, end]) => start >= from && end <= to);
   let last = from;
   const parts = shown.flatMap(([start, end]) => {

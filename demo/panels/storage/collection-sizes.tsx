@@ -8,6 +8,7 @@ import './collection-sizes.css';
 const OTHERS: Readonly<Record<string, string>> = {
   notes: 'Notes',
   library: 'Library',
+  manual: 'Docs',
 };
 
 /** Bytes of each collection and its backups, and how long it stays cached. */

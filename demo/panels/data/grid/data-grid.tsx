@@ -98,7 +98,7 @@ export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
   }
 
   const tracks = columns
-    .map(({ width }) => `minmax(calc(${width}rem * var(--narrow)), ${width}fr)`)
+    .map(({ width }, index) => `minmax(var(--column-${index}, ${width}rem), ${width}fr)`)
     .join(' ');
   return (
     <div
@@ -110,7 +110,7 @@ export function DataGrid({ table, rows, isNarrowed }: DataGridProps) {
       aria-describedby="grid-keys"
       aria-rowcount={count + 1}
       aria-colcount={columns.length + 1}
-      style={{ '--tracks': `${tracks} ${ACTIONS_WIDTH}rem` }}
+      style={{ '--tracks': `${tracks} ${ACTIONS_WIDTH}rem`, '--actions': `${ACTIONS_WIDTH}rem` }}
       onKeyDown={onKeyDown}
     >
       <GridHead columns={columns} />

@@ -27,7 +27,7 @@ export function GridHead({ columns }: { columns: readonly Column[] }) {
           </div>
         );
       })}
-      <div role="columnheader" aria-colindex={columns.length + 1}>
+      <div role="columnheader" class="grid-actions" aria-colindex={columns.length + 1}>
         <span class="hidden">Actions</span>
       </div>
     </div>
