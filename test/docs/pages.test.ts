@@ -107,9 +107,9 @@ test('every code in docs/errors.md links to its remedy', () => {
   const rows = readText('docs/errors.md').split('\n## ').slice(1).join('\n');
   const remedies = [...rows.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
   expect(remedies.length).toBeGreaterThan(100);
-  expect(remedies.filter(([, , remedy]) => !remedy?.includes('](')).map(([, code]) => code)).toEqual(
-    [],
-  );
+  expect(
+    remedies.filter(([, , remedy]) => !remedy?.includes('](')).map(([, code]) => code),
+  ).toEqual([]);
 });
 
 test('a newcomer reads CONTRIBUTING, architecture and the decisions in an hour', () => {

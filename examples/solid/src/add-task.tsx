@@ -1,7 +1,8 @@
 import { createSignal } from 'solid-js';
-import { tasks } from './database';
+import { useSession } from './session';
 
 export function AddTask(props: { report: (error: unknown) => void }) {
+  const { tasks } = useSession();
   const [text, setText] = createSignal('');
 
   function add(event: SubmitEvent) {

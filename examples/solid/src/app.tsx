@@ -2,12 +2,14 @@ import { useLiveCount, useLivePages } from 'cairndb/solid';
 import { contains } from 'cairndb/text';
 import { createSignal, For, onCleanup, Show } from 'solid-js';
 import { AddTask } from './add-task';
-import { db, tasks } from './database';
 import { Footer } from './footer';
+import { listCriteria, listName, NAMES } from './route';
+import { logout, useSession } from './session';
 import { TaskRow } from './task-row';
 import { Undo } from './undo';
 
 export function App() {
+  const { user, db, tasks } = useSession();
   const [search, setSearch] = createSignal('');
   const [deleted, setDeleted] = createSignal<string>();
   const [failure, setFailure] = createSignal<unknown>();
@@ -15,7 +17,7 @@ export function App() {
   const { data: open } = useLiveCount(tasks, { done: false });
   const { data, error, has_more, loadMore } = useLivePages(
     tasks,
-    () => ({ text: contains(search(), { ignore_case: true }) }),
+    () => ({ ...listCriteria(), text: contains(search(), { ignore_case: true }) }),
     { sort: { _created_timestamp: -1 }, page_size: 50 },
   );
 
@@ -30,8 +32,20 @@ export function App() {
         <Show when={open() !== undefined}>
           <output>{open()} open</output>
         </Show>
+        <button type="button" onClick={logout}>
+          Log out {user}
+        </button>
       </header>
       <AddTask report={setFailure} />
+      <nav aria-label="Lists">
+        <For each={NAMES}>
+          {(each) => (
+            <a href={`#/${each}`} aria-current={each === listName() ? 'page' : undefined}>
+              {each}
+            </a>
+          )}
+        </For>
+      </nav>
       <input
         type="search"
         aria-label="Search"

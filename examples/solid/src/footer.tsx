@@ -1,8 +1,9 @@
 import { useDatabaseStatus } from 'cairndb/solid';
 import { exportTasks, importTasks } from './copies';
-import { db } from './database';
+import { useSession } from './session';
 
 export function Footer(props: { report: (error: unknown) => void }) {
+  const { db, tasks } = useSession();
   const status = useDatabaseStatus(db);
   const text = () => {
     if (status().unsaved > 0) return 'Saving …';
@@ -12,14 +13,14 @@ export function Footer(props: { report: (error: unknown) => void }) {
   };
 
   function saveCopy() {
-    exportTasks().catch(props.report);
+    exportTasks(tasks).catch(props.report);
     // After a gesture, which some browsers want: else they may delete the data when space is short.
     db.storage.persist().catch(props.report);
   }
 
   function restore(input: HTMLInputElement) {
     const file = input.files?.[0];
-    if (file) importTasks(file).catch(props.report);
+    if (file) importTasks(tasks, file).catch(props.report);
     input.value = '';
   }
 

@@ -1,5 +1,9 @@
 import { render } from 'solid-js/web';
 import { App } from './app';
 import './app.css';
+import { SessionProvider } from './session';
 
-render(() => <App />, document.getElementById('root') as HTMLElement);
+render(
+  () => <SessionProvider>{() => <App />}</SessionProvider>,
+  document.getElementById('root') as HTMLElement,
+);

@@ -1,14 +1,16 @@
 import type { DocumentOf } from 'cairndb';
 import { useDraft } from 'cairndb/solid';
-import { tasks } from './database';
+import type { Data } from './database';
+import { useSession } from './session';
 
 interface Props {
-  task: DocumentOf<typeof tasks>;
+  task: DocumentOf<Data['tasks']>;
   deleted: () => void;
   report: (error: unknown) => void;
 }
 
 export function TaskRow(props: Props) {
+  const { tasks } = useSession();
   // Changes show at once, and what is typed stays until it is saved, whatever other tabs do meanwhile.
   const { draft, set, save } = useDraft(tasks, () => props.task._id);
   const shown = () => draft() ?? props.task;

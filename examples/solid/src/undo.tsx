@@ -1,5 +1,5 @@
 import { onCleanup } from 'solid-js';
-import { tasks } from './database';
+import { useSession } from './session';
 
 const SHOWN_MS = 8000;
 
@@ -10,6 +10,7 @@ interface Props {
 }
 
 export function Undo(props: Props) {
+  const { tasks } = useSession();
   const timer = setTimeout(() => props.over(), SHOWN_MS);
   onCleanup(() => clearTimeout(timer));
 

@@ -5,12 +5,17 @@ export interface Task {
   done: boolean;
 }
 
-export const db = connect({ name: 'tasks' });
+/** Each user has a database: accounts on one device share no data. */
+export function openDatabase(user: string) {
+  const db = connect({ name: `tasks of ${user}` });
+  const tasks = new db.Collection<Task>({
+    name: 'tasks',
+    type: 'DOCUMENT_BASED',
+    indicate_created_timestamp: true,
+    indexes: ['_created_timestamp', 'done'],
+    auto_create_backup: true, // one a day on which something changed
+  });
+  return { user, db, tasks };
+}
 
-export const tasks = new db.Collection<Task>({
-  name: 'tasks',
-  type: 'DOCUMENT_BASED',
-  indicate_created_timestamp: true,
-  indexes: ['_created_timestamp', 'done'],
-  auto_create_backup: true, // one a day on which something changed
-});
+export type Data = ReturnType<typeof openDatabase>;

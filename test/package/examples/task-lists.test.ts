@@ -13,7 +13,8 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
   let chromium: Awaited<ReturnType<typeof launchChromium>>;
   let page: Page;
   const problems: string[] = [];
-  const hasRoutes = name === 'react' || name === 'angular';
+  const hasLogin = name !== 'vanilla' && name !== 'angular';
+  const hasRoutes = name !== 'vanilla';
 
   const open = async (): Promise<Page> => {
     const opened = await chromium.newPage(app.url);
@@ -36,7 +37,7 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
   beforeAll(async () => {
     [app, chromium] = await Promise.all([buildExample(name), launchChromium()]);
     page = await open();
-    if (name === 'react') await login('Ada');
+    if (hasLogin) await login('Ada');
   });
 
   afterAll(async () => {
@@ -115,7 +116,7 @@ describe.each(allAtNight(taskLists, EACH_TIME))('examples/%s', (name) => {
     expect(problems).toEqual([]);
   });
 
-  test.runIf(name === 'react')('each user has tasks of their own', async () => {
+  test.runIf(hasLogin)('each user has tasks of their own', async () => {
     await page.getByRole('button', { name: 'Log out Ada' }).click();
     await login('Bo');
     await add('Of Bo');
