@@ -57,3 +57,30 @@ describe.each([
     expect(await b.orders.get('o')).toEqual(await a.orders.get('o'));
   });
 });
+
+test('a deletion beside a push of operations does not remove what others have changed', async () => {
+  const handler = createHandler({ store: memory(), authorize: () => true });
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = await handler(new Request(url, init));
+    const act = url.endsWith('/push') ? meanwhile : undefined;
+    if (act) meanwhile = undefined;
+    await act?.();
+    return response;
+  };
+  const [a, b] = await phones(http({ url: 'https://example.com/orders', fetch: fetch as never }));
+  await a.orders.insert({ _id: 'o', list: ['a'], n: 1 });
+  await settled(a, b);
+  await b.orders.patch('o', { n: 2 });
+  await b.settled();
+  await a.orders.patch('o', { $push: { list: 'b' } });
+  a.lags = true;
+  // The server has applied the push to what `b` has changed.
+  meanwhile = () => a.orders.delete('o');
+  await a.settled();
+  a.lags = false;
+  for (const one of [a, b, a]) await one.settled();
+  expect(a.device.sync.conflicts()).toMatchObject([{ id: 'o', local: undefined }]);
+  expect(await b.orders.get('o')).toMatchObject({ list: ['a', 'b'], n: 2 });
+  expect(await a.orders.get('o')).toEqual(await b.orders.get('o'));
+});

@@ -274,7 +274,9 @@ export class ReplicaRequests {
       // conflict.
       else if (stored) {
         replica.enter(id, { version: replica.versionOf(id), isDirty: true, base }, false);
-        replica.log.setOperations(id, { [key]: { since } });
+        // What was sent is kept: that push may have been applied to what others have changed.
+        const { sent } = replica.log.operations(id)?.[key] ?? {};
+        replica.log.setOperations(id, { [key]: { ...(sent && { sent }), since } });
       } else if (isAsSent && !this.#context.records.table.get(id) && !replica.versionOf(id))
         replica.equals(id);
       // A deletion too, until a pull brings it: a document that is made anew derives from it.
