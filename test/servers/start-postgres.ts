@@ -10,7 +10,7 @@ declare module 'vitest' {
 
 /** One PostgreSQL for all tests; each file takes a schema of its own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const cluster = await startCluster();
+  const cluster = await startCluster('fsync=off');
   project.provide('postgres', cluster.folder);
   return cluster.remove;
 }

@@ -32,13 +32,19 @@ function identity() {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Starts a new cluster. @returns {Promise<Cluster>} */
-export async function startCluster() {
+/**
+ * Starts a new cluster.
+ *
+ * @param {string[]} settings such as `fsync=off`: a crash of its processes loses nothing of the
+ *   system's memory, and no test waits for a busy disk
+ * @returns {Promise<Cluster>}
+ */
+export async function startCluster(...settings) {
   const { bin, folder } = newFolder();
   const data = join(folder, 'data');
   const args = ['-D', data, '-U', 'cairn', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(join(bin, 'initdb'), args, { ...identity(), cwd: folder, stdio: 'ignore' });
-  return runCluster(bin, folder);
+  return runCluster(bin, folder, settings);
 }
 
 function newFolder() {
@@ -50,8 +56,13 @@ function newFolder() {
   return { bin, folder };
 }
 
-/** @param {string} bin @param {string} folder @returns {Promise<Cluster>} */
-async function runCluster(bin, folder) {
+/**
+ * @param {string} bin
+ * @param {string} folder
+ * @param {readonly string[]} settings
+ * @returns {Promise<Cluster>}
+ */
+async function runCluster(bin, folder, settings) {
   /** @type {import('node:child_process').ChildProcess | undefined} */
   let running;
   const onExit = () => running?.kill('SIGKILL');
@@ -61,8 +72,9 @@ async function runCluster(bin, folder) {
     // A crashed server's children may hold its memory for a moment yet: then the new one ends, and
     // the next tries.
     for (let attempt = 0; attempt < 500; attempt++) {
-      const args = ['-D', join(folder, 'data'), '-k', folder, '-c', 'listen_addresses='];
-      const server = spawn(join(bin, 'postgres'), [...args, '-c', 'max_connections=150'], {
+      const all = ['listen_addresses=', 'max_connections=150', ...settings];
+      const args = ['-D', join(folder, 'data'), '-k', folder, ...all.flatMap((one) => ['-c', one])];
+      const server = spawn(join(bin, 'postgres'), args, {
         ...identity(),
         cwd: folder,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -94,13 +106,13 @@ async function runCluster(bin, folder) {
       const options = { ...identity(), cwd: other };
       if (uid === undefined) cpSync(join(folder, 'data'), join(other, 'data'), { recursive: true });
       else execFileSync('cp', ['-a', join(folder, 'data'), other], options);
-      return runCluster(bin, other);
+      return runCluster(bin, other, settings);
     },
     async standby() {
       const { folder: other } = newFolder();
       const data = join(other, 'data');
       cluster.run('pg_basebackup', '-D', data, '-R', '-c', 'fast', '--no-sync');
-      return runCluster(bin, other);
+      return runCluster(bin, other, settings);
     },
     run(program, ...args) {
       const env = { ...process.env, PGHOST: folder, PGUSER: 'cairn' };

@@ -52,7 +52,7 @@ export class PostgresServer implements RealServer {
   }
 
   static async start(): Promise<PostgresServer> {
-    const server = new PostgresServer(await startCluster());
+    const server = new PostgresServer(await startCluster('fsync=off'));
     await server.#store.setup();
     await server.#pool.query(NOTES);
     await new Promise<void>((resolve) => server.#listener.listen(0, '127.0.0.1', resolve));

@@ -127,14 +127,18 @@ export abstract class Replica {
       id: remote.id,
       pull: async (after, ask) => {
         const page = await remote.pull(after, ask);
-        if (page.reset) this.#context.trace(`  ${this.number} is reset`);
+        if (page.changes.length > 0 || page.reset)
+          this.#context.trace(`  ${this.number} pulls ${JSON.stringify(page)}`);
         log.delivered(this.number, tokensIn(page));
         return page;
       },
       push: async (rows, ask) => {
         const answered = log.pushed(this.number, TAB, rows);
+        const { trace } = this.#context;
+        trace(`  ${this.number} pushes ${JSON.stringify(rows)}`);
         try {
           const results = await remote.push(rows, ask);
+          trace(`  ${this.number} is answered ${JSON.stringify(results)}`);
           answered();
           log.delivered(this.number, tokensIn(results));
           return results;
