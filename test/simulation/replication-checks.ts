@@ -200,11 +200,12 @@ export class ReplicationChecker {
   /** Deleted documents that are there, and nothing says why. */
   *#undeleted(): Generator<string> {
     for (const change of this.#log.changes) {
-      const { deletes: id, from } = change;
+      const { deletes: id, from, browser } = change;
       if (id === undefined || !isKept(change) || !this.#hasKnown(change, id)) continue;
       const isExplained =
         this.#server.late.has(id) ||
         this.#log.restores.some((at) => at > from) ||
+        this.#log.resets.some((one) => one.browser === browser && one.at > from) ||
         this.#contents.some(({ rejected }) => rejected.has(id)) ||
         // An edit elsewhere may have won against another deletion of it before.
         this.#decided.some(

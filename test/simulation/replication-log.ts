@@ -83,6 +83,8 @@ export class ReplicationLog {
   hasFiles = false;
   /** When the server went back to a copy. */
   readonly restores: number[] = [];
+  /** When a browser heard of that. */
+  readonly resets: { readonly browser: number; readonly at: number }[] = [];
   /** Whether a browser went back to a backup. */
   hasLoaded = false;
   readonly #freezes: { readonly tab: Change['tab']; readonly at: number }[] = [];
@@ -174,10 +176,12 @@ export class ReplicationLog {
     if (status !== 'unknown') change.to = this.mark();
   }
 
-  delivered(browser: number, tokens: readonly string[]): void {
+  /** @param reset Whether the server has gone back to a copy. */
+  delivered(browser: number, tokens: readonly string[], { reset = false } = {}): void {
     const known = this.deliveries[browser] ?? new Map<string, number>();
     this.deliveries[browser] = known;
     const at = this.mark();
+    if (reset) this.resets.push({ browser, at });
     for (const token of tokens) if (!known.has(token)) known.set(token, at);
   }
 

@@ -129,7 +129,7 @@ export abstract class Replica {
         const page = await remote.pull(after, ask);
         if (page.changes.length > 0 || page.reset)
           this.#context.trace(`  ${this.number} pulls ${JSON.stringify(page)}`);
-        log.delivered(this.number, tokensIn(page));
+        log.delivered(this.number, tokensIn(page), page);
         return page;
       },
       push: async (rows, ask) => {
