@@ -75,7 +75,7 @@ export const STYLES = `
 .pane { flex: 1; min-width: 0; display: flex; flex-direction: column; gap: 8px; padding: 10px 12px; overflow: auto }
 .query, .bar { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; flex: none }
 .bar { align-items: center; justify-content: space-between }
-td .bar { flex-wrap: nowrap; justify-content: end; gap: 4px }
+td .bar { flex-wrap: nowrap; justify-content: start; gap: 4px }
 .editor .bar:last-child { justify-content: start }
 .field { display: flex; flex-direction: column; gap: 2px; font-size: 12px; color: var(--ink-soft) }
 .field.wide { flex: 1 1 220px }
