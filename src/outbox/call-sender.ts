@@ -98,6 +98,8 @@ interface Lane {
   failed?: { readonly row: StoredCall; dueAt: number } | undefined;
 }
 
+/** A call that is not there is looked for again after so long: another page may bring it back. */
+const LOOK_MS = 1000;
 /** Attempts at the same time. */
 const MOST_AT_ONCE = 6;
 
@@ -209,8 +211,8 @@ export class CallSender {
     lane.isBusy = true;
     this.#underWay++;
     try {
-      await this.#attempt(row, signal);
-      this.#done.add(row._id);
+      if (await this.#attempt(row, signal)) this.#done.add(row._id);
+      else lane.failed = { row, dueAt: this.#context.clock.elapsed() + LOOK_MS };
       this.error = undefined;
     } catch (error) {
       if (!signal.aborted) await this.#failed(row, lane, error);
@@ -220,7 +222,8 @@ export class CallSender {
     this.wake();
   }
 
-  async #attempt({ _id: id, action }: StoredCall, signal: AbortSignal): Promise<void> {
+  /** @returns whether it is through; else it is not there, or not any more. */
+  async #attempt({ _id: id, action }: StoredCall, signal: AbortSignal): Promise<boolean> {
     const { calls, emit } = this.#context;
     // A crash must not leave something on the server that this device has not.
     await calls.save();
@@ -228,16 +231,19 @@ export class CallSender {
     // stored anew, with another key.
     const call = await calls.get(id);
     signal.throwIfAborted();
-    // Another page was quicker, or somebody has discarded it.
-    if (call?.state !== 'waiting') return;
+    // Another page was quicker, or somebody has discarded it. Or it was not saved when the engine
+    // was lost, and its page, which was frozen, stores it anew as soon as it runs.
+    if (call?.state !== 'waiting') return false;
     try {
       await this.#call(call, signal);
     } catch (error) {
       if ((error as Partial<OutboxError> | undefined)?.code !== 'call_refused') throw error;
-      return this.#refuse(call, error as OutboxError);
+      await this.#refuse(call, error as OutboxError);
+      return true;
     }
     await calls.delete(id);
     emit('sent', { id, action });
+    return true;
   }
 
   /** Calls the server. */

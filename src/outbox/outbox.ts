@@ -1,3 +1,4 @@
+import type { LiveSnapshot } from '../api/live-options.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { Emitter } from '../async/emitter.ts';
 import { Mutex } from '../async/mutex.ts';
@@ -139,8 +140,6 @@ export class Outbox<Inputs extends object> {
   /** Calls of this page enter the outbox in the order in which they are made. */
   readonly #order = new Mutex();
   readonly #waiting = new Map<string, Waiting>();
-  /** Called with the calls of each snapshot. */
-  readonly #watchers = new Set<(rows: readonly StoredCall[]) => void>();
   readonly #ends: (() => void)[] = [];
   #endList: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -230,11 +229,15 @@ export class Outbox<Inputs extends object> {
     const began = await this.#calls.filter({ state: 'waiting' }, { select: ['attempts'] });
     const attempts = new Map(began.map((call) => [call._id, call.attempts]));
     await this.retry();
-    let end: () => void = () => undefined;
+    // Not the list, which may be older than the last calls.
+    const select = ['action', 'attempts', 'error'] as const;
+    const list = this.#calls.live({ state: 'waiting' }, { select });
+    const ends: (() => void)[] = [];
     const flushed = new Promise<void>((resolve, reject) => {
-      const look = (rows = this.#rows) => {
-        if (this.#isStopped) reject(stopped());
-        const waiting = rows?.filter(({ state }) => state === 'waiting');
+      if (this.#isStopped) reject(stopped());
+      const look = ({ data, error }: LiveSnapshot<readonly unknown[]>) => {
+        if (error) reject(error);
+        const waiting = data as readonly StoredCall[] | undefined;
         if (waiting?.length === 0) resolve();
         const failed = waiting?.find((row) => row.attempts > (attempts.get(row._id) ?? 0));
         if (failed)
@@ -246,15 +249,15 @@ export class Outbox<Inputs extends object> {
       };
       const late = () =>
         reject(new OutboxError('flush_timeout', `Not everything was sent within ${timeout} ms.`));
-      const cancel = this.#environment.clock.after(timeout, late);
-      this.#watchers.add(look);
-      end = () => {
-        cancel();
-        this.#watchers.delete(look);
-      };
-      look();
+      ends.push(
+        this.#environment.clock.after(timeout, late),
+        this.on('status', () => this.#isStopped && reject(stopped())),
+        list.subscribe(look),
+      );
     });
-    await flushed.finally(() => end());
+    await flushed.finally(() => {
+      for (const end of ends) end();
+    });
   }
 
   /**
@@ -275,7 +278,6 @@ export class Outbox<Inputs extends object> {
     for (const end of this.#ends) end();
     for (const { reject } of this.#waiting.values()) reject(stopped());
     this.#waiting.clear();
-    this.#notify();
     this.#show();
   }
 
@@ -295,8 +297,9 @@ export class Outbox<Inputs extends object> {
         await this.#db.transaction(async (tx) => {
           const at = new Date(this.#environment.clock.now());
           const call = { ...{ action, input, lane, at }, state: 'waiting' as const };
-          stored = (await tx(this.#calls).insert({ ...call, attempts: 0, asked: 0 }))._id;
+          const { _id } = await tx(this.#calls).insert({ ...call, attempts: 0, asked: 0 });
           await definition.local?.(tx, copy(input));
+          stored = _id;
         });
       } catch (error) {
         // The leader ended after it had made the change.
@@ -362,12 +365,7 @@ export class Outbox<Inputs extends object> {
     this.#rows = rows;
     const ids = new Set(rows.flatMap(({ _id, state }) => (state === 'waiting' ? _id : [])));
     for (const id of this.#waiting.keys()) if (!ids.has(id)) this.#settle(id);
-    this.#notify();
     this.#sender.take(rows);
-  }
-
-  #notify(): void {
-    for (const look of [...this.#watchers]) look(this.#rows ?? []);
   }
 
   /** Asks for a call of this page that the list does not show: it is through, or still to come. */

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { nextTurn } from '../../src/async/next-turn.ts';
+import { CallSender } from '../../src/outbox/call-sender.ts';
 import { type OutboxError, outbox } from '../../src/outbox/index.ts';
 import {
   closeTestDatabases,
@@ -238,6 +240,38 @@ test('followers queue as well, hear that it was sent, and send when the leader e
   expect(follower.events).toEqual([['sent', last.id]]);
 });
 
+test('a call that was not there for a moment is sent once it is there again', async () => {
+  const [shop, clock] = [new Shop(), new FakeClock()];
+  const call = { _id: 'a', action: 'order', lane: '', state: 'waiting', attempts: 0, asked: 0 };
+  /** What the engine has: it was replaced, and the page that made the call was frozen. */
+  const stored = new Map<string, object>();
+  const calls = {
+    save: async () => undefined,
+    get: async (id: string) => stored.get(id),
+    delete: async (id: string) => stored.delete(id),
+  };
+  const events: string[] = [];
+  const sender = new CallSender({
+    ...{ db: {}, calls, actions: { order: { send: shop.take } }, timeout: 60_000, clock },
+    ...{ random: () => 1, changed: () => undefined },
+    emit: (name: string) => events.push(name),
+  } as never);
+  sender.lead();
+  sender.take([call as never]);
+  await nextTurn();
+  expect(shop.keys).toEqual([]);
+  expect(sender.isSending).toBe(false);
+  stored.set('a', call);
+  await clock.advance(1000);
+  await nextTurn();
+  expect(shop.keys).toEqual(['a']);
+  // The list still shows it.
+  sender.take([call as never]);
+  await clock.advance(1000);
+  await nextTurn();
+  expect([shop.keys, events]).toEqual([['a'], ['sent']]);
+});
+
 test('retry() of a follower reaches the leader', async () => {
   const browser = testBrowser();
   const [shop, clock] = [new Shop(), new FakeClock()];
@@ -260,6 +294,43 @@ test('flush() resolves when everything is sent, and rejects when an attempt fail
   await box.flush();
   expect(shop.items).toEqual(['a']);
   await box.flush();
+});
+
+test('flush() waits for a call that the list of the page does not show yet', async () => {
+  const db = testDatabase();
+  const held: (() => void)[] = [];
+  let isSlow = false;
+  let isFirst = true;
+  function Collection(options: never) {
+    const made = new db.Collection<object>(options) as any;
+    const live = made.live.bind(made);
+    made.live = (...asked: unknown[]) => {
+      const query = live(...asked);
+      if (!isFirst) return query;
+      isFirst = false;
+      const later = (call: () => void) => (isSlow ? held.push(call) : call());
+      return { subscribe: (take: any) => query.subscribe((one: any) => later(() => take(one))) };
+    };
+    return made;
+  }
+  const get = (target: any, name: string) => {
+    if (name === 'Collection') return Collection;
+    return typeof target[name] === 'function' ? target[name].bind(target) : target[name];
+  };
+  const { shop, order, box } = open(new Proxy(db, { get }) as never);
+  await (await order('a')).sent;
+  isSlow = true;
+  await order('b');
+  let isFlushed = false;
+  const flushing = box.flush().then(() => {
+    isFlushed = true;
+  });
+  for (let round = 0; round < 10; round++) await db.save();
+  expect([isFlushed, shop.items]).toEqual([false, ['a']]);
+  isSlow = false;
+  for (const call of held) call();
+  await flushing;
+  expect(shop.items).toEqual(['a', 'b']);
 });
 
 test('a service worker flushes on its own tag alone', async () => {
