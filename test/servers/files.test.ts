@@ -76,6 +76,10 @@ describe('PostgreSQL and a bucket', () => {
     expect(await partOf(store)).toEqual(bytes);
     await store.append({ ...upload, sha256: 'b'.repeat(64) }, 0, bytes);
     await store.discard({ ...upload, sha256: 'b'.repeat(64) });
+    // An empty file has one empty part, which may come twice.
+    const empty = { ...upload, sha256: 'c'.repeat(64) };
+    for (const _ of [1, 2]) expect(await store.append(empty, 0, new Uint8Array())).toBe(0);
+    expect(await store.uploaded(empty, 0)).toHaveLength(0);
     expect(await objects()).toBe(1);
     expect(await store.remove(upload, new Date(Date.now() + 60_000))).toBe(true);
     expect(await objects()).toBe(0);

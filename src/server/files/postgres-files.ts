@@ -105,8 +105,10 @@ class FilesInPostgres implements Required<FileStore> {
   }
 
   async append(upload: UploadName, from: number, bytes: Uint8Array): Promise<number> {
-    // A new name each time: nobody can replace the bytes of a file that is there.
-    const name = this.#objects ? toHex(crypto.getRandomValues(new Uint8Array(16))) : null;
+    // A new name each time: nobody can replace the bytes of a file that is there. None for nothing:
+    // an empty part is the only one that may come again for a row that is there.
+    const isObject = this.#objects && bytes.length > 0;
+    const name = isObject ? toHex(crypto.getRandomValues(new Uint8Array(16))) : null;
     if (name !== null) await this.#objects?.put(name, bytes);
     // The row of the upload is locked by its change: of two with the same part one finds another
     // number of bytes.
