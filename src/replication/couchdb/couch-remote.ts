@@ -34,6 +34,9 @@ import { compareRevisions, revisionOf } from './revisions.ts';
 /** A client that waits for changes looks so often what no poll tells. */
 const LOOK_MS = 60_000;
 
+/** Scopes that are remembered: users go through their values. */
+const MOST_PARTS = 100;
+
 /** A node that lags behind is asked again: first delay, in milliseconds, and how often. */
 const [LAG_MS, MOST_LAGS] = [100, 5];
 
@@ -61,7 +64,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly #poll: ReturnType<typeof longPoll>;
   readonly #clock: Clock;
   readonly #selectorOf: CouchSettings['selectorOf'];
-  /** By their selectors, as JSON. */
+  /** By their selectors, as JSON; those last that were used last. */
   readonly #parts = new Map<string | undefined, Part>();
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
@@ -146,7 +149,11 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const part = this.#parts.get(key) ?? {
       ...(selector && { name: hashJson(selector), matching: new MatchingDocuments(selector) }),
     };
+    this.#parts.delete(key);
     this.#parts.set(key, part);
+    const [oldest] = this.#parts.keys();
+    // What is found anew costs requests, and no documents.
+    if (this.#parts.size > MOST_PARTS) this.#parts.delete(oldest);
     return part;
   }
 

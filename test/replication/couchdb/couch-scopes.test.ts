@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fromCouch } from '../../../src/replication/couchdb/couch-documents.ts';
+import { MatchingDocuments } from '../../../src/replication/couchdb/couch-leaving.ts';
 import { CouchRemote } from '../../../src/replication/couchdb/couch-remote.ts';
 import {
   type CouchCheckpoint,
@@ -68,6 +69,28 @@ describe('couchdb() and what leaves', () => {
   }
 
   describe('by scopes', () => commonScopeStories(open));
+
+  test('the scopes that were looked at last are remembered, and the first one is right still', async () => {
+    const office = await open();
+    await office.write('a', { owner: 'ada' });
+    const pull = (owner: string, after?: unknown) =>
+      office.remote.pull(after, { ...asked, held: async (ids) => ids, scope: { owner } });
+    const { checkpoint } = await pull('ada');
+    for (let nth = 0; nth < 110; nth++) await pull(`other ${nth}`);
+    const noted = vi.spyOn(MatchingDocuments.prototype, 'notePush');
+    await office.remote.push(
+      [{ id: 'b', base: undefined, document: { _id: 'b', owner: 'ada' }, key: 'r.1' }],
+      ask,
+    );
+    expect(noted).toHaveBeenCalledTimes(100);
+    noted.mockRestore();
+    await office.write('a', { owner: 'ben' });
+    const { changes } = await pull('ada', checkpoint);
+    expect(changes.map(({ id, left = false }) => [id, left]).sort()).toEqual([
+      ['a', true],
+      ['b', false],
+    ]);
+  });
 
   describe('by the selector alone', () => {
     async function opened(selector: Record<string, unknown> = { owner: 'ada' }) {
