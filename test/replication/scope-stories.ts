@@ -9,6 +9,8 @@ export class Office {
   readonly remote: Remote<string>;
   /** The same for another device. */
   readonly connect: () => Remote<string>;
+  /** A request without a remote. */
+  readonly ask: (route: string, body: object) => Promise<Response>;
   readonly #store: Store;
   #pushes = 0;
   /** Requests so far. */
@@ -31,6 +33,12 @@ export class Office {
     const url = 'https://example.com/jobs';
     this.connect = () => http({ url, headers: {}, fetch: fetch as never });
     this.remote = this.connect();
+    this.ask = (route, body) =>
+      fetch(`${url}/${route}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
   }
 
   async write(id: string, fields: object | undefined): Promise<void> {

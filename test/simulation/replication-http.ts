@@ -64,7 +64,7 @@ function fetchFrom(parts: Parts): RemoteFetch {
       const { after, limit, scope } = readPullRequest(body);
       const ask = { limit, signal, scope: scope as ReplicationScope | undefined };
       const page = await remote.pull(after, ask);
-      return { ...toWire(page), ...(scope !== undefined && { scoped: true }) };
+      return { ...pageToWire(page), ...(scope !== undefined && { scoped: true }) };
     },
     async push(body, signal) {
       const results = await remote.push(readPushRequest(body).map(readRow), { signal });
@@ -88,10 +88,13 @@ function fetchFrom(parts: Parts): RemoteFetch {
       await network.request(tab, ended, (_, answer) => answer(() => undefined));
       return answerOf('text/event-stream', new SimStream(parts, readStreamRequest(asked), ended));
     }
-    const answer = await routes[route]?.(asked, ended);
-    const parts_ = [JSON.stringify(answer)];
-    return answerOf('application/json', { read: async () => parts_.shift(), cancel() {} });
+    return jsonAnswer(await routes[route]?.(asked, ended));
   };
+}
+
+export function jsonAnswer(answer: unknown): Response {
+  const parts = [JSON.stringify(answer)];
+  return answerOf('application/json', { read: async () => parts.shift(), cancel() {} });
 }
 
 /** What an answer has to say, in parts; `undefined`: that was all. */
@@ -193,7 +196,7 @@ export class SimStream implements Text {
     const ends = random.chance(refused);
     if (ends) this.#end();
     if (ends || random.chance(lost)) return false;
-    const data = JSON.stringify({ at, after, page: toWire(page) });
+    const data = JSON.stringify({ at, after, page: pageToWire(page) });
     for (let times = random.chance(doubled) ? 2 : 1; times > 0; times--)
       this.#send(`id: ${page.checkpoint}\ndata: ${data}\n\n`, tokensIn(page));
     return true;
@@ -225,7 +228,7 @@ export class SimStream implements Text {
   }
 }
 
-function readRow(row: ReturnType<typeof readPushRequest>[number]): LocalChange {
+export function readRow(row: ReturnType<typeof readPushRequest>[number]): LocalChange {
   const { id, base, key, document, operations } = row;
   const read = (wire: object) => decodeDocument({ _id: id, ...wire }, id);
   return {
@@ -235,7 +238,7 @@ function readRow(row: ReturnType<typeof readPushRequest>[number]): LocalChange {
   };
 }
 
-function toWire({ changes, ...page }: PulledPage<string>): object {
+export function pageToWire({ changes, ...page }: PulledPage<string>): object {
   return { ...page, changes: changes.map(changeToWire) };
 }
 
@@ -248,7 +251,7 @@ function changeToWire({ id, version, key, document, left }: RemoteChange): WireC
   };
 }
 
-function resultToWire(result: PushResult): WireResult {
+export function resultToWire(result: PushResult): WireResult {
   if ('conflict' in result) return { conflict: changeToWire(result.conflict) };
   if ('rejected' in result) return result;
   const { version, document } = result;

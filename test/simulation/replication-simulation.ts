@@ -6,6 +6,7 @@ import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
 import { SimFiles } from './replication-files.ts';
+import { graphqlRemote } from './replication-graphql.ts';
 import { streamedRemote } from './replication-http.ts';
 import { ReplicationLog } from './replication-log.ts';
 import { ReplicationNetwork } from './replication-network.ts';
@@ -31,7 +32,8 @@ export type SimulationMode =
   | 'relations'
   | 'encrypted'
   | 'encrypted files'
-  | 'streams';
+  | 'streams'
+  | 'graphql';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -90,6 +92,7 @@ export class ReplicationSimulation {
         remoteOf: (network, tab) =>
           streamedRemote({ world: this.world, server: this.#server, network, tab }),
       }),
+      ...(mode === 'graphql' && { remoteOf: graphqlRemote }),
       options: {
         resolve: resolve ?? (hesitation > 0 ? this.#decide : undefined),
         ...(hasFiles && {

@@ -11,6 +11,7 @@ test.each([
   [', and what relates to what they pull is right', SEEDS / 5, 'relations'],
   [', where the server cannot read', SEEDS / 2, 'encrypted'],
   [', where changes come by streams of events', SEEDS / 2, 'streams'],
+  [', over GraphQL', SEEDS / 5, 'graphql'],
 ] as const)(
   'browsers and a server become equal, and nothing is lost without a word%s',
   async (_, seeds, mode) => {

@@ -4,9 +4,12 @@ import { type GraphqlOptions, graphql } from '../../../src/graphql/index.ts';
 import { fromJson, type RemoteFetch, toJson } from '../../../src/replication/index.ts';
 import type { LocalChange } from '../../../src/replication/protocol/remote.ts';
 import { remoteSuite } from '../../../src/replication/testing/index.ts';
+import { memory } from '../../../src/server/index.ts';
 import { readPages } from '../../docs/pages.ts';
 import { closeDevices, Device } from '../device.ts';
 import { MemoryRemote } from '../memory-remote.ts';
+import { commonScopeStories, Office } from '../scope-stories.ts';
+import { type StoryServer, stories } from './stories.ts';
 
 afterEach(closeDevices);
 
@@ -103,6 +106,76 @@ remoteSuite(
   },
   { describe, test },
 );
+
+/** The queries of the docs, in the place of the routes of an office. */
+function openOffice() {
+  const office = new Office(memory());
+  const call = async (route: string, body: object) => {
+    const answer = await office.ask(route, body);
+    if (!answer.ok) throw new GraphQLError(await answer.text());
+    return (await answer.json()) as any;
+  };
+  const resolvers = {
+    todoChanges: async ({ scope, ...asked }: any) =>
+      call('pull', { ...asked, ...(scope && { scope }) }),
+    pushTodos: async ({ rows }: any) => {
+      // GraphQL has null for what is left out.
+      const given = rows.map((row: object) =>
+        Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+      );
+      const { results } = await call('push', { rows: given });
+      return results.map((one: any) => ({ ...one, deleted: one.document === null }));
+    },
+  };
+  const remote = graphql({
+    ...{ url: 'https://example.com/graphql', name: 'jobs', scopes: true },
+    pull: (variables) => ({ query: PULL, variables }),
+    push: (rows) => ({ query: PUSH, variables: { rows } }),
+    fetch: async (_, { body }) => {
+      const { query: source, variables: variableValues } = JSON.parse(body as string);
+      return Response.json(await execute({ schema, source, variableValues, rootValue: resolvers }));
+    },
+  });
+  return { office, remote };
+}
+
+remoteSuite(
+  {
+    name: 'graphql() with scopes',
+    open: () => ({
+      remote: openOffice().remote,
+      scope: { ask: { owner: 'ada' }, inside: { owner: 'ada' }, outside: { owner: 'ben' } },
+    }),
+    lacks: ['watch', 'reset'],
+  },
+  { describe, test },
+);
+
+describe('scopes over GraphQL', () =>
+  commonScopeStories(async () => {
+    const { office, remote } = openOffice();
+    const { requests } = office;
+    const [write, document] = [office.write.bind(office), office.document.bind(office)];
+    return { remote, requests, write, document };
+  }));
+
+describe('replicate() over GraphQL', () =>
+  stories(async (): Promise<StoryServer> => {
+    const server = new TodoServer();
+    const idOf = (document: object) => (document as { _id: string })._id;
+    return {
+      connect(through) {
+        const network = through(server.fetch);
+        // One URL for all: what is pushed is lost by another name.
+        const fetch: RemoteFetch = (url, init) =>
+          network.fetch(String(init.body).includes('mutation') ? `${url}/push` : url, init);
+        return { remote: server.remote({ fetch }), network };
+      },
+      documents: async () => server.store.documents().sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1)),
+      recreate: async () => server.store.restore(() => undefined),
+      restart: async () => undefined,
+    };
+  }));
 
 async function* silent(): AsyncIterable<unknown> {
   await new Promise(() => undefined);
