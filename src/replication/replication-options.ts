@@ -87,6 +87,7 @@ export function parseOptions(options: unknown): ReplicationSettings {
     load,
     above: 4096,
     limit: 500e6,
+    leaves: (given.scopes ?? (given.remote as Remote).defaultScope) !== undefined,
     ...(isPlainObject(given.files) && (given.files as object)),
   };
   const settings = { ...given, files } as unknown as ReplicationSettings;

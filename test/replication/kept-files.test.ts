@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { LocalFiles } from '../../src/replication/files/local-files.ts';
 import { memoryFiles } from '../../src/server/files/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
-import { closeDevices } from './device.ts';
+import { closeDevices, Device } from './device.ts';
 import { bytesOf, hashOf, Office } from './office.ts';
 
 afterEach(async () => {
@@ -163,4 +163,44 @@ test.each([
   b.sync.resume();
   await b.settled();
   await expectSent(b, 'new', photo);
+});
+
+test('files of documents that have left their scopes go a day later', async () => {
+  const office = new Office(memoryFiles());
+  const writer = office.device() as any;
+  const photos = [randomBytes(5000), randomBytes(5000)];
+  for (const [at, photo] of photos.entries())
+    await writer.orders.insert({ _id: `o${at}`, owner: 'ada', photo: new Blob([photo]) });
+  await writer.settled();
+  const database = { name: crypto.randomUUID(), storage: faultyDriver() } as never;
+  const open = () =>
+    new Device(office.remote, { files: 'lazy', scopes: [{ owner: 'ada' }] } as never, database);
+  const kept = async ({ db }: Device) => {
+    const files = new db.Collection({ name: 'orders files', type: 'DOCUMENT_BASED' });
+    return (await files.filter({ isWhole: true } as never)).map(({ _id }) => _id);
+  };
+  const { removeUnnamed } = LocalFiles.prototype;
+  let looked: Promise<void> | undefined;
+  vi.spyOn(LocalFiles.prototype, 'removeUnnamed').mockImplementation(function (
+    this: LocalFiles,
+    ...given
+  ) {
+    looked = removeUnnamed.apply(this, given);
+    return looked;
+  });
+  let ada = open();
+  await ada.settled();
+  for (const at of photos.keys()) await ada.sync.file(`o${at}`, 'photo');
+  await writer.orders.patch('o0', { owner: 'ben' });
+  await writer.settled();
+  await ada.settled();
+  await looked;
+  expect(Object.keys(await ada.all())).toEqual(['o1']);
+  expect(await kept(ada)).toHaveLength(2);
+  await ada.close();
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * DAY_MS);
+  ada = open();
+  await ada.settled();
+  await looked;
+  expect(await kept(ada)).toEqual([hashOf(photos[1] as Uint8Array)]);
 });

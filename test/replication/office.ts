@@ -23,6 +23,7 @@ export class Office {
     this.#handler = createHandler({
       ...{ store: this.documents, hold: 20 },
       authorize: (request) => this.mayAsk(request),
+      scopes: { owner: (owner) => ({ owner }) },
       files: documentFiles({ store, ...options }),
     });
     this.remote = this.remoteWith();

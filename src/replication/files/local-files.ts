@@ -114,10 +114,13 @@ export class LocalFiles {
   async keep(content: Blob): Promise<FileRef> {
     const { size, type } = content;
     const hash = sha256Hash.create();
+    /** Of a file with one part: it need not be read again. */
+    let only: Uint8Array<ArrayBuffer> | undefined;
     for (let at = 0; at < size; at += PART_BYTES) {
       const bytes = await bytesAt(content, at);
       hash.update(bytes);
-      freeBytes(bytes);
+      if (size > PART_BYTES) freeBytes(bytes);
+      else only = bytes;
     }
     const sha256 = bytesToHex(hash.digest());
     const ref = { sha256, size, type };
@@ -126,7 +129,7 @@ export class LocalFiles {
       const known = await this.#files.patch(sha256, { isSent: false, used: Date.now() });
       if (!known?.isWhole) {
         for (let at = 0; at < size; at += PART_BYTES)
-          await this.keepPart(sha256, at, await bytesAt(content, at));
+          await this.keepPart(sha256, at, only ?? (await bytesAt(content, at)));
         await this.#noteWhole(ref, false);
       }
       // Also of one that is here: the save of its note may have failed.
@@ -236,15 +239,22 @@ export class LocalFiles {
     });
   }
 
-  /** Removes files that were not sent, and that neither a document nor a backup names. */
-  async removeUnnamed(naming: Naming): Promise<void> {
-    const old = { isSent: false, used: { $lt: Date.now() - KEPT_MS } };
+  /**
+   * Removes files that neither a document nor a backup names, once a day: to read all backups takes
+   * its time.
+   *
+   * @param leave Whether those go, too, that the server has: of documents that have left.
+   */
+  async removeUnnamed(naming: Naming, leave = false): Promise<void> {
+    const [now, used] = [Date.now(), { $lt: Date.now() - KEPT_MS }];
+    const looked = leave && (await this.#files.patchMany({ _id: DEVICE, used }, { used: now }));
+    const old = { used, ...(looked ? { isWhole: true } : { isSent: false }) };
     const found = await this.#files.filter(old);
     if (found.length === 0) return;
     const named = await namesIn(naming);
     for (const file of found) if (!named.has(file._id)) await this.#removeFound(file);
-    // The rest is looked at another day: to read all backups takes its time.
-    await this.#files.patchMany(old, { used: Date.now() });
+    // The rest is looked at another day; when others were read last is kept for the limit.
+    await this.#files.patchMany({ isSent: false, used }, { used: now });
   }
 
   async remove({ sha256, size }: Pick<FileRef, 'sha256' | 'size'>): Promise<void> {

@@ -183,7 +183,9 @@ export class SyncedFiles implements RoundFiles {
     this.#isListed = true;
     this.#events.changed();
     // Or another time.
-    this.#local.removeUnnamed(() => naming(this.#collection)).catch(() => undefined);
+    this.#local
+      .removeUnnamed(() => naming(this.#collection), this.#settings.leaves)
+      .catch(() => undefined);
   }
 
   /**

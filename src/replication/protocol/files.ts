@@ -50,6 +50,8 @@ export interface FilesSettings {
   readonly load: 'lazy' | 'eager';
   readonly above: number;
   readonly limit: number;
+  /** Whether documents may leave the device, and stay on the server with their files. */
+  readonly leaves?: boolean;
 }
 
 type Document = object | null | undefined;
