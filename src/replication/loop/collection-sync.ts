@@ -31,6 +31,15 @@ import {
  */
 const HEARTBEAT_MS = 15_000;
 
+/** Other pages hear of a round that lasts longer, and of one that is like the last one later. */
+const PASSING_MS = 50;
+const ALIKE_MS = 1000;
+
+/** Errors of a round in an opening that is over: it began with what the last one knew. */
+const OVER: ReadonlySet<string> = new Set(['checkpoint_moved', 'not_replicated']);
+
+type Enter = (state: 'pulling' | 'pushing') => void;
+
 /** What the user of a replication gets. */
 interface SyncEvents extends Omit<RoundEvents, 'caughtUp'> {
   status(status: ReplicationStatus): void;
@@ -64,6 +73,12 @@ export class CollectionSync {
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
   #pulled: readonly ScopeState[] | undefined;
+  /** The opening in which that was, until a round fails. */
+  #opening: string | undefined;
+  /** What the other pages were told last, and when, by the clock's `elapsed`. */
+  #told = '';
+  #toldAt = 0;
+  #cancelTell: (() => void) | undefined;
   readonly #watchRemote: ReturnType<typeof remoteWatch>;
   #isPaused = false;
   #stopped: CairnError | undefined;
@@ -177,6 +192,7 @@ export class CollectionSync {
     this.#stopped = why;
     for (const end of this.#ends.splice(0)) end();
     this.#cancelBeat?.();
+    this.#cancelTell?.();
     this.#files?.end(why);
     this.#loop.halt('stopped');
     this.#show();
@@ -288,7 +304,19 @@ export class CollectionSync {
     this.#cancelBeat = clock.after(HEARTBEAT_MS, beat, true);
   }
 
-  async #round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void> {
+  async #round(enter: Enter, signal: AbortSignal): Promise<void> {
+    const known = this.#opening;
+    this.#opening = undefined;
+    try {
+      await this.#roundIn(known, enter, signal);
+    } catch (error) {
+      if (!known || !OVER.has(asCairnError(error).code)) throw error;
+      await this.#roundIn(undefined, enter, signal);
+    }
+  }
+
+  /** @param known The opening that is known from the last round: the engine need not be asked. */
+  async #roundIn(known: string | undefined, enter: Enter, signal: AbortSignal): Promise<void> {
     const channel = await this.opened;
     const { direction, remote } = this.#settings;
     const { clock } = this.#environment;
@@ -296,7 +324,11 @@ export class CollectionSync {
     // Another engine may have taken over, or a backup been loaded.
     const { scopes: own = remote.defaultScope && [remote.defaultScope] } = this.#settings;
     const given = own?.map((one) => JSON.stringify(one));
-    const { checkpoint, opening, scopes } = await this.#begin(channel, given);
+    // The time of scopes may be over.
+    const isKnown = known !== undefined && !given && this.#report?.opening === known;
+    const { checkpoint, opening, scopes } = isKnown
+      ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined }
+      : await this.#begin(channel, given);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const files = await this.#files?.open();
     const context: RoundContext = {
@@ -345,6 +377,7 @@ export class CollectionSync {
     }
     this.#checkpoint = from;
     this.#pulled = parts;
+    this.#opening = opening;
     // Not part of the round: changes must not wait for them.
     this.#files?.fetchWanted();
     // Then a round follows by itself.
@@ -389,20 +422,35 @@ export class CollectionSync {
     return asked > countOf(answered, opening);
   }
 
-  /** Tells the other pages too. */
   #changed(): void {
     // Who waits for a round finds the status that it has led to.
     if (this.#loop.state === 'idle') this.#answered = this.#answering;
     const { reported: report } = this;
     const { error } = this.#loop;
     if (error?.code === 'collection_dropped') this.end(error);
-    if (this.#loop.state !== 'elsewhere' && !this.#stopped) {
+    this.#cancelTell?.();
+    if (report && this.#loop.state !== 'elsewhere' && !this.#stopped) this.#tell(report);
+    this.#show();
+  }
+
+  /** Tells the other pages, at once where it is news that last: most rounds take milliseconds. */
+  #tell(report: StatusReport): void {
+    const { clock } = this.#environment;
+    const { state, answered, error, retry_at } = report;
+    const news = JSON.stringify([state, answered, error, retry_at]);
+    const passes = state === 'pulling' || state === 'pushing';
+    const since = clock.elapsed() - this.#toldAt;
+    const wait = passes ? PASSING_MS : news === this.#told ? ALIKE_MS - since : 0;
+    const send = () => {
+      this.#told = news;
+      this.#toldAt = clock.elapsed();
       // A channel that has closed has ended the replication.
       this.opened
         .then((channel) => channel.send({ op: 'replicaReport', report }))
         .catch(() => undefined);
-    }
-    this.#show();
+    };
+    if (wait > 0) this.#cancelTell = clock.after(wait, send, true);
+    else send();
   }
 
   #show(): void {
