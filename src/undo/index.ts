@@ -61,6 +61,18 @@ interface Step {
   readonly changes: RecordedChanges;
 }
 
+/** A call without a history never gives up because others were quicker. */
+const PATIENT: TransactionOptions = { retries: 1000 };
+
+/** What else must not overtake changes: those of a collection, and of the database. */
+const LATER = [
+  ...['save', 'createBackup', 'listBackups', 'loadBackup', 'deleteBackup', 'restoreDocument'],
+  ...['exportBackup', 'importBackup', 'verify', 'explain', 'Drop'],
+];
+const LATER_OF_DATABASE = [
+  ...['save', 'close', 'destroy', 'collections', 'renameCollection', 'exportAll', 'importAll'],
+];
+
 type Method = (...args: never[]) => unknown;
 type Target = Record<string, Method>;
 
@@ -95,12 +107,9 @@ export class UndoHistory {
     // Without another history's: that one records the transactions of this one.
     this.#transaction = db.transaction.bind(db);
     for (const collection of recorded) this.#wrapMethods(collection);
-    this.#wrap(
-      db,
-      'transaction',
-      () => (run: never, given: never) => this.#record(undefined, run, given),
-    );
-    for (const name of ['save', 'close']) this.#wrap(db, name, this.#afterCalls);
+    const record: Method = (run: never, given: never) => this.#record(undefined, run, given);
+    this.#wrap(db, 'transaction', () => this.#afterCalls(record));
+    for (const name of LATER_OF_DATABASE) this.#wrap(db, name, this.#afterCalls);
   }
 
   /** Whether there is a step that `undo()` takes back. */
@@ -137,7 +146,8 @@ export class UndoHistory {
     run: (tx: Transaction) => T | Promise<T>,
     options?: TransactionOptions,
   ): Promise<T> {
-    return this.#record(label, run, options);
+    const record = () => this.#record(label, run, options);
+    return this.#afterCalls(record)() as Promise<T>;
   }
 
   /**
@@ -176,6 +186,7 @@ export class UndoHistory {
     run: (tx: Transaction) => T | Promise<T>,
     options?: TransactionOptions,
   ): Promise<T> {
+    if (typeof run !== 'function') return this.#transaction(run, options); // refuses it
     let changes: RecordedChanges | undefined;
     const result = await this.#transaction(async (tx) => {
       const recording = new Recording(tx);
@@ -199,7 +210,7 @@ export class UndoHistory {
       if (at >= 0) from.splice(at, 1);
     };
     try {
-      const { changes, skipped } = await this.#transaction((tx) => revertIn(tx, step));
+      const { changes, skipped } = await this.#transaction((tx) => revertIn(tx, step), PATIENT);
       forget();
       const changed = [...changes.values()].reduce((sum, { length }) => sum + length, 0);
       if (changed > 0) this.#push(to, { label: step.label, changes });
@@ -242,30 +253,27 @@ export class UndoHistory {
   /** Each change becomes a transaction, and what else is called waits for those before it. */
   #wrapMethods(collection: UndoableCollection): void {
     const reads = collection.type === 'DOCUMENT_BASED' ? documentReads : keyValueReads;
-    for (const name of [...Object.keys(reads), 'save'])
-      this.#wrap(collection, name, this.#afterCalls);
+    for (const name of [...Object.keys(reads), ...LATER])
+      if (name in collection) this.#wrap(collection, name, this.#afterCalls);
     for (const name of Object.keys(writesOf(collection))) {
       const call = (args: readonly never[]) => (tx: Transaction) =>
         (methodsIn(tx, collection) as unknown as Target)[name]?.(...args);
       this.#wrap(collection, name, () => (...args: never[]) => {
         const copies = args.map(copyArgument) as never[];
-        return this.#inTurn(() => this.#record(undefined, call(copies)));
+        return this.#inTurn(() => this.#record(undefined, call(copies), PATIENT));
       });
     }
-    this.#wrap(
-      collection,
-      'modify',
-      () => (id: never, change: never, options: never) =>
-        this.#modify(collection, id, change, options),
-    );
+    const modify: Method = (id: never, change: never, options: never) =>
+      this.#modify(collection, id, change, options);
+    this.#wrap(collection, 'modify', () => this.#afterCalls(modify));
   }
 
-  /** Not in turn: its function may await other calls. */
+  /** Others do not wait for it: its function may await them. */
   #modify(
     collection: UndoableCollection,
     id: string,
     change: (value: unknown) => unknown,
-    { retries = 1000, ...options }: TransactionOptions = {},
+    { retries = PATIENT.retries, ...options }: TransactionOptions = {},
   ): Promise<unknown> {
     return this.#record(
       undefined,

@@ -1,3 +1,5 @@
+import { copyArgument } from '../page/sending/call-arguments.ts';
+import { notAwaited, type TransactionCall } from '../page/transactions/transaction-errors.ts';
 import type { Transaction } from '../page/transactions/transaction-types.ts';
 import { parseKey } from '../query/path/key-path.ts';
 import {
@@ -77,6 +79,8 @@ export class Recording {
   readonly #before = new Map<AnyCollection, Map<string, MaybeState>>();
   /** Calls on collections with a history run one after the other, as they were made. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Calls that have not ended. */
+  readonly #running = new Map<TransactionCall, Promise<unknown>>();
 
   constructor(tx: Transaction) {
     this.#tx = tx;
@@ -91,8 +95,16 @@ export class Recording {
     return scope as unknown as Transaction;
   }
 
-  /** What the run has changed. */
+  /**
+   * What the run has changed.
+   *
+   * @throws {TransactionError} `transaction_misused` while a call runs
+   */
   async changes(): Promise<RecordedChanges> {
+    const [unawaited] = this.#running.keys();
+    // This error stands for theirs.
+    for (const result of this.#running.values()) result.catch(() => undefined);
+    if (unawaited) throw notAwaited(unawaited);
     const changes = new Map<AnyCollection, readonly RecordedChange[]>();
     for (const [collection, states] of this.#before) {
       const methods = methodsIn(this.#tx, collection);
@@ -113,20 +125,24 @@ export class Recording {
       get: (_, name) => {
         const method = Reflect.get(methods, name);
         if (typeof method !== 'function') return method;
-        return (...args: never[]) =>
-          this.#inTurn(async () => {
+        return (...given: never[]) => {
+          const args = given.map(copyArgument) as never[];
+          const call = { collection: collection.name, method: String(name), first: args[0] };
+          return this.#inTurn(call, async () => {
             const affected = Object.hasOwn(writes, name) ? writes[name as string] : undefined;
             if (affected) await this.#note(collection, methods, await affected(methods, args));
             const result = await method.apply(methods, args);
             if (affected) this.#noteNew(collection, result);
             return result;
           });
+        };
       },
     });
   }
 
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(call);
+  #inTurn<T>(call: TransactionCall, run: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(run).finally(() => this.#running.delete(call));
+    this.#running.set(call, result);
     this.#last = result.catch(() => undefined);
     return result;
   }

@@ -138,6 +138,70 @@ describe('a history', () => {
     expect(await fields('a')).toMatchObject({ x: 0 });
   });
 
+  test('backups, functions and transactions come after calls that nobody awaited', async () => {
+    const history = undo(db, { collections: [shapes] });
+    shapes.patch('a', { x: 5 });
+    const backup = await shapes.createBackup();
+    shapes.patch('a', { x: 6 });
+    await shapes.loadBackup(backup);
+    expect(await fields('a')).toMatchObject({ x: 5 });
+    shapes.patch('a', { x: 7 });
+    await shapes.modify('a', (shape) => ({ ...shape, x: shape.x + 1 }));
+    expect(await fields('a')).toMatchObject({ x: 8 });
+    for (const transaction of [
+      (run: Parameters<Database['transaction']>[0]) => db.transaction(run),
+      (run: Parameters<Database['transaction']>[0]) => history.transaction('Add', run),
+    ]) {
+      shapes.patch('a', { x: 10 });
+      await transaction((tx) => tx(shapes).patch('a', { $inc: { x: 1 } }));
+      expect(await fields('a')).toMatchObject({ x: 11 });
+    }
+    shapes.patch('a', { x: 12 });
+    const file = await new Response(await db.exportAll()).blob();
+    shapes.patch('a', { x: 13 });
+    await db.importAll(file);
+    expect(await fields('a')).toMatchObject({ x: 12 });
+  });
+
+  test('a transaction refuses what it refuses without it, and copies what it is given', async () => {
+    const history = undo(db, { collections: [shapes] });
+    const shape = { _id: 'new', x: 1 };
+    const misused = { code: 'transaction_misused' };
+    await expect(db.transaction((tx) => void tx(shapes).upsert(shape))).rejects.toMatchObject(
+      misused,
+    );
+    const half = db.transaction(async (tx) => {
+      tx(shapes).patch('a', { x: 1 });
+      await tx(shapes).patch('a', { x: 2 });
+      tx(shapes).patch('a', { x: 3 });
+    });
+    await expect(half).rejects.toMatchObject(misused);
+    expect(await theirs.filter({}, { select: ['x'] })).toEqual([
+      { _id: 'a', x: 0 },
+      { _id: 'b', x: 1 },
+    ]);
+    const none = db.transaction(undefined as never);
+    await expect(none).rejects.toMatchObject({ code: 'value_unsupported' });
+    expect(history.can_undo).toBe(false);
+    await db.transaction(async (tx) => {
+      const upsert = tx(shapes).upsert(shape);
+      shape.x = 2;
+      await upsert;
+    });
+    expect(await fields('new')).toEqual({ x: 1 });
+  });
+
+  test('a call whose documents others change again and again is made in the end', async () => {
+    undo(db, { collections: [shapes] });
+    let left = 28; // four for each time
+    const everyone = () => {
+      if (left-- > 0) theirs.patch('a', { $inc: { y: 1 } });
+      return true;
+    };
+    expect(await shapes.patchMany(everyone, { x: 7 })).toBe(2);
+    expect(await fields('a')).toMatchObject({ x: 7, y: 28 });
+  });
+
   test('a transaction that ran again is one step', async () => {
     const history = undo(db, { collections: [shapes] });
     let times = 0;
