@@ -12,6 +12,7 @@ import type {
   Stamp,
   Stored,
 } from '../api/document-types.ts';
+import type { TransactionOptions } from '../api/transaction-options.ts';
 import { CollectionError, OptionError } from '../errors/errors.ts';
 import type { DatabaseClient } from '../page/client/database-client.ts';
 import type { DocumentCollection } from '../page/collections/document-collection.ts';
@@ -158,17 +159,7 @@ export async function writeMutations({ transaction }: MutationFnParams<any>): Pr
     }),
   );
   const [first] = writes;
-  if (!first) return;
-  const client = clientOf(first.source);
-  const keys = new Set(writes.map(({ mutation }) => mutation.globalKey));
-  await inTurn(client, keys, async () => {
-    if (transaction.state === 'failed') return; // the app has taken it back while it waited
-    await client.transaction(async (tx) => {
-      for (const { source, mutation } of writes) await write(tx, source, mutation);
-    });
-    // They are stored: rows that cannot be read now come with the live query.
-    await show(writes).catch(() => undefined);
-  });
+  if (first) await WriteQueue.of(clientOf(first.source)).add(transaction, writes);
 }
 
 /** Before TanStack DB drops its optimistic rows, those that take their place are there. */
@@ -192,41 +183,88 @@ function isShown(run: SyncRun, { type, key, modified, changes }: Mutation): bool
   );
 }
 
-/** The rows of a write that waits for its turn, and why it cannot be made. */
+/** The writes of a transaction of TanStack DB, until they are made or refused. */
 interface Waiting {
-  readonly keys: ReadonlySet<string>;
-  refusal?: { readonly error: unknown };
+  readonly transaction: { readonly state: string };
+  readonly writes: readonly Write[];
+  /** Of its rows. */
+  readonly keys: readonly string[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
-
-const turns = new WeakMap<DatabaseClient, { last: Promise<unknown>; waiting: Set<Waiting> }>();
 
 /**
- * Runs the writes of a page in the order in which it made them: one may need the rows of another,
- * and the last one counts. With one that is refused go those behind it that change one of its rows.
+ * Makes the writes of a page in the order in which it made them: one may need the rows of another,
+ * and the last one counts. Those that wait for others become one transaction, as each transaction
+ * is several requests. With one that is refused go those behind it that change one of its rows.
  */
-function inTurn(
-  client: DatabaseClient,
-  keys: ReadonlySet<string>,
-  run: () => Promise<void>,
-): Promise<void> {
-  const turn = turns.get(client) ?? { last: Promise.resolve(), waiting: new Set() };
-  turns.set(client, turn);
-  const own: Waiting = { keys };
-  turn.waiting.add(own);
-  const written = turn.last.then(async () => {
-    turn.waiting.delete(own);
-    try {
-      if (own.refusal) throw own.refusal.error;
-      await run();
-    } catch (error) {
-      for (const other of turn.waiting)
-        if ([...keys].some((key) => other.keys.has(key))) other.refusal ??= { error };
-      throw error;
+class WriteQueue {
+  readonly #client: DatabaseClient;
+  #waiting: Waiting[] = [];
+
+  static of(client: DatabaseClient): WriteQueue {
+    const queue = queues.get(client) ?? new WriteQueue(client);
+    queues.set(client, queue);
+    return queue;
+  }
+
+  private constructor(client: DatabaseClient) {
+    this.#client = client;
+  }
+
+  add(transaction: Waiting['transaction'], writes: readonly Write[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const keys = writes.map(({ mutation }) => mutation.globalKey);
+      this.#waiting.push({ transaction, writes, keys, resolve, reject });
+      // Else it runs: those that it writes wait, too.
+      if (this.#waiting.length === 1) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    /** How many are made alone, as one of them was refused. */
+    let alone = 0;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, alone > 0 ? 1 : undefined);
+      alone = Math.max(0, alone - 1);
+      try {
+        await this.#write(batch);
+        this.#waiting.splice(0, batch.length);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        if (batch.length > 1) alone = batch.length;
+        else this.#refuse(batch, error);
+      }
     }
-  });
-  turn.last = written.catch(() => undefined);
-  return written;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    let writes: Write[] = [];
+    await this.#client.transaction(async (tx) => {
+      // The app may have taken some back while they waited.
+      writes = batch.flatMap((one) => (one.transaction.state === 'failed' ? [] : one.writes));
+      for (const { source, mutation } of writes) await write(tx, source, mutation);
+    }, PATIENT);
+    // They are stored: rows that cannot be read now come with the live query.
+    await show(writes).catch(() => undefined);
+  }
+
+  #refuse(batch: readonly Waiting[], error: unknown): void {
+    const keys = new Set<string>();
+    const refused = this.#waiting.filter((one) => {
+      const isRefused = batch.includes(one) || one.keys.some((key) => keys.has(key));
+      if (isRefused) for (const key of one.keys) keys.add(key);
+      return isRefused;
+    });
+    this.#waiting = this.#waiting.filter((one) => !refused.includes(one));
+    for (const { reject } of refused) reject(error);
+  }
 }
+
+const queues = new WeakMap<DatabaseClient, WriteQueue>();
+
+/** What a user did is not taken back because other tabs were quicker. */
+const PATIENT: TransactionOptions = { retries: 1000 };
 
 function sourceOf({ collection }: Mutation): RowSource {
   const source = sources.get(collection.utils);

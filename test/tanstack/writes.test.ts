@@ -5,7 +5,7 @@ import {
   eq,
   localOnlyCollectionOptions,
 } from '@tanstack/db';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Database, type DocumentCollection } from '../../src/index.ts';
 import { cairnCollectionOptions, writeMutations } from '../../src/tanstack/index.ts';
 
@@ -195,6 +195,26 @@ describe('writes that nobody awaits', () => {
       { _id: 'b', left: 2 },
     ]);
     expect(orders.size).toBe(2);
+  });
+
+  test('are one transaction, but for the first; each alone if one is refused', async () => {
+    const orders = open();
+    await orders.preload();
+    const transaction = vi.spyOn(db, 'transaction');
+    const insertAll = async (items: readonly string[]) => {
+      const all = items.map(
+        (item) => orders.insert({ _id: `of ${item}`, item }).isPersisted.promise,
+      );
+      return (await Promise.allSettled(all)).map(({ status }) => status);
+    };
+    const items = Array.from({ length: 20 }, (_, n) => `item ${n}`);
+    expect(new Set(await insertAll(items))).toEqual(new Set(['fulfilled']));
+    expect(transaction.mock.calls.length).toBeLessThan(5);
+    expect(await insertAll(['one', 'two', 'lamp', 'three'])).toEqual([
+      ...['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    ]);
+    expect(await documents.count()).toBe(25);
+    expect(orders.size).toBe(25);
   });
 
   test('and that the app takes back before their turn are not made', async () => {
