@@ -271,9 +271,14 @@ export class KeptDoc {
         : Y.mergeUpdates(rows.map((row) => row.update));
     // The whole is saved before its parts go, so replication sends it before: whatever is lost on
     // the way, nobody has less. Two tabs that merge the same rows leave two, which merge later.
-    await this.#collection.insert({ doc: this.name, update });
+    const { _id } = await this.#collection.insert({ doc: this.name, update });
     await this.#collection.save();
-    await this.#collection.deleteMany({ _id: { $in: rows.map(({ _id }) => _id) } });
+    await this.#client.transaction(async (tx) => {
+      const stored = tx(this.#collection);
+      // It has gone again where a backup was loaded meanwhile, which may have its parts alone.
+      if (await stored.has({ _id }))
+        await stored.deleteMany({ _id: { $in: rows.map((row) => row._id) } });
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Awareness } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import type { DocumentCollection } from '../../src/index.ts';
@@ -159,6 +159,20 @@ describe('rows', () => {
     await ada.kept.compact();
     expect(await texts.count()).toBe(1);
     expect((await read(texts)).length).toBe(20);
+  });
+
+  test('stay where a backup of before their merge is loaded in the middle of it', async () => {
+    const { text, kept } = await openDoc(texts);
+    for (const word of ['Ada', 'Dear ']) {
+      text.insert(0, word);
+      await kept.save();
+    }
+    const backup = await texts.createBackup();
+    vi.spyOn(texts, 'save').mockImplementationOnce(async () => {
+      await texts.loadBackup(backup);
+    });
+    await kept.compact();
+    expect(await read(texts)).toBe('Dear Ada');
   });
 
   test('that were deleted stay deleted, until an edit needs what it stands on', async () => {
