@@ -82,7 +82,7 @@ export interface SearchExplanation {
   readonly criteria: 'none' | 'index' | 'documents';
   /** The index of the planner that narrowed the hits. */
   readonly index?: string | undefined;
-  /** Documents that match the text. */
+  /** Documents whose words match, before phrases and criteria. */
   readonly candidates: number;
   /** Documents whose fields were read, for phrases and criteria. */
   readonly documents_examined: number;

@@ -1,12 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
-import { Database, memoryDriver } from '../../src/index.ts';
+import { Database, type DocumentCollection, memoryDriver } from '../../src/index.ts';
 import { replicate } from '../../src/replication/index.ts';
 import { MemoryRemote } from '../replication/memory-remote.ts';
 
 interface Place {
   name?: string;
   at?: unknown;
+  open?: boolean;
 }
+
+type Places = DocumentCollection<Place>;
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -74,18 +77,25 @@ test('a file from before the index brings documents with other values there', as
   }
 });
 
-test('a hybrid shows no document that was archived after its words were found', async () => {
+test.each([
+  ['was archived', (places: Places) => places.archive('b')],
+  ['was deleted', (places: Places) => places.delete('b')],
+  ['no longer matches the criteria', (places: Places) => places.patch('b', { open: false })],
+])('a hybrid shows no document that %s after its words were found', async (_, change) => {
   const db = new Database({ name: 'hybrid', storage: memoryDriver() });
-  const places = new db.Collection<Place>({
+  const places: Places = new db.Collection<Place>({
     ...{ name: 'places', type: 'DOCUMENT_BASED' },
     indexes: [{ vector: 'at', dimensions: 2, metric: 'euclidean' }, { text: 'name' }],
   });
   await places.insertMany([
-    { _id: 'a', name: 'harbour', at: [1, 2] },
-    { _id: 'b', name: 'harbour' },
+    { _id: 'a', name: 'harbour', at: [1, 2], open: true },
+    { _id: 'b', name: 'harbour', open: true },
+    { _id: 'c', name: 'harbour', open: true },
   ]);
+  await places.hybrid('harbour', [0, 0]); // loads its code
   // Between the two halves of the search.
-  const [hits] = await Promise.all([places.hybrid('harbour', [0, 0]), places.archive('b')]);
-  expect(hits.map(({ document }) => document._id)).toEqual(['a']);
+  const asked = places.hybrid('harbour', [0, 0], { criteria: { open: true } });
+  const [hits] = await Promise.all([asked, change(places)]);
+  expect(hits.map(({ document }) => document._id)).toEqual(['a', 'c']);
   await db.close();
 });

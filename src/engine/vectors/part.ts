@@ -168,21 +168,31 @@ class NearestQuery {
   }
 
   *#fused(found: readonly string[]): Coroutine<readonly object[]> {
-    const { records } = this.#context;
-    const { k, archived } = this.#ask;
+    const { k } = this.#ask;
     const nearest = yield* this.#nearest(Math.max(FUSED, k));
-    const { wanted } = compileSelection(this.#context, { archived });
-    // Since their words were found, they may have been archived, or have expired.
-    const texts = found.map((id) => {
-      const record = records.get(id);
-      return record && wanted(record) ? record : undefined;
-    });
+    const texts = yield* this.#stillMatching(found);
     return yield* this.#made(
       fuse(
         texts,
         nearest.map(({ item }) => item),
       ).slice(0, k),
     );
+  }
+
+  /** Since their words were found, others may have changed, archived or deleted them. */
+  *#stillMatching(found: readonly string[]): Coroutine<readonly (StoredRecord | undefined)[]> {
+    const { records } = this.#context;
+    const { criteria, archived } = this.#ask;
+    const { wanted, test } = compileSelection(this.#context, { criteria, archived });
+    const there = found.flatMap((id) => records.get(id) ?? []).filter(wanted);
+    const bodies = test ? yield* records.bodies.ofAll(there) : [];
+    const matching = new Map(
+      there
+        .filter((one, at) => test?.(one, bodies[at] as Body) ?? true)
+        .map((one) => [one.key, one]),
+    );
+    // Each keeps its place.
+    return found.map((id) => matching.get(id));
   }
 
   /** The hits as the caller gets them. */
