@@ -94,10 +94,10 @@ async function serve({ db, stored }: Opened): Promise<void> {
         ...{ name: tool, description, inputSchema, annotations: { readOnlyHint: true } },
       })),
     }),
-    'tools/call': ({ name: tool, arguments: given = {} }) => {
+    'tools/call': ({ name: tool, arguments: given }) => {
       const called = Object.hasOwn(tools, String(tool)) ? tools[String(tool)] : undefined;
       if (!called) throw new RpcError(INVALID_PARAMS, `There is no tool "${String(tool)}".`);
-      return callTool(called, given as object);
+      return callTool(called, given ?? {});
     },
   });
   await db.close();

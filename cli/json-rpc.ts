@@ -30,12 +30,11 @@ interface Message {
  * are answered as they are done, so a slow one delays no other.
  */
 export async function serveRpc(methods: Readonly<Record<string, Method>>): Promise<void> {
-  const send = (message: object) =>
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const send = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
   const open = new Set<Promise<void>>();
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue;
-    const answer = answerTo(line, methods).then((message) => {
+    const answer = answersTo(line, methods).then((message) => {
       if (message) send(message);
       open.delete(answer);
     });
@@ -44,13 +43,30 @@ export async function serveRpc(methods: Readonly<Record<string, Method>>): Promi
   await Promise.all(open);
 }
 
-async function answerTo(
+async function answersTo(
   line: string,
+  methods: Readonly<Record<string, Method>>,
+): Promise<object | undefined> {
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return failed(null, new RpcError(PARSE_ERROR, 'A message is a line of JSON.'));
+  }
+  // Clients of 2025-03-26 may send many in one.
+  if (!Array.isArray(message) || message.length === 0) return answerTo(message, methods);
+  const answers = await Promise.all(message.map((one) => answerTo(one, methods)));
+  const wanted = answers.filter((answer) => answer !== undefined);
+  return wanted.length > 0 ? wanted : undefined;
+}
+
+async function answerTo(
+  given: unknown,
   methods: Readonly<Record<string, Method>>,
 ): Promise<object | undefined> {
   let id: unknown = null;
   try {
-    const message = parse(line);
+    const message = checkMessage(given);
     // A message without an id wants no answer; one without a method is an answer.
     if (message.method === undefined) return undefined;
     id = message.id;
@@ -58,20 +74,19 @@ async function answerTo(
     const method = Object.hasOwn(methods, message.method) ? methods[message.method] : undefined;
     if (id === undefined) return undefined;
     if (!method) throw new RpcError(METHOD_NOT_FOUND, `There is no method "${message.method}".`);
-    return { id, result: await method((message.params ?? {}) as Record<string, unknown>) };
+    const result = await method((message.params ?? {}) as Record<string, unknown>);
+    return { jsonrpc: '2.0', id, result };
   } catch (error) {
-    const { code, message } = error as Partial<RpcError>;
-    return { id, error: { code: typeof code === 'number' ? code : INTERNAL_ERROR, message } };
+    return failed(id, error as Partial<RpcError>);
   }
 }
 
-function parse(line: string): Message {
-  let message: unknown;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    throw new RpcError(PARSE_ERROR, 'A message is a line of JSON.');
-  }
+function failed(id: unknown, { code, message }: Partial<RpcError>): object {
+  const error = { code: typeof code === 'number' ? code : INTERNAL_ERROR, message };
+  return { jsonrpc: '2.0', id, error };
+}
+
+function checkMessage(message: unknown): Message {
   if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message;
   throw new RpcError(INVALID_REQUEST, 'A message is an object.');
 }

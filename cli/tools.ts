@@ -12,7 +12,11 @@ import type { Storage } from '../src/storage/drivers/driver.ts';
 /** A tool of the protocol, and what it does. */
 export interface Tool {
   readonly description: string;
-  readonly inputSchema: { readonly type: 'object'; readonly [field: string]: unknown };
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: object;
+    readonly required?: readonly string[];
+  };
   run(given: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
@@ -79,7 +83,17 @@ export function toolsOf(db: Database, stored: () => Promise<Storage>): Record<st
         const limit = Math.min(Number(given.limit ?? LIMIT), MOST);
         const opened = await open(given.collection);
         if (opened.type === 'KEY_VALUE_BASED') {
+          const isGiven = (option: string) => Object.keys(given[option] ?? {}).length > 0;
+          const other = ['criteria', 'sort', 'select'].find(isGiven);
+          if (other)
+            throw invalid(
+              `"${opened.name}" has keys and values: "${other}" is for documents.`,
+              other,
+            );
           const skip = Number(given.skip ?? 0);
+          for (const [name, value] of Object.entries({ skip, limit }))
+            if (!Number.isInteger(value) || value < 0)
+              throw invalid(`"${name}" must be a whole number, 0 or more, not ${value}.`, name);
           const entries = await (opened as KeyValueCollection).entries();
           return entries.slice(skip, skip + limit);
         }
@@ -117,13 +131,14 @@ export function toolsOf(db: Database, stored: () => Promise<Storage>): Record<st
   };
 }
 
-function invalid(message: string): OptionError {
-  return new OptionError('option_invalid', message, { place: 'collection' });
+function invalid(message: string, place = 'collection'): OptionError {
+  return new OptionError('option_invalid', message, { place });
 }
 
 /** Calls a tool. An error is a result that the agent reads. */
 export async function callTool(tool: Tool, given: object): Promise<object> {
   try {
+    checkNames(tool, given);
     return { content: [{ type: 'text', text: textOf(await tool.run(withDates(given))) }] };
   } catch (error) {
     const { code, message } = error as Partial<CairnError>;
@@ -131,6 +146,15 @@ export async function callTool(tool: Tool, given: object): Promise<object> {
       error instanceof TooLong ? 'The answer is too long: give a limit, or select.' : message;
     return { isError: true, content: [{ type: 'text', text: code ? `${code}: ${said}` : said }] };
   }
+}
+
+/** An agent that calls criteria `filter` would take all documents for its answer. */
+function checkNames({ inputSchema: { properties } }: Tool, given: object): void {
+  const known = Object.keys(properties);
+  const other = Object.keys(given).find((name) => !known.includes(name));
+  if (other === undefined) return;
+  const names = known.map((name) => `"${name}"`).join(', ') || 'nothing';
+  throw invalid(`There is no argument "${other}": the tool takes ${names}.`, other);
 }
 
 /** As JSON; what JSON lacks is an object such as `{ "$date": 0 }`. */
@@ -143,7 +167,10 @@ function textOf(result: unknown): string {
 /** Arguments are JSON: `{ $date }` is a date. */
 function withDates(given: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(given), (_, value) => {
-    const date = value?.$date;
-    return date === undefined || Object.keys(value).length !== 1 ? value : new Date(date);
+    const { $date: written } = Object(value);
+    if (written === undefined || Object.keys(value).length !== 1) return value;
+    const date = new Date(written);
+    if (written !== null && !Number.isNaN(date.getTime())) return date;
+    throw invalid(`"${written}" is no date: write { "$date": "2026-01-31" }.`, '$date');
   });
 }

@@ -47,6 +47,7 @@ afterEach(async () => {
 class Server {
   readonly process: ChildProcess;
   readonly #answers = new Map<unknown, (message: any) => void>();
+  readonly #lines: string[] = [];
   #errors = '';
   #last = 0;
 
@@ -54,8 +55,8 @@ class Server {
     this.process = spawn(process.execPath, [program, 'mcp', ...args]);
     started.add(this);
     createInterface({ input: this.process.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      const message = JSON.parse(line);
-      this.#answers.get(message.id)?.(message);
+      this.#lines.push(line);
+      for (const message of [JSON.parse(line)].flat()) this.#answers.get(message.id)?.(message);
     });
     this.process.stderr?.on('data', (data) => {
       this.#errors += data;
@@ -82,6 +83,10 @@ class Server {
     const { result } = await this.request('tools/call', { name, arguments: given });
     const { text } = result.content[0];
     return result.isError ? `error ${text}` : JSON.parse(text);
+  }
+
+  get lastLine(): any {
+    return JSON.parse(this.#lines.at(-1) as string);
   }
 
   async end(): Promise<{ code: unknown; errors: string }> {
@@ -159,12 +164,39 @@ describe.each(['directory', 'file'])('a server over a %s', (kind) => {
     expect(await server.call('aggregate', { collection: 'settings', pipeline: [] })).toMatch(
       /^error option_invalid/,
     );
+    const theme = { collection: 'settings', criteria: { dark: true } };
+    expect(await server.call('query', theme)).toMatch(
+      /^error option_invalid: "settings" has keys and values: "criteria" is for documents/,
+    );
+    expect(await server.call('query', { ...theme, criteria: {}, archived: false })).toHaveLength(1);
+    for (const wrong of [{ limit: 'all' }, { limit: -1 }, { skip: -1 }, { filter: { price: 1 } }])
+      for (const collection of ['settings', 'orders'])
+        expect(await server.call('query', { collection, ...wrong })).toMatch(
+          /^error option_invalid: .*"(limit|skip|filter)"/,
+        );
+    for (const $date of ['yesterday', null])
+      expect(
+        await server.call('query', { collection: 'orders', criteria: { at: { $lt: { $date } } } }),
+      ).toMatch(/^error option_invalid: .* is no date/);
+    expect((await server.request('tools/call', { name: 'query', arguments: null })).result).toEqual(
+      expect.objectContaining({ isError: true }),
+    );
     const broken = server.answer(null);
     server.send('{ no json');
     expect((await broken).error.code).toBe(-32700);
     const list = server.answer(null);
     server.send('[]');
     expect((await list).error.code).toBe(-32600);
+    const many = [server.answer('a'), server.answer('b'), server.answer(null)];
+    const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    const ping = { jsonrpc: '2.0', method: 'ping' };
+    server.send(JSON.stringify([{ ...ping, id: 'a' }, note, { ...ping, id: 'b' }, 5]));
+    expect(await Promise.all(many)).toMatchObject([
+      { id: 'a', result: {} },
+      { id: 'b', result: {} },
+      { error: { code: -32600 } },
+    ]);
+    expect(server.lastLine).toHaveLength(3);
     expect((await server.request('resources/list')).error.code).toBe(-32601);
     expect((await server.request('tools/call', { name: 'constructor' })).error.code).toBe(-32602);
     expect(await server.call('query', { collection: 'orders' })).toHaveLength(20);
