@@ -82,7 +82,9 @@ export function connectToWorker(
       return workerEngine(started, known, timing, term, events);
     }
     if (reasons.length > 0) {
-      console.warn(`cairndb runs in this thread, because no worker started: ${reasons.join(' ')}`);
+      console.warn(
+        `cairndb runs in this thread, because no worker started: ${reasons.join(' ')} Serve its whole-worker.js and pass that as "worker"; Database needs none.`,
+      );
     }
     // Pages with a worker do not load the engine.
     const { threadEngine } = await import('../thread-engine.ts').catch(loadFailed);

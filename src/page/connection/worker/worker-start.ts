@@ -59,7 +59,7 @@ async function launch(
   // Their workers keep the process alive until `close()`.
   if (runtime === 'bun' || runtime === 'deno') return undefined;
   if (!platformObject('Worker')) {
-    if (!runtime) failed('there are no workers here');
+    if (!runtime) failed('There are no workers here.');
     return undefined;
   }
   const { file, inline } = scripts;
@@ -115,7 +115,7 @@ function attempt(started: Started, make: () => Worker): Promise<StartedWorker> {
 }
 
 function startError(started: Started, reason: unknown): WorkerError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = (reason instanceof Error ? reason.message : String(reason)).replace(/\.$/, '');
   const remedy = started === 'given' ? ' It must run the module cairndb/worker.' : '';
   return new WorkerError(
     'worker_start_failed',
