@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { leads, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, leads, openBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = browserOfTests(openBrowser);
 
 /** Makes 100 changes of each kind at once, and resolves when all are acknowledged. */
 const change = (tab: Tab) =>

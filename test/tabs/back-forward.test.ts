@@ -1,36 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import {
-  clients,
-  ids,
-  leads,
-  openUntouchedBrowser,
-  type Tab,
-  type UntouchedBrowser,
-} from './tabs.ts';
+import { browserOfTests, clients, ids, leads, openUntouchedBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: UntouchedBrowser;
-let name = 0;
+const browser = browserOfTests(openUntouchedBrowser);
 
-beforeAll(async () => {
-  browser = await openUntouchedBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(() => browser.closeTabs());
-
-afterAll(async () => {
-  await browser.close();
-  expect(browser.errors).toEqual([]);
-});
-
-const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
+const open = (client: 'connect' | 'Database') => browser.tab(client, browser.name);
 
 /** Navigates away; the page goes to the back/forward cache. */
 const goAway = (tab: Tab) => tab.goto(`${browser.url}?elsewhere`);
@@ -135,7 +112,7 @@ test('a follower in the back/forward cache blocks no other tab, and goes on afte
 // Chromium evicts a cached page whose transaction another tab waits for, and the leader reads the
 // records at this time.
 test('a follower enters the back/forward cache without a transaction of IndexedDB', async () => {
-  const database = `test ${name}`;
+  const database = browser.name;
   const leader = await open('connect');
   const follower = await open('connect');
   await follower.evaluate(() => window.things.insert({ _id: 'a' }));
@@ -161,7 +138,7 @@ test('a page with two connections returns from the back/forward cache with all t
     window.theirs = new window.second.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
     await window.things.insert({ _id: 'a' });
     await window.theirs.insert({ _id: 'b' });
-  }, `test ${name}`);
+  }, browser.name);
   await goAway(tab);
   await comeBack(tab);
   expect(await ids(tab)).toEqual(['a', 'b']);

@@ -1,30 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, ids, openBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
 const CLIENTS = ['connect', 'Database', 'encrypted', 'opfs'] as const;
 type Client = (typeof CLIENTS)[number];
 
-let browser: TabBrowser;
-let name = 0;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(async () => {
-  await browser.closeTabs();
-  expect(browser.errors).toEqual([]);
-});
-
-afterAll(() => browser.close());
+const browser = browserOfTests(openBrowser);
 
 /** How something other than Cairn deletes a database. */
 const WAYS = {
@@ -38,7 +22,7 @@ const WAYS = {
           request.onsuccess = resolve;
           request.onerror = reject;
         }).then(() => undefined),
-      `deleted ${name}`,
+      browser.name,
     );
   },
   /** As "Clear site data" does. */
@@ -75,7 +59,7 @@ async function open(client: Client, on_deleted: 'fail' | 'start_again'): Promise
       await window.things.insert({});
       await window.db.save();
     },
-    [client, `deleted ${name}`, on_deleted] as const,
+    [client, browser.name, on_deleted] as const,
   );
   return page;
 }

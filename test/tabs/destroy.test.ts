@@ -1,29 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, leads, openUntouchedBrowser, type Tab, type UntouchedBrowser } from './tabs.ts';
+import { browserOfTests, ids, leads, openUntouchedBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: UntouchedBrowser;
-let name = 0;
+const browser = browserOfTests(openUntouchedBrowser);
 
-beforeAll(async () => {
-  browser = await openUntouchedBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(() => browser.closeTabs());
-
-afterAll(async () => {
-  await browser.close();
-  expect(browser.errors).toEqual([]);
-});
-
-const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `gone ${name}`);
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, browser.name);
 const destroy = (tab: Tab) => tab.evaluate(() => window.db.destroy());
 const insert = (tab: Tab, _id: string) =>
   tab.evaluate(async (_id) => void (await window.things.insert({ _id })), _id);
@@ -34,14 +18,14 @@ const left = (tab: Tab) =>
   tab.evaluate(async (name) => {
     const databases = (await indexedDB.databases()).map((one) => one.name ?? '');
     return [...databases, ...Object.keys(localStorage)].filter((key) => key.includes(name));
-  }, `gone ${name}`);
+  }, browser.name);
 /** Connects anew, in a tab whose client is at its end. */
 const connectAnew = (tab: Tab) =>
   tab.evaluate(async (name) => {
     window.db = window.connect({ name });
     window.things = new window.db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
     await window.things.ready;
-  }, `gone ${name}`);
+  }, browser.name);
 
 for (const destroyer of allAtNight(['leader', 'follower'] as const, ['follower'])) {
   test(`the ${destroyer} destroys; the unsaved changes of the other do not come back`, async () => {

@@ -1,36 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import {
+  browserOfTests,
   ids,
   leads,
   openUntouchedBrowser,
   type Tab,
   type TabClient,
-  type UntouchedBrowser,
 } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: UntouchedBrowser;
-let name = 0;
+const browser = browserOfTests(openUntouchedBrowser);
 
-beforeAll(async () => {
-  browser = await openUntouchedBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(() => browser.closeTabs());
-
-afterAll(async () => {
-  await browser.close();
-  expect(browser.errors).toEqual([]);
-});
-
-const open = (client: TabClient) => browser.tab(client, `test ${name}`);
+const open = (client: TabClient) => browser.tab(client, browser.name);
 
 /** Freezes a tab with its worker, as the browser does with background tabs. */
 async function freeze(tab: Tab) {

@@ -1,29 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, openInsecureBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, ids, openInsecureBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
-let name = 0;
+const browser = browserOfTests(openInsecureBrowser);
 
-beforeAll(async () => {
-  browser = await openInsecureBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(async () => {
-  await browser.closeTabs();
-  expect(browser.errors).toEqual([]);
-});
-
-afterAll(() => browser.close());
-
-const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `test ${name}`);
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, browser.name);
 
 const save = (tab: Tab, _id: string) =>
   tab.evaluate(async (_id) => {

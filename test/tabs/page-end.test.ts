@@ -1,34 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allAtNight, testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
 import {
+  browserOfTests,
   crash,
   ids,
   openUntouchedBrowser,
   type Tab,
   type TabClient,
-  type UntouchedBrowser,
   writeAllTheTime,
 } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: UntouchedBrowser;
-let name = 0;
+const browser = browserOfTests(openUntouchedBrowser, { mayFail: true });
 
-beforeAll(async () => {
-  browser = await openUntouchedBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(() => browser.closeTabs());
-
-afterAll(() => browser.close());
-
-const database = () => `test ${name}`;
+const database = () => browser.name;
 const open = (client: TabClient = 'connect') => browser.tab(client, database());
 
 const NAMES = Array.from({ length: 500 }, (_, n) => `n${n}`).sort();

@@ -1,44 +1,25 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { allAtNight, testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import {
-  ids,
-  leads,
-  openUntouchedBrowser,
-  PAIRS,
-  type Tab,
-  type UntouchedBrowser,
-} from './tabs.ts';
+import { browserOfTests, ids, leads, openUntouchedBrowser, PAIRS, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: UntouchedBrowser;
-let name = 0;
+const browser = browserOfTests(openUntouchedBrowser, { mayFail: true });
 
-beforeAll(async () => {
-  browser = await openUntouchedBrowser();
+beforeAll(() =>
   // Counts messages of pages on BroadcastChannels.
-  await browser.context.addInitScript(() => {
+  browser.context.addInitScript(() => {
     window.sent = 0;
     const { postMessage } = BroadcastChannel.prototype;
     BroadcastChannel.prototype.postMessage = function (message) {
       window.sent++;
       postMessage.call(this, message);
     };
-  });
-});
+  }),
+);
 
-beforeEach(() => {
-  name++;
-});
-
-afterEach(() => browser.closeTabs());
-
-afterAll(async () => {
-  await browser.close();
-});
-
-const open = (client: 'connect' | 'Database') => browser.tab(client, `test ${name}`);
+const open = (client: 'connect' | 'Database') => browser.tab(client, browser.name);
 
 /** How many messages a call costs on BroadcastChannels. */
 const sentByCall = (tab: Tab) =>
@@ -110,7 +91,7 @@ test("under a policy of 'self' alone a follower gets its port from a file, and t
     window.db = window.connect({ name: shared });
     window.things = new window.db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
     await window.things.insert({ _id: 'a' });
-  }, `test ${name}`);
+  }, browser.name);
   expect(await ids(leader)).toEqual(['a']);
   await usesPort(follower);
   expect(browser.errors).toEqual([]);
@@ -133,7 +114,7 @@ test('with shared_worker: false, or a worker of its own, a follower stays on the
     for (const client of clients) await client.ready;
     window.db = clients[2] as typeof window.db;
     window.things = new window.db.Collection({ name: 'things', type: 'DOCUMENT_BASED' });
-  }, `test ${name}`);
+  }, browser.name);
   // The last of the three has a port: the others had the time for theirs.
   await usesPort(follower);
   expect(await follower.evaluate(() => window.sharedWorkers)).toBe(1);

@@ -1,29 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
-import { ids, openBrowser, PAIRS, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, ids, openBrowser, PAIRS, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
-let name = 0;
+const browser = browserOfTests(openBrowser);
 
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(async () => {
-  await browser.closeTabs();
-  expect(browser.errors).toEqual([]);
-});
-
-afterAll(() => browser.close());
-
-const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, `test ${name}`);
+const open = (client: 'connect' | 'Database' = 'connect') => browser.tab(client, browser.name);
 
 const status = (tab: Tab) => tab.evaluate(() => ({ ...window.db.status }));
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest';
 import { launchChromium } from '../../tools/browsers/chromium.mjs';
 import { launchUntouchedChromium } from '../../tools/browsers/untouched-chromium.mjs';
 import { serveFolder } from '../package/static-server.ts';
@@ -112,6 +112,30 @@ async function shareOrigin(
 export type TabBrowser = Awaited<ReturnType<typeof openBrowser>>;
 export type UntouchedBrowser = Awaited<ReturnType<typeof openUntouchedBrowser>>;
 export type Tab = Awaited<ReturnType<TabBrowser['tab']>>;
+
+/**
+ * The browser of a file's tests. Each test has a name for its database, and its tabs close behind
+ * it.
+ *
+ * @param mayFail Whether pages may report errors.
+ */
+export function browserOfTests<Browser extends TabBrowser>(
+  open: () => Promise<Browser>,
+  { mayFail = false } = {},
+): Browser & { readonly name: string } {
+  const browser = { name: '' } as Browser & { name: string };
+  let count = 0;
+  beforeAll(async () => void Object.assign(browser, await open()));
+  beforeEach(() => {
+    browser.name = `test ${++count}`;
+  });
+  afterEach(() => browser.closeTabs());
+  afterAll(async () => {
+    await browser.close();
+    if (!mayFail) expect(browser.errors).toEqual([]);
+  });
+  return browser;
+}
 
 export const leads = (tab: Tab) => tab.evaluate(() => window.db.status.leader);
 

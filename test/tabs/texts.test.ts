@@ -1,30 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, openBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
-let name = 0;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-beforeEach(() => {
-  name++;
-});
-
-afterEach(async () => {
-  await browser.closeTabs();
-  expect(browser.errors).toEqual([]);
-});
-
-afterAll(() => browser.close());
+const browser = browserOfTests(openBrowser);
 
 /** A tab that has opened a text, as a person of this name. */
 async function open(person: string): Promise<Tab> {
-  const tab = await browser.tab('connect', `text ${name}`);
+  const tab = await browser.tab('connect', browser.name);
   await tab.evaluate(async (own) => {
     const { Awareness, Doc, keepDoc } = await window.loadYjs();
     const doc = new Doc();

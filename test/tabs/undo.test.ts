@@ -1,21 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TabScope } from './page/page.ts';
-import { openBrowser, type Tab, type TabBrowser } from './tabs.ts';
+import { browserOfTests, openBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
 
-let browser: TabBrowser;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-afterEach(async () => {
-  await browser.closeTabs();
-  expect(browser.errors).toEqual([]);
-});
-
-afterAll(() => browser.close());
+const browser = browserOfTests(openBrowser);
 
 /** Opens the shapes of a tab, with a history, and notes what a watch of them hears. */
 async function begin(tab: Tab): Promise<void> {
