@@ -4,7 +4,63 @@ import { simulateBrowser } from './browser.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
+const SEEDS = Number(process.env.SEEDS ?? 30);
+
 const open = ({ db }: Tab) => new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
+
+/** What the calls of a follower come to whose leader closes while they are in flight. */
+async function closeAmidCalls(seed: number): Promise<readonly unknown[]> {
+  const world = new World(seed);
+  const browser = simulateBrowser(world);
+  const [leader, follower] = [new Tab(0, browser), new Tab(1, browser)];
+  const mine = open(leader);
+  const shown = mine.live({});
+  shown.subscribe(() => undefined);
+  await world.hear(mine.insert({ n: 0 }), 2000);
+  const theirs = open(follower);
+  const theirsShown = theirs.live({});
+  theirsShown.subscribe(() => undefined);
+  await world.hear(theirs.get('none'), 2000);
+  const codes: unknown[] = [];
+  const calls: Promise<unknown>[] = [];
+  const call = () => {
+    for (let n = 0; n < 4; n++)
+      calls.push(
+        theirs.insert({ n }).catch((error: { code?: string }) => void codes.push(error.code)),
+      );
+  };
+  call();
+  await world.runUntil(world.now + world.random.between(0, 4));
+  call();
+  const closed = leader.db.close();
+  for (let turn = 0; turn < 20; turn++) {
+    await world.runUntil(world.now + world.random.between(0, 2));
+    call();
+  }
+  await world.runUntil(world.now + 10_000);
+  await closed;
+  await Promise.all(calls);
+  expect(await world.hear(theirs.count())).toBe(calls.length + 1);
+  return codes;
+}
+
+test('a leader that closes answers the calls of followers first', async () => {
+  for (let seed = 1; seed <= SEEDS; seed++)
+    expect([seed, await closeAmidCalls(seed)]).toEqual([seed, []]);
+});
+
+test('a frozen follower delays the close of its leader by a second', async () => {
+  const world = new World(1);
+  const browser = simulateBrowser(world);
+  const [leader, follower] = [new Tab(0, browser), new Tab(1, browser)];
+  await world.hear(open(leader).insert({ n: 0 }), 2000);
+  const theirs = open(follower);
+  await world.hear(theirs.get('none'), 2000);
+  const inserted = theirs.insert({ _id: 'a' });
+  follower.freeze(10_000);
+  await world.hear(leader.db.close(), 1100);
+  expect(await world.hear(inserted, 20_000)).toMatchObject({ _id: 'a' });
+});
 
 /** Whether there is a checkpoint once the first of some tabs has inserted, saved and closed. */
 async function hasCheckpoint(tabs: number): Promise<boolean> {

@@ -38,3 +38,33 @@ test.for(SEEDS)(
     expect((await found).map(({ _id }) => _id)).toContain('new');
   },
 );
+
+test.each([false, true])(
+  'what a page made of a collection before it rested is not made in what has the name when it is back; another leads by then: %s',
+  async (replaced) => {
+    const world = new World(1);
+    const browser = simulateBrowser(world);
+    const leader = new Tab(0, browser);
+    const log = open(leader);
+    await Promise.all([log.ready, world.runUntil(1000)]);
+    const frozen = new Tab(1, browser);
+    const old = open(frozen).insert({ _id: 'old' });
+    await world.runUntil(2000);
+    await old;
+    frozen.rest(6000);
+    await world.runUntil(3000);
+    const dropped = log.Drop();
+    await world.runUntil(4000);
+    expect(await dropped).toBe(true);
+    const made = open(leader).insert({ _id: 'new' });
+    const saved = made.then(() => leader.db.save());
+    await world.runUntil(5000);
+    await saved;
+    const last = replaced ? new Tab(2, browser) : leader;
+    if (replaced) leader.close();
+    await world.runUntil(12_000);
+    const found = open(last).filter({});
+    await world.runUntil(15_000);
+    expect((await found).map(({ _id }) => _id)).toEqual(['new']);
+  },
+);
