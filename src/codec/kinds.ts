@@ -62,6 +62,13 @@ export function baseOf(value: object): Tag | undefined {
   return tags.has(name) ? (name as Tag) : undefined;
 }
 
+/** The bytes of a buffer, or of a view of one. */
+export function rawBytes(value: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(value);
+}
+
 /** The name of a built-in class, also for a subclass. */
 export function nameOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);

@@ -1,5 +1,5 @@
 import type { Body } from './body.ts';
-import { isPlainObject, tagOf } from './kinds.ts';
+import { isPlainObject, rawBytes, tagOf } from './kinds.ts';
 
 /**
  * Whether two stored values are deeply equal, the order of keys included. Two Blobs are equal only
@@ -32,7 +32,10 @@ export function sameValue(a: unknown, b: unknown): boolean {
       return sameValue([...(a as Set<unknown>)], [...(b as Set<unknown>)]);
     case 'ArrayBuffer':
     case 'View':
-      return a.constructor === b.constructor && sameBytes(bytesOf(a), bytesOf(b));
+      return (
+        a.constructor === b.constructor &&
+        sameBytes(rawBytes(a as ArrayBuffer), rawBytes(b as ArrayBuffer))
+      );
     default:
       return false;
   }
@@ -46,12 +49,6 @@ export function sameBody(a: Body | undefined, b: Body | undefined): boolean {
 
 function read(container: object, key: string): unknown {
   return (container as Record<string, unknown>)[key];
-}
-
-function bytesOf(value: object): Uint8Array {
-  return ArrayBuffer.isView(value)
-    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    : new Uint8Array(value as ArrayBuffer);
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { rawBytes } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
 import { bracket, bracketOf } from './value-type.ts';
 
@@ -189,7 +190,7 @@ function compareBinary(a: ArrayBuffer | ArrayBufferView, b: ArrayBuffer | ArrayB
   return (
     a.byteLength - b.byteLength ||
     compareStrings(kindOf(a), kindOf(b)) ||
-    compareBytes(bytesOf(a), bytesOf(b))
+    compareBytes(rawBytes(a), rawBytes(b))
   );
 }
 
@@ -201,12 +202,6 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
     if (order !== 0) return order;
   }
   return 0;
-}
-
-function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(value)
-    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    : new Uint8Array(value);
 }
 
 /** Whether a value equals one of a list that is sorted by the same order. */

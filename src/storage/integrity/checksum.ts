@@ -1,5 +1,5 @@
 import { hashText, mix } from '../../codec/hash-text.ts';
-import { isPlainObject, tagOf } from '../../codec/kinds.ts';
+import { isPlainObject, rawBytes, tagOf } from '../../codec/kinds.ts';
 
 /**
  * A checksum of 32 bits of anything that is stored. Of a Blob, size and type alone: its content is
@@ -81,7 +81,7 @@ function mixSparse(hash: number, items: readonly unknown[], from: number): numbe
 }
 
 function mixView(hash: number, view: ArrayBufferView): number {
-  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  const bytes = rawBytes(view);
   const name = hashText(view.constructor.name);
   // Words can be read at multiples of four alone.
   return mix(mix(hash, name), byteChecksum(view.byteOffset % 4 === 0 ? bytes : bytes.slice()));
