@@ -14,7 +14,6 @@ import {
   isPoint,
   isPrefixOnly,
   isWithin,
-  prefixInterval,
 } from './interval.ts';
 import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 
@@ -357,23 +356,25 @@ function termsOf(
     case '$lt':
     case '$lte':
       return termOf(path, intervalsOf(operator, operand, compare), true);
-    case '$regex': {
-      const pattern = isRegExp(operand) ? operand : new RegExp(operand as string);
-      const interval = prefixInterval(pattern, compare);
-      return termOf(path, interval && [interval], isPrefixOnly(pattern), true);
-    }
+    case '$regex':
+      return termsOf(
+        path,
+        '$in',
+        [isRegExp(operand) ? operand : new RegExp(operand as string)],
+        compare,
+      );
     case '$in': {
       const items = operand as readonly unknown[];
       const exact = items.every((item) => !isRegExp(item) || isPrefixOnly(item));
       return termOf(path, intervalsOfAny(items, compare), exact, items.some(isRegExp));
     }
     case '$all': {
-      const items = operand as readonly unknown[];
-      const terms = items.flatMap(
-        (item) =>
-          termOf(path, intervalsOfAny([item], compare), !isRegExp(item), isRegExp(item)) ?? [],
+      const terms = (operand as readonly unknown[]).map((item) =>
+        termsOf(path, '$in', [item], compare),
       );
-      return items.length > 0 && terms.length === items.length ? terms : undefined;
+      return terms.length > 0 && !terms.includes(undefined)
+        ? (terms as (readonly Term[])[]).flat()
+        : undefined;
     }
     default:
       return undefined;
