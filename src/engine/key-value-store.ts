@@ -22,11 +22,9 @@ import type { ReadQuery } from './records/read-set.ts';
 import { type Records, versionNumber } from './records/record-store.ts';
 import { Scan } from './records/scan.ts';
 
-const ALL_VALUES: ReadQuery = { needsBodies: false, isChangedBy: () => true };
-const ALL_KEYS: ReadQuery = {
-  needsBodies: false,
-  isChangedBy: (before, after) => (before === undefined) !== (after === undefined),
-};
+const ALL = { wanted: () => true, sorted: (record: StoredRecord) => record };
+const ALL_VALUES: ReadQuery = { compiled: ALL, counts: false };
+const ALL_KEYS: ReadQuery = { compiled: ALL, counts: true };
 
 /**
  * Keys and values: the first segment of a key names a record, the rest is a path inside its value.

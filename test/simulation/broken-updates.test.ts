@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { type Coroutine, isCoroutine } from '../../src/async/coroutine.ts';
 import { DocumentStore } from '../../src/engine/documents/document-store.ts';
 import { HostedCollection } from '../../src/engine/hosted-collection.ts';
+import { idsOf } from '../../src/engine/update/patches.ts';
 import { ReplayBuffer } from '../../src/page/connection/replay.ts';
 import type { ReplyTo, Request } from '../../src/protocol/requests.ts';
 import { modifyInTabs } from './modify-run.ts';
@@ -70,7 +71,7 @@ test(
       { handle, ids, changes, now, ...selection }: Request<'patchMany'>,
     ): Coroutine<ReplyTo<'patchMany'>> {
       let count = 0;
-      for (const id of ids ?? (yield* store.scans.idsOf(selection))) {
+      for (const id of ids ?? (yield* idsOf(store.scans, selection))) {
         const made = execute.call(store, { op: 'patch', handle, id, changes, now });
         if (isCoroutine(made)) yield* made;
         count++;

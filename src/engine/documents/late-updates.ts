@@ -10,7 +10,7 @@ export type UpdatedDocument = InsertedDocument & Pick<Request<'update'>, 'patch'
 
 /** Where documents are changed. */
 export interface UpdatedStore {
-  readonly scans: Pick<DocumentScans, 'idsOf'>;
+  readonly scans: Pick<DocumentScans, 'query'>;
   insert(document: InsertedDocument): ManagedReply;
   update(request: UpdatedDocument): ManagedReply | undefined;
   put(version: NewVersion): ManagedReply;

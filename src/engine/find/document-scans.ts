@@ -63,14 +63,6 @@ export class DocumentScans {
     return this.#scans.size > 0;
   }
 
-  /** Ids of the documents that match, in their order. */
-  *idsOf(selection: Partial<Selection>): Coroutine<string[]> {
-    const query = yield* this.query(selection);
-    const records = yield* query.records();
-    query.pace.check();
-    return records.map(({ key }) => key);
-  }
-
   *#count(selection: Partial<Selection>): Coroutine<number> {
     // Nothing has to be sorted to be counted, but where a page begins.
     const sort = selection.after && selection.sort;

@@ -7,7 +7,6 @@ import { type PlannedQuery, planQuery } from '../../query/plan/plan-query.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { ReadQuery } from '../records/read-set.ts';
-import type { Visited } from '../records/scan.ts';
 import { Candidates } from './candidates.ts';
 import { type CompiledSelection, compileSelection } from './compiled-selection.ts';
 import {
@@ -34,10 +33,8 @@ export class DocumentQuery implements ReadQuery {
   readonly #skip: number;
   readonly #most: number;
   readonly #after: CollectedPageEnd | undefined;
-  /** Where the result ends because of the limit: no later record changes it. */
-  #last: CollectedPageEnd | undefined;
-  /** Whether only the number of matches was read. */
-  #counts = false;
+  last: CollectedPageEnd | undefined;
+  counts = false;
 
   /**
    * @param after The `pageStart` of `selection.after`.
@@ -91,34 +88,14 @@ export class DocumentQuery implements ReadQuery {
     const records = matches.records().slice(this.#skip);
     const last = records.at(-1);
     if (last && Number.isFinite(this.#most)) this.end = yield* this.#endOf(last);
-    if (records.length === this.#most - this.#skip) this.#last = this.end;
+    if (records.length === this.#most - this.#skip) this.last = this.end;
     return records;
-  }
-
-  get needsBodies(): boolean {
-    return (this.compiled.test ?? this.compiled.order) !== undefined;
-  }
-
-  isChangedBy(before: Visited | undefined, after: Visited | undefined): boolean {
-    const was = before !== undefined && this.#counted(before);
-    const is = after !== undefined && this.#counted(after);
-    return this.#counts ? was !== is : was || is;
-  }
-
-  /** Whether the record matches, and does not come after the end of the result. */
-  #counted({ record, body }: Visited): boolean {
-    const { wanted, test, order, sorted } = this.compiled;
-    if (!wanted(record) || (test && !test(record, body))) return false;
-    const last = this.#last;
-    if (!last) return true;
-    const compared = order ? order.compare(order.keyOf(sorted(record, body)), last.key) : 0;
-    return (compared || record.rank - last.rank) <= 0;
   }
 
   /** How many records match. */
   *count(): Coroutine<number> {
     // `after` is defined by the order.
-    this.#counts = !this.#after;
+    this.counts = !this.#after;
     if (this.#after) return (yield* this.records()).length;
     const counted = this.candidates.counted(this.plan);
     if (counted !== undefined) return Math.max(0, Math.min(counted, this.#most) - this.#skip);

@@ -1,14 +1,23 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import type { Body } from '../../codec/body.ts';
+import type { SortKey, SortOrder } from '../../query/sort/compile-sort.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { RecordBodies } from './record-bodies.ts';
-import type { Visited } from './scan.ts';
+import type { RecordTest, Visited } from './scan.ts';
 
+/** What a query looks for, to notice that it would find something else. */
 export interface ReadQuery {
-  /** Whether {@link isChangedBy} needs the bodies of the versions. */
-  readonly needsBodies: boolean;
-  /** Whether the result differs since a version took the place of another. */
-  isChangedBy(before: Visited | undefined, after: Visited | undefined): boolean;
+  readonly compiled: {
+    /** Needs no body. */
+    readonly wanted: (record: StoredRecord) => boolean;
+    readonly test?: RecordTest | undefined;
+    readonly order?: SortOrder | undefined;
+    readonly sorted: (record: StoredRecord, body: Body) => object;
+  };
+  /** Whether only the number of matches was read. */
+  readonly counts: boolean;
+  /** Where the result ends because of the limit: no later record changes it. */
+  readonly last?: { readonly key: SortKey; readonly rank: number } | undefined;
 }
 
 /** What a transaction has read of a collection. */
@@ -40,12 +49,24 @@ export class ReadSet {
     bodies: RecordBodies,
   ): Coroutine<boolean> {
     if (before === after) return false;
-    const needsBodies = this.#queries.some((query) => query.needsBodies);
+    const needsBodies = this.#queries.some(({ compiled }) => compiled.test ?? compiled.order);
     const versions: (Visited | undefined)[] = [];
     for (const record of [before, after]) {
       const body = record && needsBodies ? yield* bodies.of(record) : undefined;
       versions.push(record && { record, body: body as Body });
     }
-    return this.#queries.some((query) => query.isChangedBy(versions[0], versions[1]));
+    return this.#queries.some((query) => {
+      const [was, is] = versions.map((version) => version !== undefined && counts(query, version));
+      return query.counts ? was !== is : was || is;
+    });
   }
+}
+
+/** Whether a record matches, and does not come after the end of the result. */
+function counts({ compiled, last }: ReadQuery, { record, body }: Visited): boolean {
+  const { wanted, test, order, sorted } = compiled;
+  if (!wanted(record) || (test && !test(record, body))) return false;
+  if (!last) return true;
+  const compared = order ? order.compare(order.keyOf(sorted(record, body)), last.key) : 0;
+  return (compared || record.rank - last.rank) <= 0;
 }

@@ -25,7 +25,7 @@ import { pageStart } from '../find/page-start.ts';
 import { KeyValueStore, liveValue } from '../key-value-store.ts';
 import { lateResults } from '../live/live-queries.ts';
 import { versionNumber } from '../records/record-store.ts';
-import { Patches } from './patches.ts';
+import { idsOf, Patches } from './patches.ts';
 
 /** Changes that few sessions make: of fields, of states, by criteria, of a known version. */
 class DocumentUpdates implements RequestExecutor {
@@ -96,14 +96,14 @@ class DocumentUpdates implements RequestExecutor {
   }
 
   *#deleteMany({ ids, ...selection }: Request<'deleteMany'>): Coroutine<number> {
-    const doomed = ids ?? (yield* this.#store.scans.idsOf(selection));
+    const doomed = ids ?? (yield* idsOf(this.#store.scans, selection));
     const deleted = doomed.flatMap((id) => this.#find(id) ?? []);
     this.#context.versions.putAll([], deleted);
     return deleted.length;
   }
 
   *#deleteOne(request: Request<'deleteOne'>): Coroutine<RecordReply | undefined> {
-    const [id] = yield* this.#store.scans.idsOf({ ...request, limit: 1 });
+    const [id] = yield* idsOf(this.#store.scans, { ...request, limit: 1 });
     const record = this.#find(id);
     if (!record) return undefined;
     const reply = yield* this.#load(record);

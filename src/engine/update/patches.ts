@@ -5,7 +5,13 @@ import { capture } from '../../codec/capture.ts';
 import { CairnError, nameCollection } from '../../errors/errors.ts';
 import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
 import { stamped, UPDATED } from '../../protocol/managed.ts';
-import type { RecordReply, ReplyTo, Request, RequestedChanges } from '../../protocol/requests.ts';
+import type {
+  RecordReply,
+  ReplyTo,
+  Request,
+  RequestedChanges,
+  Selection,
+} from '../../protocol/requests.ts';
 import { setAt } from '../../query/path/value-path.ts';
 import { checkOperators, describedBy } from '../../query/update/check-operators.ts';
 import { compileUpdate } from '../../query/update/compile-update.ts';
@@ -14,6 +20,17 @@ import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import type { UpdatedStore } from '../documents/late-updates.ts';
 import type { NewVersion } from '../documents/new-rows.ts';
+
+/** Ids of the documents that match, in their order. */
+export function* idsOf(
+  scans: UpdatedStore['scans'],
+  selection: Partial<Selection>,
+): Coroutine<string[]> {
+  const query = yield* scans.query(selection);
+  const records = yield* query.records();
+  query.pace.check();
+  return records.map(({ key }) => key);
+}
 
 interface UpdateRequest extends RequestedChanges, UpdateSource {
   readonly now?: number | undefined;
@@ -51,7 +68,7 @@ export class Patches {
   /** Its selection has the limit 1. No copy of it: that takes as long as the plan. */
   *patchOne(request: Request<'patchOne'>): Coroutine<ReplyTo<'patchOne'>> {
     const { id } = request;
-    const [found] = id ? [id] : yield* this.#store.scans.idsOf(request);
+    const [found] = id ? [id] : yield* idsOf(this.#store.scans, request);
     if (found !== undefined) {
       const changed = yield* this.patch(request, found);
       return changed && { ...changed, isInserted: false };
@@ -100,7 +117,7 @@ export class Patches {
     const versions: NewVersion[] = [];
     const patches = [request];
     const pace = new Pace(clock, aborts, request.call);
-    for (const id of ids ?? (yield* this.#store.scans.idsOf({ ...request, now: time }))) {
+    for (const id of ids ?? (yield* idsOf(this.#store.scans, { ...request, now: time }))) {
       const before = records.get(id);
       if (!before) continue;
       // Outside: an error of storage is not the document's, and others may get it too.
