@@ -138,7 +138,9 @@ export class DocumentIndexes {
       if (!this.#kept.includes(slot)) continue;
       slot.phase = 'ready';
       slot.outdated.clear();
-      const plain = this.#kept.find((other) => other !== slot && isReplacedBy(other, slot));
+      const plain = this.#kept.find(
+        ({ definition: own }) => serves(slot.definition, own) && !serves(own, slot.definition),
+      );
       if (plain) this.drop(plain);
     }
     this.#arrange();
@@ -340,12 +342,8 @@ export function uniqueRefusal(
 const isPlain = ({ definition }: DocumentIndex) => !definition.unique;
 
 /** A unique index also serves as the plain one of the same keys. */
-function isReplacedBy(plain: DocumentIndex, unique: DocumentIndex): boolean {
-  return (
-    !plain.definition.unique &&
-    unique.definition.unique &&
-    isSameKey(plain.definition, unique.definition)
-  );
+export function serves(index: IndexDefinition, declared: IndexDefinition): boolean {
+  return isSameKey(index, declared) && (index.unique || !declared.unique);
 }
 
 /** Queries do not show an archived one, so the caller may not know of it. */

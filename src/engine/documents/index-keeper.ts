@@ -2,6 +2,7 @@ import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
 import { isIndexRefusal } from './document-index.ts';
+import { serves } from './document-indexes.ts';
 import type { buildIndexes, KeptCollection, KeptIndexes, storeColumns } from './index-builder.ts';
 
 /** The indexes that handles declare, all the same, and the version of their documents. */
@@ -305,9 +306,4 @@ export class IndexKeeper implements KeptIndexes {
     }
     this.collection().events.failed(error);
   }
-}
-
-/** A unique index also serves as the plain one of the same keys. */
-function serves(index: IndexDefinition, declared: IndexDefinition): boolean {
-  return isSameKey(index, declared) && (index.unique || !declared.unique);
 }

@@ -2,7 +2,6 @@ import { nextTurn } from '../../async/next-turn.ts';
 import type { Body } from '../../codec/body.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import type { EngineEvent } from '../../protocol/event-protocol.ts';
-import type { ManagedColumns } from '../../protocol/managed.ts';
 import type {
   FirstSequenceNumbers,
   FoundVersions,
@@ -21,7 +20,7 @@ import {
 } from '../../protocol/wire-protocol.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { Engine } from '../engine.ts';
-import { versionNumber } from '../records/record-store.ts';
+import { columnsOfRecords, versionNumber } from '../records/record-store.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
@@ -87,13 +86,8 @@ export class SentDocuments {
       const [oldest] = unconfirmed.keys();
       unconfirmed.delete(oldest as number);
     }
-    const columns: ManagedColumns = {
-      keys: sent.map(({ key }) => key),
-      flags: Uint8Array.from(sent, ({ flags }) => flags),
-      stamps: sent.some(({ stamps }) => stamps) ? sent.map(({ stamps }) => stamps) : undefined,
-    };
     return {
-      ...{ versions: numbers, places, columns, reply },
+      ...{ versions: numbers, places, columns: columnsOfRecords(sent), reply },
       bodies: places.map((place) => bodies[place] as Body),
     };
   }

@@ -4,13 +4,13 @@ import { type Body, encode } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';
-import type { ManagedColumns } from '../../protocol/managed.ts';
 import type { Selection } from '../../protocol/requests.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
 import { sameVersion } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
+import { columnsOfRecords } from '../records/record-store.ts';
 import type { BodyOf, MaintainedResult } from './live-result.ts';
 
 /**
@@ -78,15 +78,6 @@ export class ListUpdates {
       more,
     };
   }
-}
-
-/** What a part of a list says of its records besides their bodies. */
-export function columnsOfRecords(records: readonly StoredRecord[]): ManagedColumns {
-  return {
-    keys: records.map(({ key }) => key),
-    flags: Uint8Array.from(records, ({ flags }) => flags),
-    stamps: records.some(({ stamps }) => stamps) ? records.map(({ stamps }) => stamps) : undefined,
-  };
 }
 
 /** The matching documents, in order. */

@@ -9,7 +9,7 @@ import type { OperationContext } from '../collection-context.ts';
 import { managedOf } from '../documents/collection-versions.ts';
 import { type CompiledSelection, compileSelection } from '../find/compiled-selection.ts';
 import { DocumentQuery } from '../find/query.ts';
-import type { Records } from '../records/record-store.ts';
+import { columnsOfRecords, type Records } from '../records/record-store.ts';
 
 /** Returns the body of a changed version. */
 export type BodyOf = (record: StoredRecord) => Body;
@@ -115,9 +115,7 @@ export class ItemResult implements MaintainedResult {
     return {
       removed: before?.managed ? [0] : [],
       indexes: there ? [0] : [],
-      keys: there ? [record.key] : [],
-      flags: Uint8Array.from(there ? [record.flags] : []),
-      stamps: record?.stamps && [record.stamps],
+      ...columnsOfRecords(there ? [record] : []),
       bodies: there ? [body] : [],
       records: there ? [record] : [],
       more: false,

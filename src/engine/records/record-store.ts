@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import { type Body, peek } from '../../codec/body.ts';
+import type { ManagedColumns } from '../../protocol/managed.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { valueReader } from '../../query/path/own-property.ts';
 import type { Attachment } from '../../storage/log/log-writes.ts';
@@ -388,6 +389,15 @@ export class RecordStore {
 export function keysOf(records: readonly StoredRecord[], hides: Hides | undefined): string[] {
   const shown = hides ? records.filter((record) => !hides(record)) : records;
   return shown.map(({ key }) => key);
+}
+
+/** What is sent of records besides their bodies. */
+export function columnsOfRecords(records: readonly StoredRecord[]): ManagedColumns {
+  return {
+    keys: keysOf(records, undefined),
+    flags: Uint8Array.from(records, ({ flags }) => flags),
+    stamps: records.some(({ stamps }) => stamps) ? records.map(({ stamps }) => stamps) : undefined,
+  };
 }
 
 const numbers = new WeakMap<StoredRecord, number>();

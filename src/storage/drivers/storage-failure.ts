@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/errors.ts';
+import { StorageError, type StorageErrorCode } from '../../errors/errors.ts';
 
 /** @param said What failed, as a sentence. */
 export function storageFull(said: string, cause: unknown): StorageError {
@@ -18,43 +18,28 @@ export function storageErrorOf(cause: unknown, doing: string): StorageError {
   if (cause instanceof StorageError) return cause;
   const { name, message } = cause as { name?: string; message?: string };
   const said = `IndexedDB failed while ${doing} (${name}: ${message}).`;
+  const is = (code: StorageErrorCode, remedy: string) =>
+    new StorageError(code, `${said} ${remedy}`, { cause });
   if (
     name === 'QuotaExceededError' ||
     /NO_SPACE|disk (is )?full|Failed to write blobs/i.test(message ?? '')
-  ) {
+  )
     return storageFull(said, cause);
-  }
-  if (name === 'VersionError') {
-    return new StorageError(
+  if (name === 'VersionError')
+    return is(
       'format_newer',
-      `${said} The database was written by a newer version of cairndb: update this app.`,
-      { cause },
+      'The database was written by a newer version of cairndb: update this app.',
     );
-  }
   if (
     /^Security|^NotAllowed|^NotSupported/.test(name ?? '') ||
     // Chromium, where the user blocks cookies: an UnknownError that no other try would mend.
     (doing === 'opening' && /^InvalidState|^Type|denied permission/.test(`${name}: ${message}`))
-  ) {
-    return new StorageError(
-      'storage_unavailable',
-      `${said} This browser lets no site store data here.`,
-      {
-        cause,
-      },
-    );
-  }
+  )
+    return is('storage_unavailable', 'This browser lets no site store data here.');
   if (
     name === 'InvalidStateError' ||
     /connection .*lost|closing|was terminated/i.test(message ?? '')
-  ) {
-    return new StorageError(
-      'storage_lost',
-      `${said} The connection was lost; reload when it stays so.`,
-      {
-        cause,
-      },
-    );
-  }
+  )
+    return is('storage_lost', 'The connection was lost; reload when it stays so.');
   return new StorageError('storage_failed', said, { cause });
 }

@@ -163,29 +163,27 @@ function gatherRows(parts: readonly RecordPart[], isWanted: (slot: number) => bo
   }
   // Nearly in order, for which it is fast.
   places.sort(([a, row], [b, other]) => (a.ranks[row] as number) - (b.ranks[other] as number));
-  const length = places.length;
-  const first = places[0]?.[0];
+  const column = <Name extends keyof RecordColumns>(name: Name) =>
+    places.map(([part, row]) => part[name]?.[row]) as NonNullable<RecordColumns[Name]>[number][];
   const gathered = {
-    keys: places.map(([{ keys }, row]) => keys[row] as string),
-    ranks: Float64Array.from(places, ([{ ranks }, row]) => ranks[row] as number),
-    flags: Uint8Array.from(places, ([{ flags }, row]) => flags[row] as number),
+    keys: column('keys'),
+    ranks: Float64Array.from(column('ranks')),
+    flags: Uint8Array.from(column('flags')),
     stamps: undefined as Float64Array | undefined,
-    bodies: places.some(([{ bodies }]) => bodies)
-      ? places.map(([{ bodies }, row]) => bodies?.[row])
-      : undefined,
-    indexKeys: (first?.indexKeys ?? []).map((_, offset) =>
+    bodies: places.some(([{ bodies }]) => bodies) ? column('bodies') : undefined,
+    indexKeys: (places[0]?.[0].indexKeys ?? []).map((_, offset) =>
       places.map(([{ indexKeys }, row]) => indexKeys[offset]?.[row]),
     ),
     remoteVersions: places.some(([{ remoteVersions }]) => remoteVersions)
-      ? places.map(([{ remoteVersions }, row]) => remoteVersions?.[row])
+      ? column('remoteVersions')
       : undefined,
-    segments: Float64Array.from(places, ([{ segments }, row]) => segments[row] as number),
-    indexes: Uint32Array.from(places, ([{ indexes }, row]) => indexes[row] as number),
-    sizes: Uint32Array.from(places, ([{ sizes }, row]) => sizes[row] as number),
+    segments: Float64Array.from(column('segments')),
+    indexes: Uint32Array.from(column('indexes')),
+    sizes: Uint32Array.from(column('sizes')),
   };
   places.forEach(([{ stamps }, row], at) => {
     if (!stamps) return;
-    gathered.stamps ??= new Float64Array(length * 4);
+    gathered.stamps ??= new Float64Array(places.length * 4);
     gathered.stamps.set(stamps.subarray(row * 4, row * 4 + 4), at * 4);
   });
   return new RecordPart(gathered);

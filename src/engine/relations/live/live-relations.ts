@@ -7,11 +7,11 @@ import type { IncludeAsk, LiveIncluded, RelatedAsk } from '../../../protocol/rel
 import type { Request } from '../../../protocol/requests.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../../collection-context.ts';
-import { columnsOfRecords, difference } from '../../live/list-result.ts';
+import { difference } from '../../live/list-result.ts';
 import type { LiveQueries } from '../../live/live-queries.ts';
 import type { LiveReader } from '../../live/live-reader.ts';
 import type { MaintainedResult } from '../../live/live-result.ts';
-import type { RecordStore } from '../../records/record-store.ts';
+import { columnsOfRecords, type RecordStore } from '../../records/record-store.ts';
 import { partnersIn, refuseSortByPartners, resolveCriteria } from '../resolve-criteria.ts';
 import { LiveNode, type ShownDocument } from './live-node.ts';
 
