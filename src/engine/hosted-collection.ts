@@ -24,7 +24,7 @@ import type { ExpirySweep } from './expiry/expiry-sweep.ts';
 import { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import { FirstReads } from './first-reads/first-reads.ts';
 import { RecentReads } from './first-reads/recent-reads.ts';
-import { CollectionLifecycle } from './lifecycle.ts';
+import { CollectionLifecycle, type CollectionParts } from './lifecycle.ts';
 import { LiveQueries } from './live/live-queries.ts';
 import type { LiveReader } from './live/live-reader.ts';
 import { parts } from './parts.ts';
@@ -46,7 +46,7 @@ import { SaveSchedule } from './save-schedule.ts';
 import type { EngineTransaction } from './transactions/transaction.ts';
 
 /** An open collection of the engine, shared by all handles to it. */
-export class HostedCollection implements Executor {
+export class HostedCollection implements Executor, CollectionParts {
   readonly settings: CollectionSettings;
   readonly records: RecordStore;
   readonly saves: SaveSchedule;
@@ -57,10 +57,10 @@ export class HostedCollection implements Executor {
   readonly #aborts = new Aborts();
   /** Made with the first request: the code of values comes as the collection opens. */
   #executor: CollectionStore | undefined;
-  /** With `expire_after`. */
-  #sweep: ExpirySweep | undefined;
-  #backups: BackupRequests | undefined;
-  readonly #first: FirstReads;
+  sweep: ExpirySweep | undefined;
+  backups: BackupRequests | undefined;
+  readonly first: FirstReads;
+  readonly checkpoints: CheckpointWriter;
   readonly #requests: RequestQueue;
   readonly lifecycle: CollectionLifecycle;
   #replication: ReplicaRequests | undefined;
@@ -106,25 +106,16 @@ export class HostedCollection implements Executor {
       keeper: new IndexKeeper(
         () => this.context,
         (definitions) => this.#loadIndexCode(definitions),
-        (cause) => this.#withBackups(({ backups }) => backups.create(cause)),
+        (cause) => this.withBackups(({ backups }) => backups.create(cause)),
       ),
       ...{ aborts: this.#aborts, recent: new RecentReads() },
     };
     this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
-    this.#first = new FirstReads(this.context);
-    this.#requests = new RequestQueue(this.context, this.queue, this.#first);
-    this.lifecycle = new CollectionLifecycle(this.context, {
-      queue: this.queue,
-      lives: this.lives,
-      backups: () => this.#backups,
-      withBackups: (use) => this.#withBackups(use),
-      replication: () => this.#needReplication(),
-      first: this.#first,
-      checkpoints: new CheckpointWriter(this.context),
-      sweep: () => this.#sweep,
-      expiry: (settings) => this.#needExpiry(settings),
-    });
+    this.first = new FirstReads(this.context);
+    this.#requests = new RequestQueue(this.context, this.queue, this.first);
+    this.checkpoints = new CheckpointWriter(this.context);
+    this.lifecycle = new CollectionLifecycle(this.context, this);
     const opened = this.queue.enter(true, () => this.lifecycle.open(after, environment.stolen));
     // A failure rejects the requests that come.
     Promise.resolve(opened).catch(() => undefined);
@@ -140,7 +131,7 @@ export class HostedCollection implements Executor {
   ): unknown {
     this.touch();
     // At once: the import or export that they belong to holds the queue.
-    if (isPartOfFile(request)) return this.#withBackups((backups) => backups.execute(request));
+    if (isPartOfFile(request)) return this.withBackups((backups) => backups.execute(request));
     if (request.op === 'abort') {
       this.#abortFile(request.call);
       return this.#aborts.abort(request.call);
@@ -179,9 +170,9 @@ export class HostedCollection implements Executor {
   }
 
   giveUp(request: GiveUp): void {
-    if (request.op === 'scanEnd' && this.#first.resume(request)) return;
+    if (request.op === 'scanEnd' && this.first.resume(request)) return;
     if (request.op === 'abort') this.#abortFile(request.call);
-    else giveUp(request, this.#store, this.#backups, this.context, this.queue);
+    else giveUp(request, this.#store, this.backups, this.context, this.queue);
   }
 
   /**
@@ -193,7 +184,7 @@ export class HostedCollection implements Executor {
     this.context.events.hub.release(this.records.takeReleased());
     this.context.replica?.settle();
     this.saves.check();
-    this.#sweep?.check();
+    this.sweep?.check();
   }
 
   /**
@@ -287,21 +278,6 @@ export class HostedCollection implements Executor {
     await this.context.replica?.save();
   }
 
-  /** When its cache is cleared unless a request comes before; `undefined` where there is none. */
-  get cachedUntil(): Date | 'never' | undefined {
-    return this.lifecycle.cachedUntil;
-  }
-
-  /** Writes what the next opening is faster by. */
-  finish(): Promise<void> {
-    return this.lifecycle.finish();
-  }
-
-  /** Ends timers and writes. Unsaved changes are lost: save first. */
-  stop(): Promise<void> {
-    return this.lifecycle.stop();
-  }
-
   /** Executes a request on the open collection, without regard for those that wait. */
   perform(
     request: Request,
@@ -322,7 +298,7 @@ export class HostedCollection implements Executor {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.lifecycle.drop(request);
     if (isOnBackups(request) && !this.availability.failed)
-      return wait(this.#withBackups((backups) => backups.execute(request)));
+      return wait(this.withBackups((backups) => backups.execute(request)));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
     if (request.op === 'open') return request.settings.version > this.records.log.version;
@@ -338,13 +314,13 @@ export class HostedCollection implements Executor {
     execute: () => unknown,
   ): Promise<unknown> {
     // Before its turn, which may come at once: both wait for the same code.
-    const expected = this.#withBackups((backups) => backups.expect(request));
+    const expected = this.withBackups((backups) => backups.expect(request));
     const executed = (async () => execute())();
     try {
       return (await Promise.all([executed, expected]))[0];
     } finally {
       // Not before: nobody would end what is expected later.
-      const forget = () => this.#backups?.forget(request.call);
+      const forget = () => this.backups?.forget(request.call);
       expected.then(forget, forget);
     }
   }
@@ -352,23 +328,23 @@ export class HostedCollection implements Executor {
   /** An import may wait for its code. */
   #abortFile(call: number): void {
     if (!parts.isWanted('backups')) return;
-    const aborted = this.#withBackups((backups) => backups.abort(call));
+    const aborted = this.withBackups((backups) => backups.abort(call));
     // What waits for code that does not come ends by itself.
     aborted.catch(() => undefined);
   }
 
   /** Its code loads when it is first needed. @throws {CairnError} `load_failed` */
-  async #withBackups<T>(use: (backups: BackupRequests) => T | Promise<T>): Promise<T> {
+  async withBackups<T>(use: (backups: BackupRequests) => T | Promise<T>): Promise<T> {
     return use(await run(this.#needBackups()));
   }
 
   *#needBackups(): Coroutine<BackupRequests> {
     const { BackupRequests } = yield* parts.need('backups');
-    if (!this.#backups) {
-      this.#backups = new BackupRequests(this.context, this.lifecycle);
-      if (this.lifecycle.isTended) this.#backups.start();
+    if (!this.backups) {
+      this.backups = new BackupRequests(this.context, this.lifecycle);
+      if (this.lifecycle.isTended) this.backups.start();
     }
-    return this.#backups;
+    return this.backups;
   }
 
   /** The segments that backups name; `undefined` where what knows them does not load. */
@@ -387,9 +363,9 @@ export class HostedCollection implements Executor {
   }
 
   /** Nothing is answered without its rules and its index. */
-  *#needExpiry(settings: ExpirySettings): Coroutine<void> {
+  *needExpiry(settings: ExpirySettings): Coroutine<void> {
     const { ExpirySweep } = yield* parts.need('upkeep');
-    this.#sweep = new ExpirySweep(this.context, settings, {
+    this.sweep = new ExpirySweep(this.context, settings, {
       versions: this.#expiring,
       queue: this.queue,
       lives: this.lives,
@@ -398,10 +374,10 @@ export class HostedCollection implements Executor {
   }
 
   *#replicate(request: ReplicaRequest): Coroutine<unknown> {
-    return yield* (yield* this.#needReplication()).execute(request);
+    return yield* (yield* this.needReplication()).execute(request);
   }
 
-  *#needReplication(): Coroutine<ReplicaRequests> {
+  *needReplication(): Coroutine<ReplicaRequests> {
     const { ReplicaRequests } = yield* parts.need('replication');
     this.#replication ??= new ReplicaRequests(this.context);
     return this.#replication;

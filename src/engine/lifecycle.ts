@@ -21,18 +21,18 @@ import { needParts } from './request-queue.ts';
 const TEND_AGAIN_MS = 10 * 60 * 1000;
 
 /** The parts of a collection that begin and end with it. */
-interface CollectionParts {
+export interface CollectionParts {
   readonly queue: SerialQueue;
   readonly lives: LiveQueries;
   /** `undefined` until they are used. */
-  readonly backups: () => BackupRequests | undefined;
-  readonly withBackups: <T>(use: (backups: BackupRequests) => T | Promise<T>) => Promise<T>;
-  readonly replication: () => Coroutine<ReplicaRequests>;
+  readonly backups: BackupRequests | undefined;
+  withBackups<T>(use: (backups: BackupRequests) => T | Promise<T>): Promise<T>;
+  needReplication(): Coroutine<ReplicaRequests>;
   readonly first: FirstReads;
   readonly checkpoints: CheckpointWriter;
   /** With `expire_after`, once the collection opens. */
-  readonly sweep: () => ExpirySweep | undefined;
-  readonly expiry: (settings: ExpirySettings) => Coroutine<void>;
+  readonly sweep: ExpirySweep | undefined;
+  needExpiry(settings: ExpirySettings): Coroutine<void>;
 }
 
 /** The code of the first handle's indexes. One whose code does not come is built later. */
@@ -87,9 +87,9 @@ export class CollectionLifecycle {
       if (stolen) yield storage.claim();
       if (settings.type === 'KEY_VALUE_BASED')
         yield* needParts(this.context, { op: 'open', needs: ['updates'] });
-      if (settings.expire_after) yield* this.parts.expiry(settings.expire_after);
+      if (settings.expire_after) yield* this.parts.needExpiry(settings.expire_after);
       yield* openCollection(this.context, this.parts, loadKinds(this.context));
-      if (records.log.replicated > 0) yield (yield* this.parts.replication()).open(stolen);
+      if (records.log.replicated > 0) yield (yield* this.parts.needReplication()).open(stolen);
       records.applied.load(records.log.watermarks);
       if (stolen) yield saves.alone(() => records.log.recordTakeover());
       // A first read that waits must not see the changes behind it.
@@ -112,6 +112,7 @@ export class CollectionLifecycle {
     return this.parts.withBackups((backups) => backups.explain(damage)).catch(() => damage);
   }
 
+  /** When the cache is cleared unless a request comes before; `undefined` where there is none. */
   get cachedUntil(): Date | 'never' | undefined {
     const left = this.retention?.left;
     if (left === Number.POSITIVE_INFINITY) return 'never';
@@ -139,9 +140,9 @@ export class CollectionLifecycle {
     this.#stopped = true;
     this.#tendAgain?.();
     this.retention?.stop();
-    this.parts.sweep()?.stop();
+    this.parts.sweep?.stop();
     await this.context.keeper.closed();
-    await this.parts.backups()?.stop();
+    await this.parts.backups?.stop();
     await this.parts.checkpoints.stop();
     await this.context.saves.stop();
     await this.context.replica?.leave();
@@ -170,7 +171,7 @@ export class CollectionLifecycle {
     // An engine may have ended between a save and the compaction behind it.
     if (records.log.isRemovalDue) void saves.alone(() => Promise.resolve());
     this.parts.checkpoints.schedule();
-    this.parts.sweep()?.start();
+    this.parts.sweep?.start();
     this.#hasRested = true;
     this.tendBackups();
   }
@@ -186,7 +187,7 @@ export class CollectionLifecycle {
     if (!this.isTended) return;
     const tend = async (): Promise<void> => {
       const { auto_create_backup } = this.context.settings;
-      if (this.parts.backups() || auto_create_backup || (await this.#hasStored()))
+      if (this.parts.backups || auto_create_backup || (await this.#hasStored()))
         await this.parts.withBackups((backups) => this.isTended && backups.start());
     };
     tend().catch((cause: unknown) => {

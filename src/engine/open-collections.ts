@@ -100,12 +100,12 @@ export class OpenCollections {
 
   /** Writes what the next opening of each is faster by. Never rejects: failures are reported. */
   async finish(): Promise<void> {
-    await Promise.all(Array.from(this.#byName.values(), (collection) => collection.finish()));
+    await Promise.all(Array.from(this.#byName.values(), ({ lifecycle }) => lifecycle.finish()));
   }
 
   /** Ends timers and writes of all. Unsaved changes are lost: save first. */
   async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#byName.values(), (collection) => collection.stop()));
+    await Promise.all(Array.from(this.#byName.values(), ({ lifecycle }) => lifecycle.stop()));
     await this.#clearing;
   }
 

@@ -124,7 +124,7 @@ describe('a linked collection that ends', () => {
 
   test('by a stop is still saved with the others: half of a transaction must not be', async () => {
     db.change('t', a, b);
-    await a.stop();
+    await a.lifecycle.stop();
     await b.flush();
     expect(rig.saves()).toEqual(['a+b']);
   });
@@ -151,7 +151,7 @@ describe('a linked collection that ends', () => {
     await settled();
     db.change('t', a, b);
     const asked = a.flush();
-    const stopped = a.stop();
+    const stopped = a.lifecycle.stop();
     await settled();
     release();
     await Promise.all([earlier, asked, stopped]);

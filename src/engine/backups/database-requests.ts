@@ -31,9 +31,7 @@ interface DatabaseCollection {
   readonly settings: CollectionSettings;
   readonly availability: { readonly failed: boolean };
   readonly records: RecordStore;
-  readonly cachedUntil: CollectionUsage['cached_until'];
-  readonly lifecycle: Ending;
-  stop(): Promise<void>;
+  readonly lifecycle: Ending & { readonly cachedUntil: CollectionUsage['cached_until'] };
 }
 
 interface DatabaseCollections extends ReachedCollections<DatabaseCollection> {
@@ -189,7 +187,13 @@ export class DatabaseRequests {
       const sizes = known?.exists ? known.segments : await storedSizes(storage, manifest);
       const type = manifest.type as CollectionUsage['type'];
       const backups = own.length;
-      return { ...usageOf(name, sizes, own), name, type, backups, cached_until: one?.cachedUntil };
+      return {
+        ...usageOf(name, sizes, own),
+        name,
+        type,
+        backups,
+        cached_until: one?.lifecycle.cachedUntil,
+      };
     });
     return Promise.all(usage);
   }
@@ -237,13 +241,14 @@ export class DatabaseRequests {
 
 /** Pins what a collection holds, for a file. Saves first. */
 async function freeze({ lifecycle }: DatabaseCollection): Promise<PinnedCollection> {
-  const { queue, sweep, withBackups } = lifecycle.parts;
+  const { parts } = lifecycle;
+  const { queue } = parts;
   // It may be opening.
   await queue.enter(false, () => undefined);
-  await sweep()?.drain();
+  await parts.sweep?.drain();
   return queue.enter(false, () => {
     lifecycle.context.availability.check();
-    return wait(withBackups((backups) => backups.freeze()));
+    return wait(parts.withBackups((backups) => backups.freeze()));
   });
 }
 
@@ -257,11 +262,12 @@ async function importSection<T>(
   merge: boolean,
   read: (importing: SectionImport) => Promise<T>,
 ): Promise<T> {
-  const { queue, withBackups } = lifecycle.parts;
+  const { parts } = lifecycle;
+  const { queue } = parts;
   queue.hasChanges = true;
   return queue.enter(true, () => {
     if (availability.failed) lifecycle.context.availability.check();
-    return wait(withBackups((backups) => backups.importSection(header, merge, read)));
+    return wait(parts.withBackups((backups) => backups.importSection(header, merge, read)));
   });
 }
 

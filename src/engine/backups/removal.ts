@@ -33,14 +33,15 @@ export interface Ending {
   readonly parts: {
     readonly queue: SerialQueue;
     readonly lives: LiveQueries;
-    readonly backups: () => BackupRequests | undefined;
-    readonly withBackups: <T>(use: (backups: BackupRequests) => Promise<T>) => Promise<T>;
+    readonly backups: BackupRequests | undefined;
+    withBackups<T>(use: (backups: BackupRequests) => Promise<T>): Promise<T>;
     readonly checkpoints: { stop(): Promise<void>; resume(): void };
-    readonly sweep: () => { stop(): void; start(): void; drain(): Promise<unknown> } | undefined;
+    readonly sweep: { stop(): void; start(): void; drain(): Promise<unknown> } | undefined;
   };
   readonly retention: { stop(): void } | undefined;
   isLeaving: boolean;
   tendBackups(): void;
+  stop(): Promise<void>;
 }
 
 /** @param backup Whether a backup of all is left. */
@@ -82,7 +83,6 @@ function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> 
 interface ReachedCollection {
   readonly availability: { readonly failed: boolean };
   readonly lifecycle: Ending;
-  stop(): Promise<void>;
 }
 
 /** How collections are reached, open or not. */
@@ -106,7 +106,7 @@ export async function useCollection<C extends ReachedCollection, T>(
   const open = collections.named(name);
   if (open && !open.availability.failed) return task(open);
   const own = collections.construct(plainSettings(name, type));
-  const using = task(own).finally(() => own.stop());
+  const using = task(own).finally(() => own.lifecycle.stop());
   const ended = using.catch(() => undefined);
   collections.goAhead(name, ended);
   return using;
@@ -181,15 +181,14 @@ export async function renameAnyway(
 function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coroutine<void> {
   const { availability, settings, storage, records, saves, replica, events, keeper } =
     lifecycle.context;
-  const { queue, lives, checkpoints, sweep } = lifecycle.parts;
-  const backups = lifecycle.parts.backups();
+  const { queue, lives, checkpoints, sweep, backups } = lifecycle.parts;
   lifecycle.isLeaving = true;
   let decide: () => void = () => undefined;
   const outcome = new Promise<void>((resolve) => {
     decide = resolve;
   });
   try {
-    sweep()?.stop();
+    sweep?.stop();
     if (backups) yield backups.stop();
     yield keeper.closed();
     yield checkpoints.stop();
@@ -207,7 +206,7 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     lifecycle.tendBackups();
     checkpoints.resume();
     keeper.opened();
-    sweep()?.start();
+    sweep?.start();
     throw error;
   } finally {
     decide();
