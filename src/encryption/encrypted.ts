@@ -268,7 +268,11 @@ export class PageSealing implements RecordSealing {
   #sealedLines(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string[] {
     const wanted = new Set(changes);
     const frames = new Set(changes.flatMap((change) => this.#frames.get(change) ?? []));
-    const settings = openedOf(record, changes).flatMap((one) => this.#settings.get(one[1]) ?? []);
+    const opened = openedOf(record, changes);
+    const settings = opened.flatMap((one) => this.#settings.get(one[1]) ?? []);
+    // Another handle may have the number of the one that made the changes by now.
+    const late = opened.filter((one) => !this.#settings.has(one[1]));
+    if (late.length > 0) settings.push(this.#sealAtOnce(record, [], late));
     const lines = Array.from(frames, (frame) =>
       frameLine(
         frame.text,
@@ -278,11 +282,14 @@ export class PageSealing implements RecordSealing {
     return [...settings.map((text) => frameLine(text, [])), ...lines];
   }
 
-  #sealAtOnce(record: RecoveryRecord, changes: readonly AcknowledgedChange[]): string {
+  #sealAtOnce(
+    record: RecoveryRecord,
+    changes: readonly AcknowledgedChange[],
+    opened = openedOf(record, changes),
+  ): string {
     const { encrypt } = this.#ciphers as PageCiphers;
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_LENGTH));
     const place = placeBytes(SEALED.page, framePlace(record.client));
-    const opened = openedOf(record, changes);
     const bytes = frameBytes({ database: record.database, opened, changes });
     const sealed = encrypt(nonce, bytes, place);
     return frameLine(packBytes(join(SEALED.page, nonce, sealed)), []);

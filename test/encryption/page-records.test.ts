@@ -66,6 +66,16 @@ test('acknowledged changes are written before calls in flight are sealed', async
   ]);
 });
 
+test('changes of a handle whose number another has by now are written with their collection', async () => {
+  const { sealing, pages } = await openPage();
+  const change = changeOf(1);
+  await sealing.seal(recordOf([change]));
+  const record = { ...recordOf([change]), opened: structuredClone(opened(1)) };
+  const [form] = written(sealing, record);
+  const found = openPageRecord(pages, ['page.1', 1], form?.sealed as string);
+  expect(await found).toEqual(record);
+});
+
 test('a form says how many changes its journal has', async () => {
   const { sealing } = await openPage();
   const [acknowledged, inFlight, large] = [
