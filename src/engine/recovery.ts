@@ -81,7 +81,6 @@ export class Recovery {
   readonly #contributions: Contribution[] = [];
   /** Clients whose replay the recovery still waits for. */
   #missing: Set<string> | undefined;
-  #lastTurn = 0;
   /** Recovery records that are applied and not removed yet. */
   readonly #applied: RecoveryKey[] = [];
   readonly #backoff = new Backoff(RETRY_MS);
@@ -150,7 +149,7 @@ export class Recovery {
     // Together with the replays: changes of both may alternate.
     await this.#applyRecords();
     try {
-      await batchNumbers.startAfter(this.#lastTurn);
+      await batchNumbers.startEpoch();
     } catch (error) {
       events.reportError(asCairnError(error));
     }
@@ -238,7 +237,7 @@ export class Recovery {
     // Stable: the changes of one turn are one client's, and in their order.
     all.sort((a, b) => a.change.turn - b.change.turn);
     for (const { change } of all)
-      if (change.turn < UNACKNOWLEDGED) this.#lastTurn = Math.max(this.#lastTurn, change.turn);
+      if (change.turn < UNACKNOWLEDGED) this.#context.batchNumbers.startAfter(change.turn);
     // Before the first, as changes enter the queues in their order. Without it what follows waits
     // as well: it may have been made on top.
     const [first, missing] = await this.#loadParts(all.map(({ change }) => change.request));
@@ -319,8 +318,12 @@ export class BatchNumbers {
     return () => this.#from + number;
   }
 
-  /** @param last The last number of a replay. */
-  async startAfter(last: number): Promise<void> {
-    this.#from = Math.max(last, (await this.#storage.epoch()) * EPOCH_SPAN);
+  /** Gives higher numbers than this one, which a replayed batch has. */
+  startAfter(number: number): void {
+    this.#from = Math.max(this.#from, number);
+  }
+
+  async startEpoch(): Promise<void> {
+    this.startAfter((await this.#storage.epoch()) * EPOCH_SPAN);
   }
 }

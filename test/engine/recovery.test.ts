@@ -193,6 +193,16 @@ describe('a replay', () => {
     expect([id, stamps]).toEqual(['x', [before, later, 0, 0]]);
   });
 
+  test('gives later changes higher turns, while the epoch cannot be read too', async () => {
+    const engine = await takeOver('a');
+    driver.inject({ call: 'getMany', when: 'before', times: 6 });
+    const a = join(engine, 'a');
+    await a.session.replay([push(1, 2 ** 40, 'a')]);
+    await engine.recovery.over;
+    const { turn } = await a.session.execute([push(2, 0, 'b').request]);
+    expect(turn).toBeGreaterThan(2 ** 40);
+  });
+
   test('gives later changes higher turns', async () => {
     const engine = await takeOver('a');
     const a = join(engine, 'a');
