@@ -1,3 +1,4 @@
+import '../../setup/rare-operators.ts';
 import { describe, expect, test } from 'vitest';
 import { peek } from '../../../src/codec/body.ts';
 import { deepFreeze } from '../../../src/codec/deep-freeze.ts';
