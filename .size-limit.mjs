@@ -104,7 +104,7 @@ export default [
     name: 'worker',
     path: 'dist/worker.js',
     // docs/decisions/014-size-of-the-worker.md
-    limit: '66.8 kB',
+    limit: '66.9 kB',
     gzip: true,
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
@@ -129,7 +129,7 @@ export default [
   {
     name: 'thread, with the first call of Database',
     path: 'dist/thread.js',
-    limit: '69.2 kB',
+    limit: '69.3 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

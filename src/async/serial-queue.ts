@@ -23,7 +23,7 @@ export class SerialQueue {
   /** Held by the requests that hold the queue. */
   readonly #turn = new Mutex();
   /** Requests that have begun and do not hold the queue. */
-  #passing: Set<Promise<unknown>> | undefined;
+  passing: Set<Promise<unknown>> | undefined;
 
   /** Whether a request has entered that changes the collection. */
   hasChanges = false;
@@ -50,19 +50,14 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when all requests under way have ended: hold the queue, so that none begins. */
-  async passed(): Promise<void> {
-    await Promise.allSettled(this.#passing ?? []);
-  }
-
   #begin<T>(
     exclusive: boolean,
     start: () => Result<T> | Postponed<T>,
   ): T | Promise<T> | Postponed<T> {
     const result = run(start()) as T | Promise<T> | Postponed<T>;
     if (!exclusive && isPromise(result)) {
-      this.#passing ??= new Set();
-      const passing = this.#passing;
+      this.passing ??= new Set();
+      const passing = this.passing;
       const end = () => void passing.delete(result);
       passing.add(result);
       result.then(end, end);

@@ -37,7 +37,7 @@ export class EngineEventHub {
   readonly #storage: StorageInUse & { readonly clock: Clock };
   readonly #backlog: () => Backlog;
   readonly #parts: () => readonly PartName[];
-  readonly #sessions = new Set<EventReceiver>();
+  readonly sessions = new Set<EventReceiver>();
   /** Counted as sessions come and go: the status is made after every batch. */
   #tabs = 0;
   /**
@@ -67,24 +67,24 @@ export class EngineEventHub {
   }
 
   add(session: EventReceiver): void {
-    this.#sessions.add(session);
+    this.sessions.add(session);
     this.#countTabs();
   }
 
   /** @returns whether that was the last session of its client. */
   remove(session: EventReceiver): boolean {
-    this.#sessions.delete(session);
+    this.sessions.delete(session);
     this.#countTabs();
-    return !Array.from(this.#sessions).some(({ client }) => client === session.client);
+    return !Array.from(this.sessions).some(({ client }) => client === session.client);
   }
 
   emit(event: EngineEvent): void {
-    for (const session of this.#sessions)
+    for (const session of this.sessions)
       if (event.type !== 'change' || session.watching) session.emit(event);
   }
 
   get isWatched(): boolean {
-    for (const { watching } of this.#sessions) if (watching) return true;
+    for (const { watching } of this.sessions) if (watching) return true;
     return false;
   }
 
@@ -122,19 +122,7 @@ export class EngineEventHub {
 
   /** These changes are durable: clients need not replay them. */
   release(watermarks: readonly Watermark[]): void {
-    for (const session of this.#sessions) session.tellReleased(watermarks);
-  }
-
-  /**
-   * Tells the clients which handles have no collection any more: it was dropped or renamed.
-   *
-   * @param availability Of the collection.
-   */
-  gone(availability: object): void {
-    for (const { handles, emit } of this.#sessions)
-      for (const [handle, { collection }] of handles.all)
-        if (collection.availability === availability)
-          emit({ type: 'released', detail: { handle, number: -1 } });
+    for (const session of this.sessions) session.tellReleased(watermarks);
   }
 
   get status(): EngineStatus {
@@ -152,7 +140,7 @@ export class EngineEventHub {
 
   #countTabs(): void {
     // The name of a client begins with that of its page.
-    this.#tabs = new Set(Array.from(this.#sessions, ({ client }) => client.split('.', 1)[0])).size;
+    this.#tabs = new Set(Array.from(this.sessions, ({ client }) => client.split('.', 1)[0])).size;
     this.sendStatus();
   }
 

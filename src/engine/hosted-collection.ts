@@ -194,7 +194,7 @@ export class HostedCollection implements Executor, CollectionParts {
   declare(settings: CollectionSettings): IndexDeclaration {
     this.#compare(settings);
     declareVersion(this.records, settings.version);
-    return this.context.keeper.declare(settings.indexes, settings.version);
+    return this.context.keeper.declare(settings);
   }
 
   /** Warns of options that differ from those of the handle that opened the collection. */
@@ -220,10 +220,10 @@ export class HostedCollection implements Executor, CollectionParts {
   async reapply(
     request: Request,
     key: IdempotencyKey,
-    { indexes, version }: CollectionSettings,
+    declaration: CollectionSettings,
     order: ReplayOrder,
   ): Promise<void> {
-    const asking = { declaration: { version }, key, isStaged: false };
+    const asking = { declaration, key, isStaged: false };
     const perform = () => order.perform([this], () => this.perform(request, undefined, key));
     this.touch();
     for (;;) {
@@ -233,7 +233,7 @@ export class HostedCollection implements Executor, CollectionParts {
         return;
       } catch (cause) {
         const error = asCairnError(cause);
-        if (this.giveUpIndex(error, indexes)) continue;
+        if (this.giveUpIndex(error, declaration.indexes)) continue;
         abandonParts(this.#store, request);
         throw error;
       }
@@ -301,7 +301,9 @@ export class HostedCollection implements Executor, CollectionParts {
       return wait(this.withBackups((backups) => backups.execute(request)));
     this.availability.check();
     if ('live' in request) return this.lives.perform(request, reader);
-    if (request.op === 'open') return request.settings.version > this.records.log.version;
+    const { applied, log } = this.records;
+    if (request.op === 'open')
+      return request.settings.version > log.version ? ~applied.ends : applied.ends;
     if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.lifecycle.ready();
     if (isOfReplica(request)) return this.#replicate(request);

@@ -66,19 +66,15 @@ export class OpenCollections {
   rename(from: string, to: string): Promise<void> {
     const isOpen = this.#byName.get(to)?.availability.failed === false;
     const ahead = [this.#clearing, this.#ahead.get(from), this.#ahead.get(to)];
-    const renaming = Promise.allSettled(isOpen ? [] : ahead).then(() =>
-      this.#rename(from, to, isOpen),
-    );
+    const renaming = Promise.allSettled(isOpen ? [] : ahead).then(async () => {
+      const { renameAnyway } = await parts.load('backups');
+      const open = this.#byName.get(from);
+      await renameAnyway(this, this.#environment.storage, from, to, isOpen);
+      if (this.#byName.get(from) === open) this.#byName.delete(from);
+    });
     const ended = renaming.catch(() => undefined);
     if (!isOpen) this.goAhead(to, ended);
     return renaming;
-  }
-
-  async #rename(from: string, to: string, isOpen: boolean): Promise<void> {
-    const { renameAnyway } = await parts.load('backups');
-    const open = this.#byName.get(from);
-    await renameAnyway(this, this.#environment.storage, from, to, isOpen);
-    if (this.#byName.get(from) === open) this.#byName.delete(from);
   }
 
   /** Must be called after a batch: saves what is due, sends the events of its changes. */

@@ -1,7 +1,7 @@
 import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError } from '../errors/errors.ts';
-import { answerLost, otherVersion } from '../protocol/collection-errors.ts';
+import { answerLost, ended, otherVersion } from '../protocol/collection-errors.ts';
 import {
   isEdit,
   isEditing,
@@ -131,25 +131,29 @@ export function isChanging(request: Request): boolean {
 
 /** What a request needs of its handle's declaration; a replayed change waits for no index. */
 export type HandleDeclaration = Pick<IndexDeclaration, 'version'> &
-  Partial<Pick<IndexDeclaration, 'pending' | 'error'>>;
+  Partial<Pick<IndexDeclaration, 'born' | 'pending' | 'error'>>;
 
 /**
- * Refuses a request of a handle that has another version than the documents.
+ * Refuses a request of a handle that has another version than the documents, or is of a collection
+ * that has ended.
  *
  * @param key Of a change by a client.
  * @returns whether the versions are the same; a few requests are executed all the same.
- * @throws {CollectionError} `schema_newer`, `schema_older`
+ * @throws {CollectionError} `schema_newer`, `schema_older`, `collection_dropped`,
+ *   `collection_renamed`
  */
 export function checkVersion(
   { availability, settings, records }: CollectionContext,
   op: OperationName,
-  { version }: HandleDeclaration,
+  { version, born }: HandleDeclaration,
   key?: IdempotencyKey,
 ): boolean {
-  if (version === records.log.version) return true;
-  if (isOfAnyVersion(op) || availability.error) return false;
+  const end = records.applied.endOf(born);
+  if (end === undefined && version === records.log.version) return true;
   // Applied before: it is answered so.
-  if (key && records.applied.has(key)) return false;
+  if (availability.error || (key && records.applied.has(key))) return false;
+  if (end !== undefined) throw ended(settings.name, end);
+  if (isOfAnyVersion(op)) return false;
   throw otherVersion(settings.name, records.log.version, version);
 }
 

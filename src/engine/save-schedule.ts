@@ -203,14 +203,6 @@ export class SaveSchedule {
     return writer;
   }
 
-  /**
-   * Saves everything so far, with an attachment. To be called in the turn in which {@link alone}
-   * begins its write.
-   */
-  saveWith(attach: Attachment): Promise<void> {
-    return this.#save(attach);
-  }
-
   async #flushLater(): Promise<void> {
     await this.#outcome;
     if (!this.#isLeaving) await this.flush();
@@ -224,14 +216,6 @@ export class SaveSchedule {
     if (this.#records.unsaved === 0 && this.#records.log.exists) return;
     while (this.#busy && !this.#saving) await this.#busy;
     await (this.#saving ?? this.#start());
-  }
-
-  /**
-   * Saves what must be saved with others, if that works: else it is lost, and the others are saved
-   * without it.
-   */
-  async detachFromLinkedSaves(): Promise<void> {
-    if (this.#group.length > 1) await this.flush().catch(() => undefined);
   }
 
   /** Ends the schedule: no timer fires any more. Resolves when nothing is being written. */
@@ -263,7 +247,7 @@ export class SaveSchedule {
   }
 
   #start(): Promise<void> {
-    const saving = this.#save();
+    const saving = this.saveWith();
     this.#saving = saving;
     this.hold(saving);
     return saving;
@@ -282,8 +266,12 @@ export class SaveSchedule {
     this.#writing = held;
   }
 
-  /** Saves the group. None of it may be writing. */
-  #save(attach?: Attachment): Promise<void> {
+  /**
+   * Saves everything so far, and the group of linked collections. None of them may be writing.
+   *
+   * @param attach Adds to the save: for a write of {@link alone}, in the turn in which it begins.
+   */
+  saveWith(attach?: Attachment): Promise<void> {
     const group = this.#group;
     this.#links.release(group);
     const saving = this.#saveAll(group, attach);

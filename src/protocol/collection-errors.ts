@@ -1,10 +1,16 @@
 import { CollectionError } from '../errors/errors.ts';
 
-/** @param name Unknown to a worker that replaced the one of the drop. */
-export function dropped(name?: string): CollectionError {
+/**
+ * @param name Unknown to a worker that replaced the one of the drop.
+ * @param to The name that it goes on by; empty where it was dropped.
+ */
+export function ended(name?: string, to = ''): CollectionError {
+  const end = to
+    ? `renamed to "${to}"; construct it by that name`
+    : 'dropped; construct it again to start anew';
   return new CollectionError(
-    'collection_dropped',
-    `Collection ${name === undefined ? '' : `"${name}" `}was dropped; construct it again to start anew.`,
+    to ? 'collection_renamed' : 'collection_dropped',
+    `Collection ${name === undefined ? '' : `"${name}" `}was ${end}.`,
     { place: name },
   );
 }

@@ -227,10 +227,11 @@ export interface Operations
     SharedOperations,
     TransactionOperations {
   /**
-   * Opens the collection under the handle. Every other operation waits for it. Replies whether the
-   * documents have to be migrated before the handle can use them.
+   * Opens the collection under the handle. Every other operation waits for it. Replies how often
+   * collections of the name have ended; the complement of that, which is negative, if the documents
+   * have to be migrated before the handle can use them.
    */
-  open: { ask: { settings: CollectionSettings }; reply: boolean };
+  open: { ask: { settings: CollectionSettings }; reply: number };
   /** Loads a cached collection into memory. */
   ready: { ask: object; reply: undefined };
   save: { ask: object; reply: undefined };

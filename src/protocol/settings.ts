@@ -43,6 +43,10 @@ export interface CollectionSettings {
   readonly auto_create_backup: boolean;
   readonly detailed_debugger_logs: boolean;
   readonly activate_drop_method: boolean;
+  /**
+   * Of an open handle, as the reply to `open` has it: how often collections of the name had ended.
+   */
+  born?: number | undefined;
 }
 
 // Defaults of the options. Bundlers inline constants, but no fields of an object.

@@ -79,7 +79,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       const rig = await openRecords(driver, { caching });
       await rig.saveEach({ a: 1 });
       driver.inject({ call: 'write', when: 'after' });
-      await expect(rig.log.recordReplication(true)).rejects.toBe(outage);
+      await expect(rig.log.recordReplication(1)).rejects.toBe(outage);
       expect(rig.log.replicated).toBe(0);
       await rig.saveEach({ b: 2 });
       expect((await openRecords(driver, { caching })).log.replicated).toBe(0);
@@ -196,7 +196,7 @@ export function segmentLogFaults(newDriver: () => StorageDriver): void {
       const before = await rig.all();
       driver.inject({ call: 'write', when: 'after' });
       await expect(rig.tidy()).rejects.toBe(outage);
-      await rig.log.recordReplication(true);
+      await rig.log.recordReplication(1);
       expect(await (await openRecords(driver, { caching })).all()).toEqual(before);
     });
 

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../backup/snapshot.ts';
 import { leasesOf } from '../../backup/snapshots.ts';
 import { readSnapshots } from '../../backup/stored-snapshots.ts';
 import { CollectionError } from '../../errors/errors.ts';
-import { dropped } from '../../protocol/collection-errors.ts';
+import { ended } from '../../protocol/collection-errors.ts';
 import { DATABASE, type Request } from '../../protocol/requests.ts';
 import { type CollectionSettings, plainSettings } from '../../protocol/settings.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
@@ -13,7 +13,7 @@ import type { Durability, Storage, StorageOperation } from '../../storage/driver
 import { listManifests } from '../../storage/log/list-logs.ts';
 import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
-import { dropLog } from '../../storage/log/replace-log.ts';
+import { dropLog, keptUntil } from '../../storage/log/replace-log.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
 import {
   lastSegmentKey,
@@ -25,6 +25,7 @@ import {
 import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
+import { type AppliedChanges, END } from '../records/pending-changes.ts';
 import type { BackupRequests } from './backup-requests.ts';
 
 /** What a collection ends with, or goes on with where its end is not stored. */
@@ -44,17 +45,29 @@ export interface Ending {
   stop(): Promise<void>;
 }
 
+/**
+ * The watermarks of a collection that ends. Handles that were opened before it are of no later
+ * collection of the name.
+ *
+ * @param at Unix time in milliseconds.
+ * @param to The name that it goes on by; empty where it is dropped.
+ */
+function endedAt({ watermarks, ends }: AppliedChanges, at: number, to = ''): Watermark[] {
+  return [...watermarks, [END + to, ends + 1, at]];
+}
+
 /** @param backup Whether a backup of all is left. */
 export function* dropCollection(lifecycle: Ending, backup: boolean): Coroutine<true> {
   const { context, parts } = lifecycle;
-  const { availability, settings, records, saves, replica } = context;
+  const { availability, clock, links, settings, records, saves, replica } = context;
   if (availability.isGone) availability.check();
   const kept = backup
     ? yield* wait(parts.withBackups((backups) => backups.keepAlone()))
     : undefined;
-  yield saves.detachFromLinkedSaves();
-  yield* leave(lifecycle, dropped(settings.name), () =>
-    dropLog(records.log, records.applied.watermarks, kept, replica?.removal()),
+  // What must be saved with others is, if that works: else it is lost, and they are saved without.
+  if ([...links.of(saves)].length > 1) yield saves.flush().catch(() => undefined);
+  yield* leave(lifecycle, ended(settings.name), () =>
+    dropLog(records.log, endedAt(records.applied, clock.now()), kept, replica?.removal()),
   );
   return true;
 }
@@ -67,16 +80,17 @@ async function renameOpen({ lifecycle }: ReachedCollection, to: string): Promise
 
 /** Handles and live queries of the name then fail. */
 function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> {
-  const { availability, settings, storage, durability, records, saves, replica } =
+  const { availability, clock, settings, storage, durability, records, saves, replica } =
     lifecycle.context;
   availability.check();
   yield saves.flush();
   yield replica?.save() ?? Promise.resolve();
   // A write that failed may be stored nevertheless.
   yield saves.alone(() => records.log.write());
-  yield* leave(lifecycle, renamed(settings.name, to), () =>
-    renameStored({ storage, durability }, settings.name, to, records.applied.watermarks),
-  );
+  yield* leave(lifecycle, ended(settings.name, to), () => {
+    const applied = endedAt(records.applied, clock.now(), to);
+    return renameStored({ storage, durability }, settings.name, to, applied);
+  });
   return undefined;
 }
 
@@ -195,7 +209,7 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     // At once: none of the two is saved without the other.
     yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
     // Earlier requests still read from storage.
-    yield queue.passed();
+    yield Promise.allSettled(queue.passing ?? []);
     const writing = write();
     leasesOf(storage).leave(settings.name, writing, why);
     yield writing;
@@ -215,7 +229,11 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
   availability.error = why;
   lives.fail(why);
   events.hub.release(records.applied.watermarks);
-  events.hub.gone(availability);
+  // Clients hear which of their handles have no collection any more.
+  for (const { handles, emit } of events.hub.sessions)
+    for (const [handle, { collection }] of handles.all)
+      if (collection.availability === availability)
+        emit({ type: 'released', detail: { handle, number: -1 } });
 }
 
 /**
@@ -241,14 +259,6 @@ export async function clearUp(
   // completed, of a collection to be renamed.
   const removals = outlived.flatMap(({ name }) => [noManifest(name), ...removalOf(name)]);
   await storage.write(removals, durability);
-}
-
-function renamed(from: string, to: string): CollectionError {
-  return new CollectionError(
-    'collection_renamed',
-    `Collection "${from}" was renamed to "${to}"; construct it by that name.`,
-    { place: from },
-  );
 }
 
 function nameTaken(name: string, why: string): CollectionError {
@@ -291,9 +301,9 @@ async function renameStored(
     const known = new Watermarks();
     known.merge(before?.watermarks ?? []);
     known.merge(main?.watermarks ?? []);
-    const watermarks = known.size > 0 ? { watermarks: known.recent() } : undefined;
+    const watermarks = known.recent();
     const operations: StorageOperation[] = [
-      putManifest({ ...(main as Manifest), ...watermarks }),
+      putManifest({ ...(main as Manifest), ...(watermarks.length > 0 && { watermarks }) }),
       ...(await moveSnapshots(target.storage, from, to)),
       ...removalOf(from),
       tombstone(main as Manifest, from, applied),
@@ -394,10 +404,9 @@ function tombstone(
 ): StorageOperation {
   const known = new Watermarks();
   known.merge(applied);
-  if (known.size === 0) return noManifest(name);
   return putManifest({
     ...emptied(manifest, name, known.recent()),
-    kept_until: known.keptUntil,
+    kept_until: keptUntil(known),
   });
 }
 

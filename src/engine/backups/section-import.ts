@@ -101,7 +101,7 @@ class Staging {
     this.#context = context;
     this.#merge = merge;
     this.#isMigration = isMigration;
-    this.#base = merge ? context.records.lastRank : 0;
+    this.#base = merge ? context.records.takeRank() : 0;
   }
 
   async add(records: readonly FileRecord[]): Promise<void> {

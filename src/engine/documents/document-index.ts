@@ -55,12 +55,6 @@ export class DocumentIndex extends SecondaryIndex<StoredRecord> {
     return this.phase === 'checking' && this.definition.unique;
   }
 
-  /** Begins the check anew. */
-  checkAgain(): void {
-    this.duplicate = undefined;
-    this.outdated.clear();
-  }
-
   /** Reads the key of a document that was stored before the index was there, and is not refused. */
   readStored(document: object): IndexKey {
     return this.read(document);

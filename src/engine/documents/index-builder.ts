@@ -325,7 +325,10 @@ export class IndexBuilder {
       // A change of several documents may give one a key before it takes it from another. Others
       // were not looked for.
       left = left.filter((slot) => slot.duplicate && !this.#isDuplicate(slot));
-      for (const slot of left) slot.checkAgain();
+      for (const slot of left) {
+        slot.duplicate = undefined;
+        slot.outdated.clear();
+      }
     }
     const violations = new Map<DocumentIndex, ValueError>();
     for (const slot of unique)

@@ -1,11 +1,14 @@
 import { asCairnError, type CairnError } from '../../errors/errors.ts';
+import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { isSameKey } from '../../query/index/index-key.ts';
 import { isIndexRefusal } from './document-index.ts';
 import { serves } from './document-indexes.ts';
 import type { buildIndexes, KeptCollection, KeptIndexes, storeColumns } from './index-builder.ts';
 
-/** The indexes that handles declare, all the same, and the version of their documents. */
+type Declared = Pick<CollectionSettings, 'indexes' | 'version' | 'born'>;
+
+/** What handles declare, all the same: their indexes, the version of their documents … */
 export class IndexDeclaration {
   /** The indexes that are not violated. */
   definitions: readonly IndexDefinition[];
@@ -17,25 +20,29 @@ export class IndexDeclaration {
   pending: Promise<void> | undefined;
   /** The version that the handle's code expects. */
   readonly version: number;
+  readonly born: number | undefined;
   readonly #given: readonly IndexDefinition[];
   #settle: () => void = () => undefined;
 
-  constructor(definitions: readonly IndexDefinition[], version: number) {
-    this.definitions = definitions;
-    this.#given = definitions;
+  constructor({ indexes, version, born }: Declared) {
+    this.definitions = indexes;
+    this.#given = indexes;
     this.version = version;
+    this.born = born;
     this.wait();
   }
 
   /** Whether a handle that declares these indexes can share this one: none of them was violated. */
-  isFor(definitions: readonly IndexDefinition[], version: number): boolean {
+  isFor({ indexes, version, born }: Declared): boolean {
     const { definitions: own } = this;
-    if (this.version !== version || own !== this.#given || own.length !== definitions.length)
-      return false;
-    return definitions.every((one, at) => {
-      const other = own[at] as IndexDefinition;
-      return isSameKey(one, other) && one.unique === other.unique && one.name === other.name;
-    });
+    if (this.version !== version || this.born !== born || own !== this.#given) return false;
+    return (
+      own.length === indexes.length &&
+      indexes.every((one, at) => {
+        const other = own[at] as IndexDefinition;
+        return isSameKey(one, other) && one.unique === other.unique && one.name === other.name;
+      })
+    );
   }
 
   /** Must be called when an index is ready no more. */
@@ -145,14 +152,14 @@ export class IndexKeeper implements KeptIndexes {
     return merged;
   }
 
-  declare(definitions: readonly IndexDefinition[], version: number): IndexDeclaration {
+  declare(declared: Declared): IndexDeclaration {
     for (const known of this.#declared)
-      if (known.isFor(definitions, version)) {
+      if (known.isFor(declared)) {
         known.handles++;
         this.#reopened();
         return known;
       }
-    const declaration = new IndexDeclaration(definitions, version);
+    const declaration = new IndexDeclaration(declared);
     this.#declared.add(declaration);
     if (this.#state === 'closed') declaration.settle();
     else this.#reopened();

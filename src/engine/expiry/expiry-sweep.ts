@@ -66,7 +66,7 @@ export class ExpirySweep {
     this.#collection = collection;
     context.records.expiry = expiry;
     // It counts for documents of every version.
-    context.keeper.own = new IndexDeclaration([expiry.definition], 0);
+    context.keeper.own = new IndexDeclaration({ indexes: [expiry.definition], version: 0 });
     expiry.behind = () => this.#lookIn(0);
   }
 

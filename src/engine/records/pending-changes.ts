@@ -98,6 +98,9 @@ export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 
   return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }
 
+/** Begins, among watermarks, an end of a collection; the name that it goes on by follows. */
+export const END = '#';
+
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */
 type ChangedHandles = ReadonlySet<string>;
 
@@ -114,6 +117,8 @@ export class AppliedChanges {
   #unsaved = new Set<string>();
   /** Handles whose changes are being saved. */
   #saving: ChangedHandles = none;
+  /** Those that are no client's: how collections of the name have ended. */
+  #ends: readonly Watermark[] = [];
   /** Watermarks of durable changes that {@link takeReleased} has not returned yet. */
   #released: Watermark[] = [];
 
@@ -124,6 +129,22 @@ export class AppliedChanges {
   /** Adds what storage has. Must be called once the log is open. */
   load(stored: Iterable<Watermark>): void {
     this.#applied.merge(stored);
+    this.#ends = this.watermarks.filter(([origin]) => origin.startsWith(END));
+  }
+
+  /** How often collections of the name have ended. */
+  get ends(): number {
+    return Math.max(0, ...this.#ends.map(([, number]) => number));
+  }
+
+  /**
+   * What has become of the collection of a handle: `undefined` if it is this one, else the name
+   * that it goes on by, which is empty where it was dropped.
+   *
+   * @param born How often collections of the name had ended when it was opened, if that is known.
+   */
+  endOf(born: number | undefined): string | undefined {
+    return this.#ends.find(([, number]) => number > (born as number))?.[0].slice(END.length);
   }
 
   has(key: IdempotencyKey): boolean {

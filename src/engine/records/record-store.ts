@@ -231,11 +231,6 @@ export class RecordStore {
     return this.table.size;
   }
 
-  /** The highest rank so far. */
-  get lastRank(): number {
-    return this.#nextRank - 1;
-  }
-
   /** Rank for a record that is inserted now. */
   takeRank(): number {
     return this.#nextRank++;

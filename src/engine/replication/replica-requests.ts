@@ -117,7 +117,7 @@ export class ReplicaRequests {
     });
     yield replica.save();
     yield saves.flush();
-    yield saves.alone(() => records.log.recordReplication(true));
+    yield saves.alone(() => records.log.recordReplication(1));
     this.#use(replica);
     return replica;
   }
@@ -303,7 +303,7 @@ export class ReplicaRequests {
   *#end(replica: Replica): Coroutine<undefined> {
     const { records, saves } = this.#context;
     yield saves.flush();
-    yield saves.alone(() => records.log.recordReplication(false));
+    yield saves.alone(() => records.log.recordReplication(0));
     this.#use(undefined);
     yield replica.leave();
     yield this.#remove(replica);

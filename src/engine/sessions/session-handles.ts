@@ -1,5 +1,5 @@
 import type { CairnError } from '../../errors/errors.ts';
-import { dropped, typeMismatch } from '../../protocol/collection-errors.ts';
+import { ended, typeMismatch } from '../../protocol/collection-errors.ts';
 import { isEdit } from '../../protocol/operations.ts';
 import type { IdempotencyKey, OperationName, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
@@ -44,7 +44,7 @@ export class SessionHandles {
   /** The handle with a number. @throws {CollectionError} `collection_dropped`, `type_mismatch` */
   at(number: number): Handle {
     const handle = this.all.get(number);
-    if (!handle) throw dropped();
+    if (!handle) throw ended();
     const { failed, isGone } = handle.collection.availability;
     const isClosed = handle.error || (failed && !isGone);
     // Storage may open it now, or the collection of another type may have been dropped meanwhile.
@@ -70,6 +70,19 @@ export class SessionHandles {
     this.all.set(number, handle);
     if (before) this.#close(before);
     return handle;
+  }
+
+  /** Leads handles of a collection that was renamed to it. */
+  follow(numbers: readonly number[]): void {
+    for (const handle of numbers) {
+      const { settings, collection } = this.all.get(handle) ?? {};
+      const name = collection?.records.applied.endOf(settings?.born);
+      if (name)
+        this.open({
+          handle,
+          settings: { ...(settings as CollectionSettings), name, born: undefined },
+        });
+    }
   }
 
   /**

@@ -149,17 +149,25 @@ export class Session implements EventReceiver, RecoverySession {
     for (const [handle, settings] of opened) this.handles.open({ handle, settings });
   }
 
-  /** Applies a replayed change, unless it was applied before. */
-  async reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void> {
+  /**
+   * Applies a replayed change, unless it was applied before. What was changed before its collection
+   * was renamed is changed there.
+   */
+  async reapply(change: AcknowledgedChange, order: ReplayOrder, isRenamed = false): Promise<void> {
     const { request } = change;
     for (const collection of this.collectionsOf(request)) this.#replayed.add(collection);
     try {
       if (request.op === 'commit') await this.transactions.reapply(request, order);
       else await this.#reapplyOne(change, order);
     } catch (error) {
+      const { code } = error as { code?: string };
+      if (code === 'collection_renamed' && !isRenamed) {
+        this.handles.follow(changedHandles(request));
+        return this.reapply(change, order, true);
+      }
       // The last part says whether all of an `insertMany` is applied.
       if (request.op === 'insertPart' && !request.last) return;
-      if ((error as { code?: string }).code !== 'answer_lost') throw error;
+      if (code !== 'answer_lost') throw error;
       for (const handle of changedHandles(request)) this.#tellSaved(handle);
     }
   }

@@ -2,7 +2,7 @@ import { type Coroutine, outcome, run } from '../../async/coroutine.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { isPromise } from '../../codec/kinds.ts';
 import { asCairnError, type CairnError, TransactionError } from '../../errors/errors.ts';
-import { answerLost, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
+import { answerLost, ended, lostMessage, otherVersion } from '../../protocol/collection-errors.ts';
 import type { CommitReply, IdempotencyKey, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
@@ -47,7 +47,7 @@ export function commit(
     try {
       for (const { collection } of targets) collection.availability.check();
       if (isApplied(targets)) return 'committed';
-      checkVersions(targets);
+      presentOf(targets);
       if (!transaction) return 'lost';
       if (yield* transaction.isOutdated()) return 'conflict';
       apply(targets, transaction);
@@ -96,13 +96,12 @@ function* repeat(
   snapshots: SnapshotHolder,
 ): Coroutine<void> {
   for (const { collection } of targets) collection.availability.check();
-  const [first] = targets;
-  if (first && isApplied(targets)) throw answerLost(first.collection.settings.name);
-  checkVersions(targets);
+  if (isApplied(targets)) throw answerLost((targets[0] as CommitTarget).settings.name);
+  const left = presentOf(targets, true);
   const transaction = new EngineTransaction(snapshots);
   try {
     for (const change of changes) {
-      const target = targets.find(({ handle }) => handle === change.handle);
+      const target = left.find(({ handle }) => handle === change.handle);
       if (!target) continue;
       const reply = yield* outcome(transaction.execute(target.collection.context, change));
       if (target.collection.findsNothing(change, reply)) throw unrepeatable(target);
@@ -129,14 +128,18 @@ function apply(targets: readonly CommitTarget[], transaction: EngineTransaction)
 }
 
 /**
- * @throws {CollectionError} `schema_newer`, `schema_older`, if documents were migrated since it
- *   began
+ * @param isRepeated Whether collections that were dropped since are left out.
+ * @throws {CollectionError} `schema_newer`, `schema_older`; of a collection that has ended.
  */
-function checkVersions(targets: readonly CommitTarget[]): void {
-  for (const { collection, settings } of targets) {
-    const { version } = collection.records.log;
-    if (version !== settings.version) throw otherVersion(settings.name, version, settings.version);
-  }
+function presentOf(targets: readonly CommitTarget[], isRepeated = false): readonly CommitTarget[] {
+  return targets.filter(({ collection, settings: { name, version, born } }) => {
+    const { log, applied } = collection.records;
+    const end = applied.endOf(born);
+    if (isRepeated && end === '') return false;
+    if (end !== undefined) throw ended(name, end);
+    if (log.version !== version) throw otherVersion(name, log.version, version);
+    return true;
+  });
 }
 
 /** All of them are saved together: one applied number stands for all. */

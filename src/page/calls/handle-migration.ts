@@ -14,12 +14,12 @@ export class HandleMigration {
   #waiting: Promise<void> | undefined;
   #failed = false;
 
-  /** @param opened Resolves with whether the documents are older. */
-  constructor(parts: MigrationParts, opened: Promise<boolean>) {
+  /** @param opened Resolves with the reply to `open`. */
+  constructor(parts: MigrationParts, opened: Promise<number>) {
     this.#parts = parts;
     this.#start(
       opened.then(
-        (isOlder) => (isOlder ? this.run() : undefined),
+        (reply) => (reply < 0 ? this.run() : undefined),
         (error: { readonly code?: string }) => {
           // Else the engine refuses each call.
           if (mayPass(error) && !LASTING.includes(error.code)) throw error;

@@ -193,8 +193,8 @@ export class HandleCalls<Calls extends CommonCalls> {
   /** Not readonly: an observer replaces them. */
   calls: Calls;
   readonly channel: HandleChannel;
-  /** Resolves once the collection is open, with whether its documents are older than the handle. */
-  readonly opened: Promise<boolean>;
+  /** Resolves once the collection is open, with the reply to `open`. */
+  readonly opened: Promise<number>;
 
   constructor(calls: Calls, channel: HandleChannel, settings: CollectionSettings, code?: LateCode) {
     this.calls = calls;

@@ -416,7 +416,7 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
 
   readonly #noteReply: NoteReply = (batch, first, reply) => {
     this.#confirm();
-    this.requests.handles.noteOpens(batch);
+    this.requests.handles.noteOpens(batch, reply.values);
     const added = this.unsaved.note(batch, first, reply);
     if (this.unsaved.size === 0) return undefined;
     const secure = () => (hasCompleteChange(added) ? this.#guard?.secure(added) : undefined);

@@ -258,9 +258,13 @@ export class OpenHandles {
    * Must be called with replies, too: a handle may have the number of one whose collection was
    * dropped before its client heard of that.
    */
-  noteOpens(batch: readonly Request[]): void {
-    for (const request of batch)
-      if (request.op === 'open') this.#settings.set(request.handle, request.settings);
+  noteOpens(batch: readonly Request[], [born]: readonly unknown[] = []): void {
+    for (const request of batch) {
+      if (request.op !== 'open') continue;
+      // It travels alone.
+      if (typeof born === 'number') request.settings.born = Math.max(born, ~born);
+      this.#settings.set(request.handle, request.settings);
+    }
   }
 
   /** Its collection was dropped or renamed: no later engine may make it anew. */
@@ -284,7 +288,7 @@ export class OpenHandles {
     const settings = this.#settings.get(handle);
     // Its collection was dropped.
     if (!settings) return;
-    const like = JSON.stringify(settings);
+    const like = JSON.stringify({ ...settings, born: undefined });
     const free = this.#free.get(like);
     if (free) free.push(handle);
     else this.#free.set(like, [handle]);

@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/errors.ts';
-import type { StorageKey, StorageOperation, StoragePut } from './driver.ts';
+import type { StorageKey, StoragePut } from './driver.ts';
 
 /** Where a database has its id, in the store `leadership`. */
 export const DATABASE_ID: StorageKey = ['database'];
@@ -50,7 +50,7 @@ export function databaseClosed(): StorageError {
 export const MOVED_KEY: StorageKey = ['moved'];
 
 /** Where the data is now. */
-interface Moved {
+export interface Moved {
   readonly to: 'opfs';
   /** The epoch that the data has there at least. */
   readonly epoch: number;
@@ -58,10 +58,6 @@ interface Moved {
 
 export function isMoved(value: unknown): value is Moved {
   return value !== undefined;
-}
-
-export function movedTo(to: Moved['to'], epoch: number): StorageOperation {
-  return { type: 'put', store: 'leadership', key: MOVED_KEY, value: { to, epoch } };
 }
 
 export function storageMoved({ to }: Moved): StorageError {

@@ -46,11 +46,6 @@ export class LiveSegments {
     return this.stored?.dropped ? undefined : this.stored;
   }
 
-  /** Whether nothing is stored under its name. */
-  get isNew(): boolean {
-    return this.isKnown && this.stored === undefined;
-  }
-
   /**
    * Whether this leader has stored a manifest: segments that an older one appends then do not
    * count.

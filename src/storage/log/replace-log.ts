@@ -4,7 +4,7 @@ import type { SegmentState } from '../segments/compaction.ts';
 import type { SegmentContent } from '../segments/segment.ts';
 import { deletionsOf, type Written } from '../segments/segment-writer.ts';
 import { noNote } from '../segments/stored-segment.ts';
-import { type Watermark, Watermarks } from '../segments/watermarks.ts';
+import { KEPT_MS, type Watermark, Watermarks } from '../segments/watermarks.ts';
 import { findManifest } from './list-logs.ts';
 import type { LogChange, LogState, UndoablePut } from './log-writes.ts';
 import { deleteAll, type Manifest, noManifest, putManifest, removalOf } from './manifest.ts';
@@ -39,18 +39,23 @@ export async function stage(
   // Segments without a manifest would be data that has lost it.
   const room = { ...live.makeManifest([], writer.last), dropped: true, kept_until: 0 } as const;
   try {
-    await log.write(live.isNew ? [putManifest(room)] : [], writer.puts(segments, written));
+    await log.write(isNew(live) ? [putManifest(room)] : [], writer.puts(segments, written));
   } finally {
     numbers.push(...written.map(({ segment }) => segment.number));
     orphans.add(numbers);
   }
 }
 
+/** Whether nothing is stored under its name. */
+function isNew({ isKnown, stored }: LogState['live']): boolean {
+  return isKnown && stored === undefined;
+}
+
 /** Removes what was staged, and undoes a swap in doubt: a collection that was not stored is not. */
 export function unstage(log: SegmentLog, numbers: readonly number[]): Promise<void> {
   const { live } = log.state;
   const staged = numbers.filter((number) => !live.states.has(number));
-  return log.remove(staged, live.isNew ? [noManifest(log.name)] : []);
+  return log.remove(staged, isNew(live) ? [noManifest(log.name)] : []);
 }
 
 export interface SwapOptions {
@@ -130,6 +135,11 @@ export async function dropLog(
   live.stored = undefined;
 }
 
+/** Until when clients may replay any of these changes, in Unix milliseconds. */
+export function keptUntil(watermarks: Watermarks): number {
+  return Math.max(0, ...Array.from(watermarks, ([, , at]) => at)) + KEPT_MS;
+}
+
 async function dropOperations(
   { storage, live, writer }: LogState,
   applied: readonly Watermark[],
@@ -138,7 +148,7 @@ async function dropOperations(
   const known = new Watermarks();
   known.merge(applied);
   const empty = live.makeManifest([], writer.last, known);
-  const { name, watermarks } = empty;
+  const { name } = empty;
   if (left) {
     const stored = await storage.keys('segments', [name]);
     const gone = stored.filter(([, number]) => !left.segments.has(number as number));
@@ -149,8 +159,8 @@ async function dropOperations(
       putManifest(tombstone),
     ];
   }
-  const tombstone: Manifest = { ...empty, dropped: true, kept_until: known.keptUntil };
-  return [...removalOf(name), watermarks ? putManifest(tombstone) : noManifest(name)];
+  const tombstone: Manifest = { ...empty, dropped: true, kept_until: keptUntil(known) };
+  return [...removalOf(name), putManifest(tombstone)];
 }
 
 /** Whether a failed drop was stored nevertheless; `false` if a read fails, too. */

@@ -126,7 +126,7 @@ export class SegmentLog {
    * appends later do not count. Without this call the first save does it.
    */
   async recordTakeover(): Promise<void> {
-    if (this.exists && !this.#live.isRecorded) await this.#record(this.replicated);
+    if (this.exists && !this.#live.isRecorded) await this.recordReplication(this.replicated);
   }
 
   /**
@@ -148,12 +148,10 @@ export class SegmentLog {
 
   /**
    * Notes in storage whether the collection is replicated. Nothing else may be written meanwhile.
+   *
+   * @param replicated 0 where it is not.
    */
-  recordReplication(isReplicated: boolean): Promise<void> {
-    return this.#record(isReplicated ? 1 : 0);
-  }
-
-  #record(replicated: number): Promise<void> {
+  recordReplication(replicated: number): Promise<void> {
     return this.commit([this.prepare(recording(this.state, replicated))]);
   }
 

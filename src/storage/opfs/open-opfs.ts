@@ -7,7 +7,7 @@ import {
   destroyedIds,
   isMoved,
   MOVED_KEY,
-  movedTo,
+  type Moved,
   putDatabaseId,
 } from '../drivers/database-id.ts';
 import {
@@ -221,6 +221,10 @@ export async function findHome(
   // Where IndexedDB was reset, it has another id: `destroy()` notes the one that it finds there.
   await pages.write([...marks, putDatabaseId(files.id)], 'strict');
   return { in: 'files' };
+}
+
+export function movedTo(to: Moved['to'], epoch: number): StorageOperation {
+  return { type: 'put', store: 'leadership', key: MOVED_KEY, value: { to, epoch } };
 }
 
 /**

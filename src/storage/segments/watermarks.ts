@@ -14,7 +14,7 @@ export type Watermark = readonly [
 ];
 
 /** Lifetime of a watermark: far longer than a page keeps unsaved changes. */
-const KEPT_MS = 7 * 24 * 3600 * 1000;
+export const KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /** How many of the newest watermarks stay at any time, because the clock may be wrong. */
 const KEPT_AT_LEAST = 256;
@@ -30,10 +30,6 @@ const MISSED_AT_MOST = 256;
 export class Watermarks {
   /** Least recently noted first. */
   readonly #byHandle = new Map<string, Watermark>();
-
-  get size(): number {
-    return this.#byHandle.size;
-  }
 
   get(origin: string): Watermark | undefined {
     return this.#byHandle.get(origin);
@@ -71,15 +67,6 @@ export class Watermarks {
   #put(watermark: Watermark): void {
     this.#byHandle.delete(watermark[0]);
     this.#byHandle.set(watermark[0], watermark);
-  }
-
-  /** Until when clients may replay any of these changes, in Unix milliseconds. */
-  get keptUntil(): number {
-    return Math.max(0, ...Array.from(this.#byHandle.values(), ([, , at]) => at)) + KEPT_MS;
-  }
-
-  clear(): void {
-    this.#byHandle.clear();
   }
 
   [Symbol.iterator](): Iterator<Watermark> {

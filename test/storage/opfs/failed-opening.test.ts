@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { movedTo } from '../../../src/storage/drivers/database-id.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';
-import { openOpfs } from '../../../src/storage/opfs/open-opfs.ts';
+import { movedTo, openOpfs } from '../../../src/storage/opfs/open-opfs.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
