@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LiveQuery, SearchHits } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { changeThroughFailovers } from './failovers.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
@@ -42,17 +43,15 @@ test('live hits are those of a fresh search, whatever happens to the leader', as
     const before = [open(0, browser), open(1, browser), open(2, browser)];
     await world.hearInTurns(Promise.all(before.map(({ notes }) => notes.ready)));
     const watcher = open(3, browser);
-    let tabs = [...before, watcher];
     const textOf = () => [0, 1, 2].map(() => random.pick(WORDS)).join(' ');
     const made = [1, 4, 7, 9].map((n) => ({ _id: `t${n}`, text: textOf(), n }));
     await world.hearInTurns(watcher.notes.insertMany(made));
     const lives = QUERIES.map(([typed, options]) => watcher.notes.liveSearch(typed, options));
     const errors: unknown[] = [];
     for (const live of lives) live.subscribe(({ error }) => error && errors.push(error));
-    for (let round = 1; round <= 4; round++) {
-      const calls: Promise<unknown>[] = [];
-      for (let step = 0; step < 8; step++) {
-        const { notes } = random.pick(tabs.slice(1));
+    await changeThroughFailovers(world, {
+      ...{ tabs: before, watcher, pauseMs: 120, open: (id) => open(id, browser) },
+      change: ({ notes }) => {
         const _id = `t${random.below(10)}`;
         const [n, text] = [random.below(10), textOf()];
         const call = random.pick<() => Promise<unknown>>([
@@ -63,24 +62,9 @@ test('live hits are those of a fresh search, whatever happens to the leader', as
           () => notes.patchMany({ n: { $lt: n } }, { $set: { text } }),
           () => notes.archive(_id),
         ]);
-        calls.push(call());
-        if (random.chance(0.5)) await world.runUntil(world.now + random.between(0, 120));
-      }
-      const [leader] = tabs as [(typeof tabs)[number]];
-      const end = random.pick<(tab: Tab) => void>([
-        (tab) => tab.kill(),
-        (tab) => tab.close(),
-        (tab) => tab.freeze(8000),
-        (tab) => tab.rest(8000),
-      ]);
-      if (leader !== watcher) {
-        end(leader.tab);
-        // It comes back, as after a reload.
-        tabs = [...tabs.slice(1), open(10 + round, browser)];
-      }
-      await world.hearInTurns(Promise.allSettled(calls));
-    }
-    await world.runUntil(world.now + 20_000);
+        return call();
+      },
+    });
     expect([seed, errors]).toEqual([seed, []]);
     for (const [at, [typed, options]] of QUERIES.entries()) {
       const right = await world.hearInTurns(watcher.notes.search(typed, options));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DocumentCollection, LiveOptions } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { changeThroughFailovers } from './failovers.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
@@ -72,17 +73,15 @@ test('a watch hears of each change once, whatever happens to the leader', async 
     const before = [open(0, browser), open(1, browser), open(2, browser)];
     await world.hearInTurns(Promise.all(before.map(({ tasks }) => tasks.ready)));
     const watcher = open(3, browser);
-    let tabs = [...before, watcher];
     await world.hearInTurns(
       watcher.tasks.insertMany([1, 4, 7, 9].map((n) => ({ _id: `t${n}`, n }))),
     );
     const views = VIEWS.map((view) => follow(watcher.tasks, view));
     await world.runUntil(world.now + 500);
     for (const { begin } of views) begin();
-    for (let round = 1; round <= 4; round++) {
-      const calls: Promise<unknown>[] = [];
-      for (let step = 0; step < 8; step++) {
-        const { tasks } = random.pick(tabs.slice(1));
+    await changeThroughFailovers(world, {
+      ...{ tabs: before, watcher, pauseMs: 20, open: (id) => open(id, browser) },
+      change: ({ tasks }) => {
         const _id = `t${random.below(10)}`;
         const n = random.below(10);
         const call = random.pick<() => Promise<unknown>>([
@@ -92,24 +91,9 @@ test('a watch hears of each change once, whatever happens to the leader', async 
           () => tasks.patchMany({ n: { $lt: n } }, { $inc: { n: 1 } }),
           () => tasks.archive(_id),
         ]);
-        calls.push(call());
-        if (random.chance(0.5)) await world.runUntil(world.now + random.between(0, 20));
-      }
-      const [leader] = tabs as [(typeof tabs)[number]];
-      const end = random.pick<(tab: Tab) => void>([
-        (tab) => tab.kill(),
-        (tab) => tab.close(),
-        (tab) => tab.freeze(8000),
-        (tab) => tab.rest(8000),
-      ]);
-      if (leader !== watcher) {
-        end(leader.tab);
-        // It comes back, as after a reload.
-        tabs = [...tabs.slice(1), open(10 + round, browser)];
-      }
-      await world.hearInTurns(Promise.allSettled(calls));
-    }
-    await world.runUntil(world.now + 20_000);
+        return call();
+      },
+    });
     for (const [at, { held, faults }] of views.entries()) {
       const [criteria, options] = VIEWS[at] as (typeof VIEWS)[number];
       const right = await world.hearInTurns(watcher.tasks.filter(criteria, options));
