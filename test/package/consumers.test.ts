@@ -21,8 +21,9 @@ afterAll(async () => {
   await server?.close();
 });
 
-// A page and its worker keep one core busy between them.
-test.concurrent.for(consumers)(
+// One after the other: a browser has six connections to a host, and each client holds one by its
+// stream. Those of three pages would leave none for pulls.
+test.for(consumers)(
   '$name: started from $started, replicates, and at night passes its share of the contract',
   async ({ name, serve, started, caching, share }, { expect }) => {
     const app = await serve();
