@@ -59,27 +59,33 @@ export async function pushRows(
     return encode(row, attached.get(row));
   });
   const filesOf = ({ row }: Sendable) => attached.get(row)?.sent ?? [];
-  const stale: Sendable[] = [];
-  const batches = [
-    ...batchesOf(sendable.filter((one) => filesOf(one).length === 0)),
-    ...sendable.filter((one) => filesOf(one).length > 0).map((one) => [one]),
-  ];
-  for (const batch of batches)
-    for (const [at, made] of (await write(database, batch, filesOf, signal)).entries()) {
-      const one = batch[at] as Sendable;
-      if ('revision' in made)
-        results[one.index] = {
-          version: versionOf(made.revision, one.wire._attachments !== undefined),
-        };
-      else if (made.error === 'conflict') stale.push(one);
-      else {
-        const reason = `${made.error}: ${made.reason}`;
-        const retry = !FINAL.has(made.error);
-        results[one.index] = { rejected: { reason, ...(retry && { retry }) } };
+  /** @returns those that are refused as their base is not the newest revision. */
+  const send = async (all: readonly Sendable[]): Promise<Sendable[]> => {
+    const stale: Sendable[] = [];
+    const batches = [
+      ...batchesOf(all.filter((one) => filesOf(one).length === 0)),
+      ...all.filter((one) => filesOf(one).length > 0).map((one) => [one]),
+    ];
+    for (const batch of batches)
+      for (const [at, made] of (await write(database, batch, filesOf, signal)).entries()) {
+        const one = batch[at] as Sendable;
+        if ('error' in made && made.error === 'conflict') stale.push(one);
+        else results[one.index] = resultOf(made, one.wire);
       }
-    }
-  const conflicting = stale.map(({ row }) => row);
+    return stale;
+  };
+  const refused = await send(sendable);
+  const conflicting = refused.map(({ row }) => row);
   const { asked, present } = await presentOf(database, conflicting, signal);
+  // CouchDB makes no document anew of its tombstone's revision, only without any.
+  const isAnew = ({ row: { id, base, document } }: Sendable) => {
+    const { _rev, _deleted }: Partial<CouchDocument> = present?.get(id) ?? {};
+    return document !== undefined && _deleted === true && _rev === revisionOf(base);
+  };
+  const stale = [
+    ...refused.filter((one) => !isAnew(one)),
+    ...(await send(refused.filter(isAnew).map((one) => ({ ...one, wire: asNew(one.wire) })))),
+  ];
   const made = await findMade(database, asked, present ?? new Map(), signal);
   for (const { index, row } of stale) {
     if (!asked.includes(row)) results[index] = LATER;
@@ -87,6 +93,17 @@ export async function pushRows(
     else results[index] = compare(row, present.get(row.id), made.get(row.id));
   }
   return results;
+}
+
+function resultOf(made: EditResult, wire: CouchEdit): PushResult {
+  if ('revision' in made)
+    return { version: versionOf(made.revision, wire._attachments !== undefined) };
+  const retry = !FINAL.has(made.error);
+  return { rejected: { reason: `${made.error}: ${made.reason}`, ...(retry && { retry }) } };
+}
+
+function asNew({ _rev: _, ...edit }: CouchEdit): CouchEdit {
+  return edit as CouchEdit;
 }
 
 /**

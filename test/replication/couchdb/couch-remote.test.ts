@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { couchdb, type LocalChange } from '../../../src/replication/index.ts';
+import { CouchModel } from '../../simulation/couch-model.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 import {
   type Answer,
@@ -11,6 +12,7 @@ import {
   remoteOf,
   row,
   serve,
+  serveModel,
   url,
 } from './fake-couch.ts';
 
@@ -102,6 +104,24 @@ describe('push()', () => {
   ])('refuses %s', async ([, _bulk_docs]) => {
     const pushed = remoteOf({ _bulk_docs }).push([row('a')], ask);
     await expect(pushed).rejects.toMatchObject({ code: 'answer_invalid' });
+  });
+
+  test.each([
+    ['CouchDB, which refuses its revision', false],
+    ["PouchDB's server", true],
+  ])('a document is made anew of its tombstone: %s', async (_, isPouch) => {
+    const model = new CouchModel({ isPouch });
+    const remote = couchdb({ url, fetch: serveModel(model) });
+    const push = async (key: string, base?: string, document?: object) => {
+      const [result] = await remote.push([{ id: 'a', base, document, key }], ask);
+      return (result as { version: string }).version;
+    };
+    const gone = await push('r.2', await push('r.1', undefined, { _id: 'a', n: 1 }));
+    const version = await push('r.3', gone, { _id: 'a', n: 2 });
+    expect((await remote.pull(undefined, asked)).changes).toEqual([
+      { id: 'a', version, document: { _id: 'a', n: 2 }, key: 'r.3' },
+    ]);
+    expect(version).toMatch(/^3-/);
   });
 
   test('every row has its own result', async () => {

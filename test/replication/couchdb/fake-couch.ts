@@ -1,4 +1,5 @@
 import { couchdb, type LocalChange, type RemoteFetch } from '../../../src/replication/index.ts';
+import type { CouchModel } from '../../simulation/couch-model.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 
 export const url = 'https://example.com/db/orders';
@@ -17,6 +18,17 @@ export function serve(answers: Answers, calls: string[] = []): RemoteFetch {
     const answer = { cairn: { history: '1' }, ...answers }[name];
     if (typeof answer !== 'function') return jsonAnswer(answer ?? {}, answer ? 200 : 404);
     return (answer as Answer)(body ? JSON.parse(body as string) : undefined, searchParams);
+  };
+}
+
+/** A database in memory. */
+export function serveModel(model: CouchModel): RemoteFetch {
+  return async (target, { body }) => {
+    const { pathname, searchParams: query } = new URL(target);
+    const path = pathname.slice(new URL(url).pathname.length);
+    const asked = { path, query, body: body ? JSON.parse(body as string) : undefined };
+    const { status, body: answer } = model.handle(asked);
+    return jsonAnswer(answer, status);
   };
 }
 

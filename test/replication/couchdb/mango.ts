@@ -19,7 +19,7 @@ const OPERATORS: Record<string, (value: any, operand: any) => boolean> = {
 };
 
 /** As in CouchDB, a field that is missing matches `{ $exists: false }` alone. */
-function matchesMango(doc: Fields, selector: Fields): boolean {
+export function matchesMango(doc: Fields, selector: Fields): boolean {
   return Object.entries(selector).every(([name, wanted]) => {
     const list = wanted as Fields[];
     if (name === '$or') return list.some((one) => matchesMango(doc, one));
