@@ -51,12 +51,16 @@ interface LeavingAsk {
   /** The place behind which nothing was looked at. */
   readonly from: Sequence;
   readonly held: HeldIds;
+  /** What the page brings, which is not here yet: it may have changed since. */
+  readonly coming: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
 interface Leaving {
   readonly left: readonly RemoteChange[];
   readonly place: Sequence;
+  /** A document and its revision before that place. */
+  readonly seen: readonly [id: string, revision: string] | undefined;
   /** Whether what this device has pushed is not in the changes yet: another node has answered. */
   readonly isLate: boolean;
 }
@@ -72,17 +76,20 @@ interface Leaving {
 export async function findLeft(
   database: CouchDatabase,
   matching: MatchingDocuments,
-  { from, held, signal }: LeavingAsk,
+  { from, held, coming, signal }: LeavingAsk,
 ): Promise<Leaving | undefined> {
   const { selector, pushed } = matching;
   const open = new Map<string, string>();
   const shown = new Set<string>();
+  let seen: Leaving['seen'];
   const place = await eachChange(database, { since: from }, signal, async (revisions) => {
+    seen = [...revisions].at(-1) ?? seen;
     for (const [id, made] of pushed)
       if (generationOf(revisions.get(id) ?? '0-') >= generationOf(made)) shown.add(id);
     const others = [...revisions.keys()].filter((id) => !matching.hasCome(id, revisions.get(id)));
     if (others.length === 0) return;
-    for (const id of await held(others)) open.set(id, revisions.get(id) as string);
+    const here = [...(await held(others)), ...others.filter((id) => coming.has(id))];
+    for (const id of here) open.set(id, revisions.get(id) as string);
   });
   const withoutMatching = () =>
     eachChange(database, { since: from, selector }, signal, (revisions) => {
@@ -98,7 +105,7 @@ export async function findLeft(
     staying.has(id) ? [] : [{ id, version, left: true }],
   );
   const isLate = [...pushed.keys()].some((id) => !shown.has(id) || staying.has(id));
-  return { left, place, isLate };
+  return { left, place, seen, isLate };
 }
 
 /** @returns where it has come to; `undefined`: there is too much. */

@@ -190,19 +190,22 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     if (!matching || from === undefined || page.more) return page;
     // Nothing at all has changed.
     if (answer.lastSeq === from && matching.pushed.size === 0) return page;
-    const found = await findLeft(this.#database, matching, { from, held, signal });
+    const coming = new Set(page.changes.map(({ id }) => id));
+    const found = await findLeft(this.#database, matching, { from, held, coming, signal });
     if (!found) return undefined;
     if (found.isLate && lags < MOST_LAGS) {
       await pauseFor(this.#clock, LAG_MS * 2 ** lags, signal);
       const again = await this.#changes(before.since, part, ask);
       return this.#page(again, before, part, ask, lags + 1);
     }
+    const { left, place, seen } = found;
     matching.pushed.clear();
-    const gone = new Set(found.left.map(({ id }) => id));
+    const gone = new Set(left.map(({ id }) => id));
     return {
       ...page,
-      changes: [...page.changes.filter(({ id }) => !gone.has(id)), ...found.left],
-      checkpoint: { ...page.checkpoint, left: found.place },
+      changes: [...page.changes.filter(({ id }) => !gone.has(id)), ...left],
+      // What matches may be old: a copy that was restored may have it.
+      checkpoint: { ...page.checkpoint, left: place, ...(seen && { seen }) },
     };
   }
 

@@ -9,13 +9,14 @@ import {
   type Remote,
   type RemoteFetch,
 } from '../../../src/replication/index.ts';
+import { CouchModel } from '../../simulation/couch-model.ts';
 import { closeDevices } from '../device.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 import { TestClock, turn } from '../fetching/test-clock.ts';
 import { commonScopeStories, deviceOf, idsOf } from '../scope-stories.ts';
 import { clusterLike, numbers } from './cluster-like.ts';
 import { CouchTestDatabase, useCouchServer } from './couch-server.ts';
-import { type Answer, ask, asked, change, page, serve, url } from './fake-couch.ts';
+import { type Answer, ask, asked, change, page, serve, serveModel, url } from './fake-couch.ts';
 
 describe('couchdb() and what leaves', () => {
   const server = useCouchServer();
@@ -211,6 +212,33 @@ describe('a pull of what matches', () => {
       jsonAnswer({ docs: selector.$and[0]._id === 'a' ? [{ _id: 'a' }] : [] });
     const { changes } = await pulled({ all: [row('a'), row('b')] }, { _find });
     expect(changes).toEqual([{ id: 'b', version: '2-a', left: true }]);
+  });
+
+  test('what has left since the page was read does not come', async () => {
+    const all = [row('a', '3-a')];
+    const { changes } = await pulled(
+      { matching: [change('a', '2-a')], all },
+      { _find: () => jsonAnswer({ docs: [] }) },
+      { held: async () => [] },
+    );
+    expect(changes).toEqual([{ id: 'a', version: '3-a', left: true }]);
+  });
+
+  test('a copy that was restored is noticed, though it has all that matches', async () => {
+    const model = new CouchModel();
+    const remote = couchdb({ url, selector: { owner: 'ada' }, fetch: serveModel(model) });
+    const write = (...ids: string[]) =>
+      model.write(ids.map((_id) => ({ _id, owner: _id.startsWith('a') ? 'ada' : 'ben' })));
+    write('a1');
+    const { checkpoint } = await remote.pull(undefined, asked);
+    const copy = model.copy();
+    write('b1', 'b2', 'b3');
+    const { checkpoint: later } = await remote.pull(checkpoint, asked);
+    model.restore(copy);
+    write('a2', 'b4', 'b5', 'b6');
+    expect(await remote.pull(later, asked)).toMatchObject({
+      ...{ reset: true, changes: [{ id: 'a1' }, { id: 'a2' }] },
+    });
   });
 
   test('a server without queries is believed', async () => {
