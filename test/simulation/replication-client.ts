@@ -55,7 +55,7 @@ export interface ClientContext {
   readonly relates?: boolean;
   readonly keys?: SimKeys | undefined;
   /** The server, as a tab reaches it, where that is not by calls alone. */
-  readonly remoteOf?: (network: ReplicationNetwork, tab: Tab) => Remote<string>;
+  readonly remoteOf?: (network: ReplicationNetwork, tab: Tab) => Remote<any>;
 }
 
 /** Codes with which a call may reject while tabs end. */

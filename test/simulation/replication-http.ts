@@ -37,23 +37,30 @@ const LATE_MS = 4000;
 /** A server ends its streams after so long, at most. */
 const LIFE_MS = 60_000;
 
-interface Parts {
+/** A tab, and what is between it and its server. */
+export interface TabSide {
   readonly world: World;
-  readonly server: ReplicationServer;
   readonly network: ReplicationNetwork;
   readonly tab: Tab;
 }
 
+interface Parts extends TabSide {
+  readonly server: ReplicationServer;
+}
+
 /** The client of `cairndb/server` with its stream, over the network of the simulation. */
 export function streamedRemote(parts: Parts): Remote<string> {
-  const { world, tab } = parts;
-  const clock: Clock = {
+  const given = { url: 'https://sim/sync/orders', headers: {}, fetch: fetchFrom(parts) };
+  return new HttpRemote(given, clockOf(parts));
+}
+
+/** The clock of a tab. */
+export function clockOf({ world, tab }: TabSide): Clock {
+  return {
     now: () => world.now,
     elapsed: () => world.now,
     after: (ms, call) => world.after(ms, tab, call),
   };
-  const given = { url: 'https://sim/sync/orders', headers: {}, fetch: fetchFrom(parts) };
-  return new HttpRemote(given, clock);
 }
 
 function fetchFrom(parts: Parts): RemoteFetch {
@@ -92,9 +99,9 @@ function fetchFrom(parts: Parts): RemoteFetch {
   };
 }
 
-export function jsonAnswer(answer: unknown): Response {
+export function jsonAnswer(answer: unknown, init?: { status: number; wait?: number }): Response {
   const parts = [JSON.stringify(answer)];
-  return answerOf('application/json', { read: async () => parts.shift(), cancel() {} });
+  return answerOf('application/json', { read: async () => parts.shift(), cancel() {} }, init);
 }
 
 /** What an answer has to say, in parts; `undefined`: that was all. */
@@ -104,7 +111,13 @@ interface Text {
 }
 
 /** An answer whose reading takes no turns of the event loop, as time goes by in them. */
-function answerOf(type: string, text: Text): Response {
+export function answerOf(
+  type: string,
+  text: Text,
+  { status, wait }: { readonly status: number; readonly wait?: number | undefined } = {
+    status: 200,
+  },
+): Response {
   const encoder = new TextEncoder();
   const reader = {
     async read() {
@@ -114,34 +127,25 @@ function answerOf(type: string, text: Text): Response {
     cancel: async () => text.cancel(),
   };
   const headers = new Headers({ 'content-type': type });
-  return { status: 200, type: 'default', headers, body: { getReader: () => reader } } as never;
+  if (wait !== undefined) headers.set('retry-after', String(wait));
+  return { status, type: 'default', headers, body: { getReader: () => reader } } as never;
 }
 
-/**
- * A stream of events on its way to a tab. Events come late or twice, or are left out; it breaks,
- * ends or falls silent, as the weather has it.
- */
-export class SimStream implements Text {
-  readonly #parts: Parts;
-  readonly #signal: AbortSignal;
+/** What arrives bit by bit. */
+export class ArrivingText implements Text {
+  /** Ends what still may arrive. */
+  protected readonly stops: (() => void)[] = [];
+  protected failure: Error | undefined;
   readonly #arrived: string[] = [];
+  readonly #signal: AbortSignal;
+  readonly #tab: Tab;
   #isOver = false;
-  #isSilent = false;
-  #failure: Error | undefined;
-  /** When what was sent last arrives: nothing overtakes it. */
-  #last = 0;
   #wake: () => void = () => undefined;
-  readonly #stops: (() => void)[] = [];
 
-  constructor(parts: Parts, collections: readonly StreamRequest[], signal: AbortSignal) {
-    this.#parts = parts;
+  constructor({ tab }: TabSide, signal: AbortSignal) {
+    this.#tab = tab;
     this.#signal = signal;
-    const { world } = parts;
     signal.addEventListener('abort', () => this.cancel());
-    this.#send(':\n\n');
-    this.#beat();
-    this.#stops.push(world.after(world.random.between(100, LIFE_MS), undefined, () => this.#end()));
-    for (const [at, one] of collections.entries()) this.#follow(at, one, one.after);
   }
 
   async read(): Promise<string | undefined> {
@@ -149,25 +153,51 @@ export class SimStream implements Text {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-    if (this.#arrived.length === 0 && this.#failure) throw this.#failure;
+    if (this.#arrived.length === 0 && this.failure) throw this.failure;
     return this.#arrived.shift();
   }
 
   cancel(): void {
-    for (const stop of this.#stops.splice(0)) stop();
+    for (const stop of this.stops.splice(0)) stop();
     this.#isOver = true;
     this.#wake();
   }
 
-  get #hasLeft(): boolean {
-    return this.#isOver || this.#signal.aborted || this.#parts.tab.dead;
+  protected get hasLeft(): boolean {
+    return this.#isOver || this.#signal.aborted || this.#tab.dead;
+  }
+
+  protected arrive(text: string): void {
+    this.#arrived.push(text);
+    this.#wake();
+  }
+}
+
+/**
+ * A stream of events on its way to a tab. Events come late or twice, or are left out; it breaks,
+ * ends or falls silent, as the weather has it.
+ */
+export class SimStream extends ArrivingText {
+  readonly #parts: Parts;
+  #isSilent = false;
+  /** When what was sent last arrives: nothing overtakes it. */
+  #last = 0;
+
+  constructor(parts: Parts, collections: readonly StreamRequest[], signal: AbortSignal) {
+    super(parts, signal);
+    this.#parts = parts;
+    const { world } = parts;
+    this.#send(':\n\n');
+    this.#beat();
+    this.stops.push(world.after(world.random.between(100, LIFE_MS), undefined, () => this.#end()));
+    for (const [at, one] of collections.entries()) this.#follow(at, one, one.after);
   }
 
   #beat(): void {
     const { world } = this.#parts;
-    this.#stops.push(
+    this.stops.push(
       world.after(BEAT_MS, undefined, () => {
-        if (this.#hasLeft) return this.cancel();
+        if (this.hasLeft) return this.cancel();
         this.#send(':\n\n');
         this.#beat();
       }),
@@ -179,13 +209,13 @@ export class SimStream implements Text {
     const news = () => {
       // Reading takes a while, in which others push.
       world.after(world.random.between(0, 5), undefined, () => {
-        if (this.#hasLeft) return this.cancel();
+        if (this.hasLeft) return this.cancel();
         const page = server.pull(after, DEFAULT_LIMIT, one.scope as ReplicationScope | undefined);
         if (page.checkpoint !== after || page.changes.length > 0) this.sendPage(at, after, page);
         this.#follow(at, one, page.checkpoint);
       });
     };
-    this.#stops.push(server.onNews(after, news));
+    this.stops.push(server.onNews(after, news));
   }
 
   /** @returns whether it is on its way. */
@@ -207,15 +237,14 @@ export class SimStream implements Text {
     this.#later(() => {
       if (network.isCut || this.#isSilent) return;
       network.onDelivered(tokens);
-      this.#arrived.push(text);
-      this.#wake();
+      this.arrive(text);
     }, tab);
   }
 
   /** The server, or something on the way, ends it, with or without a word. */
   #end(): void {
     const { random } = this.#parts.world;
-    if (random.chance(0.5)) this.#failure = new TypeError('the network is gone');
+    if (random.chance(0.5)) this.failure = new TypeError('the network is gone');
     this.#later(() => this.cancel(), this.#parts.tab);
   }
 

@@ -5,6 +5,7 @@ import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';
 import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
+import { couchRemote, OtherProgram } from './replication-couch.ts';
 import { SimFiles } from './replication-files.ts';
 import { graphqlRemote } from './replication-graphql.ts';
 import { streamedRemote } from './replication-http.ts';
@@ -13,6 +14,7 @@ import { ReplicationNetwork } from './replication-network.ts';
 import { planOf, type RunPlan } from './replication-plan.ts';
 import { isIn, ReplicationServer } from './replication-server.ts';
 import { SimKeys } from './sealed-documents.ts';
+import { SimCouch } from './sim-couch.ts';
 import { World } from './world.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -33,7 +35,8 @@ export type SimulationMode =
   | 'encrypted'
   | 'encrypted files'
   | 'streams'
-  | 'graphql';
+  | 'graphql'
+  | 'couchdb';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -42,7 +45,8 @@ export type SimulationMode =
 export class ReplicationSimulation {
   readonly world: World;
   readonly #plan: RunPlan;
-  readonly #server: ReplicationServer;
+  readonly #server: ReplicationServer | SimCouch;
+  readonly #program: OtherProgram | undefined;
   readonly #log: ReplicationLog;
   readonly #sites: Site[] = [];
   readonly #storages: CrashingStorage[] = [];
@@ -77,20 +81,26 @@ export class ReplicationSimulation {
     this.#log = new ReplicationLog(this.#plan.resolve === undefined);
     this.#log.isScoped = this.#plan.scoped;
     this.#log.hasFiles = hasFiles;
-    this.#server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
+    const server = new ReplicationServer(random, this.#plan.habits, (ms, call) =>
       this.world.after(ms, undefined, call),
     );
+    const { habits, scoped } = this.#plan;
+    const couch = mode === 'couchdb' ? new SimCouch(this.world, habits, !scoped) : undefined;
+    this.#server = couch ?? server;
+    if (couch) this.#program = new OtherProgram(this.world, couch, this.#log, this.#trace);
     const isLimited = hasFiles && random.chance(0.5);
-    const parts = { world: this.world, documents: this.#server, isLimited };
+    const parts = { world: this.world, documents: server, isLimited };
     if (hasFiles) this.#files = new SimFiles(parts);
-    this.#server.onAdded = (id, token) => this.#log.addedByServer(id, token);
-    const { collection, resolve, hesitation, poison } = this.#plan;
+    server.onAdded = (id, token) => this.#log.addedByServer(id, token);
+    const { collection, resolve, hesitation, poison, rings } = this.#plan;
     this.#context = {
       ...{ log: this.#log, collection, poison, trace: this.#trace, relates },
       ...{ files: this.#files, keys: this.#keys },
       ...(isStreamed && {
-        remoteOf: (network, tab) =>
-          streamedRemote({ world: this.world, server: this.#server, network, tab }),
+        remoteOf: (network, tab) => streamedRemote({ world: this.world, server, network, tab }),
+      }),
+      ...(couch && {
+        remoteOf: (network, tab) => couchRemote({ world: this.world, network, tab }, couch, rings),
       }),
       ...(mode === 'graphql' && { remoteOf: graphqlRemote }),
       options: {
@@ -104,7 +114,7 @@ export class ReplicationSimulation {
       },
       wrong: (problem) => this.#problems.push(problem),
     };
-    for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number);
+    for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number, server);
   }
 
   /** Only while something happens: then code comes, as a user comes online again. */
@@ -140,6 +150,9 @@ export class ReplicationSimulation {
       this.world.after(random.between(0, busy), undefined, act);
     for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
+    const ids = IDS.slice(0, this.#plan.documents);
+    if (this.#program)
+      for (let count = changes; count > 0; count -= 2) atSomeTime(() => this.#program?.act(ids));
     if (this.#plan.scoped || this.#context.relates)
       for (let count = changes; count > 0; count--) atSomeTime(() => this.#regroup());
     if (this.#files) {
@@ -169,9 +182,9 @@ export class ReplicationSimulation {
     return [...this.#problems, ...this.#server.violations, ...storages];
   }
 
-  #addSite(number: number): void {
+  #addSite(number: number, server: ReplicationServer): void {
     const storage = new CrashingStorage(this.world);
-    const network = new ReplicationNetwork(this.world, this.#server, this.#plan.rings, this.#files);
+    const network = new ReplicationNetwork(this.world, server, this.#plan.rings, this.#files);
     network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
     network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
     this.#storages.push(storage);

@@ -12,6 +12,7 @@ test.each([
   [', where the server cannot read', SEEDS / 2, 'encrypted'],
   [', where changes come by streams of events', SEEDS / 2, 'streams'],
   [', over GraphQL', SEEDS / 5, 'graphql'],
+  [', with CouchDB and another program', SEEDS / 5, 'couchdb'],
 ] as const)(
   'browsers and a server become equal, and nothing is lost without a word%s',
   async (_, seeds, mode) => {

@@ -61,6 +61,10 @@ export const runFiles = (seed: number): Promise<string[]> =>
 export const runStreams = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'streams');
 
+/** The same, where the server is CouchDB, to which another program writes. */
+export const runCouch = (seed: number): Promise<string[]> =>
+  runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'couchdb');
+
 /** Both: files that the server cannot read. */
 export const runEncryptedFiles = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'encrypted files');
