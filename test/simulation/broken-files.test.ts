@@ -1,11 +1,11 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { vi } from 'vitest';
 import { LocalFiles } from '../../src/replication/files/local-files.ts';
 import { SyncedFiles } from '../../src/replication/files/synced-files.ts';
 import type { Remote } from '../../src/replication/protocol/remote.ts';
 import { SealedRemote } from '../../src/replication/sealed-remote.ts';
+import { change, findsBroken } from './broken.ts';
 import { SimFiles } from './replication-files.ts';
 import { runEncryptedFiles, runFiles } from './run-replication.ts';
-import { firstFailure } from './run-seeds.ts';
 
 // Small files are in several parts then.
 vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
@@ -13,104 +13,55 @@ vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
   PART_BYTES: 16,
 }));
 
-afterEach(() => vi.restoreAllMocks());
+const finds = findsBroken(runFiles);
 
-const PATIENCE = 600_000;
-/** Each of these is found within so many seeds. */
-const SOON = 300;
-
-async function expectFound(run = runFiles): Promise<void> {
-  const seed = await firstFailure(run, { seeds: SOON });
-  if (process.env.TRACE) console.log(expect.getState().currentTestName, seed);
-  expect(seed).toBeDefined();
-}
-
-test(
-  'a document that is stored before its file is found out',
-  async () => {
-    const { keep } = LocalFiles.prototype;
-    vi.spyOn(LocalFiles.prototype, 'keep').mockImplementation(async function (
-      this: LocalFiles,
-      content,
-    ) {
-      const ref = await refOf(content);
-      setTimeout(() => void keep.call(this, content).catch(() => undefined), 0);
-      return ref;
-    });
-    await expectFound();
-  },
-  PATIENCE,
+finds('a document that is stored before its file is found out', () =>
+  change(LocalFiles.prototype, 'keep', async (keep, content) => {
+    const ref = await refOf(content);
+    setTimeout(() => void keep(content).catch(() => undefined), 0);
+    return ref;
+  }),
 );
 
-test(
-  'a file that is taken for stored, as its save has failed, is found out',
-  async () => {
-    const { keep } = LocalFiles.prototype;
-    vi.spyOn(LocalFiles.prototype, 'keep').mockImplementation(async function (
-      this: LocalFiles,
-      content,
-    ) {
-      const ref = await refOf(content);
-      await keep.call(this, content).catch(() => this.unsent.set(ref.sha256, ''));
-      return ref;
-    });
-    await expectFound();
-  },
-  PATIENCE,
+finds('a file that is taken for stored, as its save has failed, is found out', () =>
+  change(LocalFiles.prototype, 'keep', async function (keep, content) {
+    const ref = await refOf(content);
+    await keep(content).catch(() => this.unsent.set(ref.sha256, ''));
+    return ref;
+  }),
 );
 
-test(
-  'a file that goes before a document of the server names it is found out',
-  async () => {
-    vi.spyOn(LocalFiles.prototype, 'limit').mockImplementation(async function (
-      this: LocalFiles,
-      _bytes,
-      { sha256: kept },
-    ) {
-      for (const sha256 of this.unsent.keys())
-        if (sha256 !== kept) await this.remove({ sha256, size: 100 });
-    });
-    await expectFound();
-  },
-  PATIENCE,
+finds('a file that goes before a document of the server names it is found out', () =>
+  change(LocalFiles.prototype, 'limit', async function (_, _bytes, { sha256: kept }) {
+    for (const sha256 of this.unsent.keys())
+      if (sha256 !== kept) await this.remove({ sha256, size: 100 });
+  }),
 );
 
-test(
-  'a device that does not send again what the server has lost is found out',
-  async () => {
-    vi.spyOn(SyncedFiles.prototype, 'resend').mockResolvedValue(true);
-    await expectFound();
-  },
-  PATIENCE,
+finds('a device that does not send again what the server has lost is found out', () =>
+  change(SyncedFiles.prototype, 'resend', async () => true),
 );
 
-test(
-  'a server that removes files that documents name is found out',
-  async () => {
-    const { collect } = SimFiles.prototype;
-    vi.spyOn(SimFiles.prototype, 'collect').mockImplementation(async function (this: SimFiles) {
-      const read = vi.spyOn(SimFiles.prototype, 'read').mockResolvedValue([]);
-      await collect.call(this);
-      read.mockRestore();
-    });
-    await expectFound();
-  },
-  PATIENCE,
+finds('a server that removes files that documents name is found out', () =>
+  change(SimFiles.prototype, 'collect', async (collect) => {
+    const read = vi.spyOn(SimFiles.prototype, 'read').mockResolvedValue([]);
+    await collect();
+    read.mockRestore();
+  }),
 );
 
 /** Devices whose encryption is another one. */
-function changeSealing(change: (made: SealedRemote) => void, wrap = (one: Remote<string>) => one) {
-  const { open } = SealedRemote;
-  vi.spyOn(SealedRemote, 'open').mockImplementation(async (remote, settings) => {
-    const made = await open.call(SealedRemote, wrap(remote), settings);
-    change(made);
+function changeSealing(changed: (made: SealedRemote) => void, wrap = (one: Remote<string>) => one) {
+  change(SealedRemote, 'open', async (open, remote, settings) => {
+    const made = await open(wrap(remote), settings);
+    changed(made);
     return made;
   });
 }
 
-test(
+finds(
   'a server that does not hear which files an encrypted document has is found out',
-  async () => {
+  () => {
     const lists = new Map<unknown, unknown>();
     const without = ({ _files, ...document }: Record<string, unknown>) => {
       lists.set(document._sealed, _files);
@@ -143,14 +94,13 @@ test(
         },
       }),
     );
-    await expectFound(runEncryptedFiles);
   },
-  PATIENCE,
+  runEncryptedFiles,
 );
 
-test(
+finds(
   'a device that opens files with its newest key alone is found out',
-  async () => {
+  () => {
     changeSealing(({ files }) => {
       const { read } = files;
       files.read = async (file, ...ask) => {
@@ -165,18 +115,14 @@ test(
         return read({ ...file, sealed: file.sealed?.replace(/^\w+/, key) }, ...ask);
       };
     });
-    await expectFound(runEncryptedFiles);
   },
-  PATIENCE,
+  runEncryptedFiles,
 );
 
-test(
+finds(
   'a device that does not send what has another key by now is found out',
-  async () => {
-    vi.spyOn(LocalFiles.prototype, 'noteUnsent').mockResolvedValue({} as never);
-    await expectFound(runEncryptedFiles);
-  },
-  PATIENCE,
+  () => change(LocalFiles.prototype, 'noteUnsent', async () => ({}) as never),
+  runEncryptedFiles,
 );
 
 async function refOf(content: Blob) {
