@@ -1,6 +1,7 @@
 import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import type { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
+import { firstWhere } from '../../codec/first-where.ts';
 import type { AggregateAsk } from '../../protocol/live-protocol.ts';
 import { ARCHIVED, type DocumentBuilder, documentBuilder } from '../../protocol/managed.ts';
 import type { Selection } from '../../protocol/requests.ts';
@@ -67,13 +68,7 @@ function endOfRun(length: number, from: number, isLike: (at: number) => boolean)
   let low = from + 1;
   let step = 1;
   for (; low + step <= length && isLike(low + step - 1); step *= 2) low += step;
-  let high = Math.min(length, low + step - 1);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isLike(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(low, Math.min(length, low + step - 1), (at) => !isLike(at));
 }
 
 export class PipelineSource {

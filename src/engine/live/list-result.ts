@@ -1,6 +1,7 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import { type Body, encode } from '../../codec/body.ts';
+import { firstWhere } from '../../codec/first-where.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';
@@ -323,13 +324,7 @@ export class OrderedMatches {
 
   /** The index of a match: how many precede it. */
   #placeOf(match: Match): number {
-    let from = 0;
-    let to = this.#list.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (this.#compare(this.#list[middle] as Match, match) < 0) from = middle + 1;
-      else to = middle;
-    }
-    return from;
+    const list = this.#list;
+    return firstWhere(0, list.length, (at) => this.#compare(list[at] as Match, match) >= 0);
   }
 }

@@ -1,3 +1,5 @@
+import { firstWhere } from '../../codec/first-where.ts';
+
 /** Pairs in a leaf, above which it splits; moving that many takes well under a microsecond. */
 const FULL = 512;
 
@@ -102,15 +104,8 @@ export class LeafList<K, E extends Ranked> {
   /** The number of the last leaf with a pair before a bound, or of the first leaf. */
   lastBefore(bound: Bound<K>): number {
     const leaves = this.#leaves;
-    let low = 1;
-    let high = leaves.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const leaf = leaves[middle] as Leaf<K, E>;
-      if (bound(leaf.low, leaf.lowRank)) high = middle;
-      else low = middle + 1;
-    }
-    return low - 1;
+    const isBehind = ({ low, lowRank }: Leaf<K, E>) => bound(low, lowRank);
+    return firstWhere(1, leaves.length, (at) => isBehind(leaves[at] as Leaf<K, E>)) - 1;
   }
 
   /**

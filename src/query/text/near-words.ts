@@ -1,3 +1,4 @@
+import { firstWhere } from '../../codec/first-where.ts';
 /** How many errors a typed word may have. */
 export function errorsIn({ length }: string): number {
   if (length < 4) return 0;
@@ -75,13 +76,8 @@ function sharedLength(a: string, b: string): number {
 
 /** The first word behind all that begin so. */
 export function seekBehind(words: readonly string[], beginning: string, from: number): number {
-  let low = from;
-  let high = words.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const word = words[middle] as string;
-    if (word < beginning || word.startsWith(beginning)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(from, words.length, (at) => {
+    const word = words[at] as string;
+    return word >= beginning && !word.startsWith(beginning);
+  });
 }

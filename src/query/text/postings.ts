@@ -1,3 +1,4 @@
+import { firstWhere } from '../../codec/first-where.ts';
 import { seekBehind } from './near-words.ts';
 
 /** Bytes of a word besides its letters. */
@@ -63,14 +64,8 @@ export class Postings {
 
   /** The place of a word among all, or of the first behind it. */
   seek(word: string): number {
-    let low = 0;
-    let high = this.words.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.words[middle] as string) < word) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const { words } = this;
+    return firstWhere(0, words.length, (at) => (words[at] as string) >= word);
   }
 
   /** The place of a word; -1 where no document has it. */

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../codec/first-where.ts';
 import type { EntryList, Ranked } from '../index/leaf-list.ts';
 import { type JoinedPart, joinPostings, type Postings, PostingsBuilder } from './postings.ts';
 import type { StoredPostings } from './stored-postings.ts';
@@ -62,14 +63,12 @@ export class Run<E extends Ranked> {
   /** The row of a rank, if it is there and has not gone. */
   rowOf(rank: number): number | undefined {
     const { ranks } = this;
-    let low = 0;
-    let high = ranks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((ranks[this.#rowAt(middle)] as number) < rank) low = middle + 1;
-      else high = middle;
-    }
-    const row = this.#rowAt(low);
+    const at = firstWhere(
+      0,
+      ranks.length,
+      (place) => (ranks[this.#rowAt(place)] as number) >= rank,
+    );
+    const row = this.#rowAt(at);
     return ranks[row] === rank && !this.postings.dead[row] ? row : undefined;
   }
 

@@ -1,4 +1,3 @@
-import { inSlices } from '../../async/in-slices.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
 import { sameContent } from '../merge-fields.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
 import type { Ancestor, Conflict } from './conflict-resolution.ts';
-import { invalid } from './remote-calls.ts';
+import { inSlices, invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 import { acceptedRow, changeOf, sendRows, sentBy } from './send-rows.ts';
 

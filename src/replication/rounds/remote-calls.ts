@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
-import { inSlices } from '../../async/in-slices.ts';
+import { nextTurn } from '../../async/next-turn.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -197,4 +197,22 @@ export function invalid(what: string, id?: string, cause?: unknown): Replication
     `The server's answer is not understood.${subject} ${what}. Nothing of it was applied.`,
     { place: id, cause },
   );
+}
+
+/** How long it may keep the thread before it yields. */
+const SLICE_MS = 10;
+
+/** Goes through items, and yields to other tasks every few milliseconds. */
+export async function inSlices<T>(
+  clock: Pick<Clock, 'elapsed'>,
+  items: Iterable<T>,
+  step: (item: T) => void,
+): Promise<void> {
+  let since = clock.elapsed();
+  for (const item of items) {
+    step(item);
+    if (clock.elapsed() - since <= SLICE_MS) continue;
+    await nextTurn();
+    since = clock.elapsed();
+  }
 }

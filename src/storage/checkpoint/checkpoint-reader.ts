@@ -1,3 +1,4 @@
+import { firstWhere } from '../../codec/first-where.ts';
 import { hashText } from '../../codec/hash-text.ts';
 import type { Storage, StorageKey } from '../drivers/driver.ts';
 import { isIntact } from '../integrity/seal.ts';
@@ -123,26 +124,18 @@ export function pagesOf(
   { low, high }: KeyBounds,
 ): { readonly from: number; readonly to: number } {
   // The page before the first that begins in the range may have keys of it.
-  const from = Math.max(0, firstWhere(firsts, low) - 1);
-  return { from, to: Math.max(from, firstWhere(firsts, high)) };
+  const from = Math.max(0, boundIn(firsts, low) - 1);
+  return { from, to: Math.max(from, boundIn(firsts, high)) };
 }
 
 function addSlots({ keys, ends, slots }: IndexPage, { low, high }: KeyBounds, into: Set<number>) {
-  const from = firstWhere(keys, low);
-  const to = firstWhere(keys, high);
+  const from = boundIn(keys, low);
+  const to = boundIn(keys, high);
   const end = to > 0 ? (ends[to - 1] as number) : 0;
   for (let at = from > 0 ? (ends[from - 1] as number) : 0; at < end; at++)
     into.add(slots[at] as number);
 }
 
-/** The index of the first item from which on a test holds. */
-function firstWhere(items: readonly unknown[], holds: (item: unknown) => boolean): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(items[middle])) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+function boundIn(items: readonly unknown[], holds: (item: unknown) => boolean): number {
+  return firstWhere(0, items.length, (at) => holds(items[at]));
 }

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../../codec/first-where.ts';
 import type { RecordPart } from '../../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
 
@@ -55,14 +56,8 @@ export class PartList {
   #partOf(slot: number): RecordPart {
     const last = this.parts[this.#last];
     if (!last || slot < this.#start || slot >= this.#start + last.length) {
-      let low = 1;
-      let high = this.#starts.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if ((this.#starts[middle] as number) > slot) high = middle;
-        else low = middle + 1;
-      }
-      this.#last = low - 1;
+      const starts = this.#starts;
+      this.#last = firstWhere(1, starts.length, (at) => (starts[at] as number) > slot) - 1;
     }
     return this.parts[this.#last] as RecordPart;
   }

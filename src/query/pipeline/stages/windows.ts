@@ -1,4 +1,5 @@
 import type { Coroutine } from '../../../async/coroutine.ts';
+import { firstWhere } from '../../../codec/first-where.ts';
 import type { CompiledAccumulator } from '../../expressions/accumulators/compile-accumulator.ts';
 import { operandInvalid, placeBelow } from '../../query-errors.ts';
 import { compileSort, type SortOrder } from '../../sort/compile-sort.ts';
@@ -390,13 +391,7 @@ function boundsOf(given: unknown, place: string, order: SortOrder | undefined): 
 
 /** The place of the first key that is not less, or that is greater. */
 function firstAt(keys: readonly unknown[], key: unknown, least: 0 | 1): number {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (Math.sign(compareScalars(keys[middle], key)) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, keys.length, (at) => Math.sign(compareScalars(keys[at], key)) >= least);
 }
 
 const ENDLESS = Number.POSITIVE_INFINITY;

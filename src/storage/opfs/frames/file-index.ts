@@ -1,3 +1,4 @@
+import { firstWhere } from '../../../codec/first-where.ts';
 import {
   STORE_NAMES,
   type StorageKey,
@@ -99,14 +100,10 @@ class StoreIndex {
 
 /** The index of the first entry at the key, or behind it. */
 function firstBehind(sorted: readonly FileEntry[], key: StorageKey, isExclusive: boolean): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compareKeys((sorted[middle] as FileEntry).key, key);
-    if (order < 0 || (isExclusive && order === 0)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, sorted.length, (at) => {
+    const order = compareKeys((sorted[at] as FileEntry).key, key);
+    return isExclusive ? order > 0 : order >= 0;
+  });
 }
 
 function sizeOf(frame: FrameHeader): number {
