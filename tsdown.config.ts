@@ -13,6 +13,9 @@ import { partFile, workerCore, workerParts } from './tools/build/worker-parts.ts
 import { workerScript } from './tools/build/worker-script.ts';
 import { workerUrl } from './tools/build/worker-url.ts';
 
+/** Numbers and texts in place of names, which gzip cannot shorten. */
+const optimization = { inlineConst: { mode: 'all', pass: 2 } } as const;
+
 const common: UserConfig = {
   format: 'esm',
   platform: 'browser',
@@ -25,6 +28,7 @@ const common: UserConfig = {
   sourcemap: true,
   minify: true,
   dts: true,
+  inputOptions: { optimization },
   // The two ends of the worker's wire have to be of one version, and a page without a bundler
   // cannot resolve package names: dist carries what it needs.
   deps: {
@@ -85,7 +89,7 @@ export default defineConfig([
     ],
     // What other entries share with the client they import from it: one more file would be one more
     // round trip.
-    inputOptions: { preserveEntrySignatures: 'allow-extension' },
+    inputOptions: { preserveEntrySignatures: 'allow-extension', optimization },
     outputOptions: { codeSplitting: { groups: chunks } },
   },
   {
@@ -94,7 +98,7 @@ export default defineConfig([
     entry: { worker: 'worker/index.ts' },
     dts: false,
     plugins: [notices(), bundlerComments(), workerParts()],
-    inputOptions: { preserveEntrySignatures: 'allow-extension' },
+    inputOptions: { preserveEntrySignatures: 'allow-extension', optimization },
     outputOptions: { chunkFileNames: partFile, codeSplitting: { groups: [workerCore] } },
   },
   // All of it in one file, for workers that an app makes itself.

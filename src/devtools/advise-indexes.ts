@@ -1,8 +1,8 @@
 import type { Collation } from '../api/options/collation.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { RelationPlan } from '../protocol/relation-protocol.ts';
-import { prefixInterval } from '../query/plan/interval.ts';
 import type { Plan } from '../query/plan/plan.ts';
+import { prefixInterval } from '../query/plan/prefix.ts';
 
 /** A query, and what `explain` counted. */
 export interface QueryCost {

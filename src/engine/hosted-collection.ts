@@ -16,6 +16,7 @@ import {
 } from './collection-context.ts';
 import { CollectionEvents } from './collection-events.ts';
 import { CollectionVersions } from './documents/collection-versions.ts';
+import { codePartOf } from './documents/document-index.ts';
 import { DocumentIndexes } from './documents/document-indexes.ts';
 import { type CollectionStore, storeOf } from './documents/document-store.ts';
 import { type IndexDeclaration, IndexKeeper } from './documents/index-keeper.ts';
@@ -359,7 +360,7 @@ export class HostedCollection implements Executor, CollectionParts {
   /** With that of backups: one is made before segments get the columns of an index. */
   async #loadIndexCode(definitions: CollectionSettings['indexes']) {
     const code = await run(parts.need('backups'));
-    for (const { special } of definitions) if (special) await parts.load(special.part);
+    for (const part of definitions.map(codePartOf)) if (part) await parts.load(part);
     this.context.events.hub.sendStatus();
     return code;
   }

@@ -4,7 +4,7 @@ import { type Body, decode, encode, peek } from '../codec/body.ts';
 import { nameCollection } from '../errors/errors.ts';
 import type { Key, KeyValueChange, ValueReply } from '../protocol/key-value-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';
-import { compileItemCriteria } from '../query/criteria/compile-criteria.ts';
+import { compileItemCriteria } from '../query/criteria/item-criteria.ts';
 import { type KeyPath, parseKey } from '../query/path/key-path.ts';
 import {
   deleteAt,

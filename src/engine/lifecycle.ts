@@ -8,6 +8,7 @@ import type { Request } from '../protocol/requests.ts';
 import type { ExpirySettings } from '../protocol/settings.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
+import { codePartOf } from './documents/document-index.ts';
 import type { ExpirySweep } from './expiry/expiry-sweep.ts';
 import type { CheckpointWriter } from './first-reads/checkpoint-writer.ts';
 import type { FirstReads } from './first-reads/first-reads.ts';
@@ -37,7 +38,7 @@ export interface CollectionParts {
 
 /** The code of the first handle's indexes. One whose code does not come is built later. */
 function loadKinds({ settings }: CollectionContext): Promise<unknown> | undefined {
-  const wanted = settings.indexes.flatMap(({ special }) => special?.part ?? []);
+  const wanted = settings.indexes.flatMap((index) => codePartOf(index) ?? []);
   const missing = wanted.filter((part) => !parts.has(part));
   return missing.length > 0
     ? Promise.allSettled(missing.map((part) => parts.load(part)))

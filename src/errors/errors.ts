@@ -333,12 +333,6 @@ export class BackupError extends CairnError<BackupErrorCode> {
   }
 }
 
-/** @param what The feature that the browser lacks. */
-export function fileUnsupported(what: string): BackupError {
-  const message = `The file needs ${what}, which this browser lacks. Use a newer browser.`;
-  return new BackupError('file_unsupported', message, { place: what });
-}
-
 export function closedError(database: string): CollectionError {
   return new CollectionError('closed', `Database "${database}" was closed; open it again.`, {
     place: database,

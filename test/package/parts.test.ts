@@ -94,6 +94,7 @@ test.each([
   ['a relation', 'part-relations.js', 'include', { n: 1 }],
   ['an explanation', 'part-aggregation.js', 'explain', { returned: 1 }],
   ['a rare operator', 'part-updates.js', 'isNumber', { n: 2 }],
+  ['a pattern, with a collation', 'part-updates.js', 'collate', { n: 1 }],
   ['an aggregate', 'part-aggregation.js', 'add', { rows: [{ _id: null, total: 5 }], live: 1 }],
   ['a search', 'part-search.js', 'search', { hits: ['t'], live: 1 }],
   ['nearest', 'part-vectors.js', 'nearest', { hits: ['t'], exact: true }],
@@ -110,6 +111,7 @@ test.each([
           compare,
           explain,
           isNumber,
+          collate,
           include,
           add,
           search,
@@ -218,6 +220,19 @@ async function isNumber() {
   const { orders } = globalThis as any;
   try {
     return { n: await orders.count({ n: { $type: 'number' } }) };
+  } catch (error) {
+    throw new Error((error as { code: string }).code);
+  }
+}
+
+/** Of a collection whose index is declared before its part can load. */
+async function collate() {
+  const { db } = globalThis as any;
+  const index = { fields: 'name', collation: 'en' };
+  const names = new db.Collection({ name: 'names', type: 'DOCUMENT_BASED', indexes: [index] });
+  await names.upsert({ _id: 'n', name: 'Ada' });
+  try {
+    return { n: await names.count({ name: /^A/ }, { collation: 'en' }) };
   } catch (error) {
     throw new Error((error as { code: string }).code);
   }

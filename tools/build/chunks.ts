@@ -25,7 +25,7 @@ export const chunks: Group[] = [
     'page/connection/worker/blob-worker',
     'protocol/ready',
     'platform/lock-names',
-    'platform/platform-object',
+    'platform/platform(?:-object)?',
   ),
   chunk('worker-start', 95, 'page/connection/worker/(?:worker-start|early-worker)'),
   chunk(
@@ -48,7 +48,7 @@ export const chunks: Group[] = [
     'page/client/(?:database-calls|quota-watch)',
     'page/connection/destroy-database',
     'query/path/value-path',
-    'query/plan/interval',
+    'query/plan/(?:interval|prefix)',
     'query/vector/vector-of',
   ),
   chunk(

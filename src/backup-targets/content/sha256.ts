@@ -1,5 +1,5 @@
 import { toHex } from '../../codec/exact-json/base64.ts';
-import { fileUnsupported } from '../../errors/errors.ts';
+import { fileUnsupported } from '../../codec/exact-json/json-checks.ts';
 
 /**
  * SHA-256 in hexadecimal digits.

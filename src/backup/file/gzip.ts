@@ -1,4 +1,4 @@
-import { fileUnsupported } from '../../errors/errors.ts';
+import { fileUnsupported } from '../../codec/exact-json/json-checks.ts';
 import { fileDamaged, notGzip, truncated } from './file-errors.ts';
 
 /** Least bytes of an output chunk: browsers make chunks of 16 kB and less. */

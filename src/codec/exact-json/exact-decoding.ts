@@ -1,5 +1,11 @@
-import { fileUnsupported } from '../../errors/errors.ts';
-import { asArray, asObject, asString, type JsonObject, Malformed } from './json-checks.ts';
+import {
+  asArray,
+  asObject,
+  asString,
+  fileUnsupported,
+  type JsonObject,
+  Malformed,
+} from './json-checks.ts';
 
 export interface BinarySource {
   /** Returns the bytes of an index, once. */

@@ -1,3 +1,5 @@
+import { BackupError } from '../../errors/errors.ts';
+
 /** Invalid content of JSON. The message is a clause; the caller adds the line of the file. */
 export class Malformed extends Error {}
 
@@ -33,4 +35,10 @@ export function onlyFields(line: JsonObject, known: ReadonlySet<string>): void {
   for (const name of Object.keys(line)) {
     if (!known.has(name)) throw new Malformed(`it has an unknown field "${name.slice(0, 40)}"`);
   }
+}
+
+/** @param what The feature that the browser lacks. */
+export function fileUnsupported(what: string): BackupError {
+  const message = `The file needs ${what}, which this browser lacks. Use a newer browser.`;
+  return new BackupError('file_unsupported', message, { place: what });
 }

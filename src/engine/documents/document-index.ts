@@ -1,10 +1,11 @@
 import { hashText } from '../../codec/hash-text.ts';
 import { readsManaged } from '../../protocol/managed.ts';
+import type { PartName } from '../../protocol/parts.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
-import type { IndexDefinition, SpecialIndex } from '../../query/index/index-definition.ts';
+import type { IndexDefinition } from '../../query/index/index-definition.ts';
 import { type IndexKey, keyName } from '../../query/index/index-key.ts';
 import { SecondaryIndex } from '../../query/index/secondary-index.ts';
-import { probeOf } from '../../query/value/collation.ts';
+import { collations } from '../../query/value/collation.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 
@@ -114,8 +115,13 @@ export function isIndexRefusal(error: unknown): boolean {
   return code === 'unique_violation' || code === 'vector_invalid';
 }
 
-/** Kinds of indexes without an order: the part of each adds its own. */
-export const indexKinds: Partial<Record<SpecialIndex['part'], typeof DocumentIndex>> = {};
+/** Kinds of indexes whose code is a part, which adds its own. */
+export const indexKinds: Partial<Record<PartName, typeof DocumentIndex>> = {};
+
+/** The part with the code of an index; `undefined` for most. */
+export function codePartOf({ special, collation }: IndexDefinition): PartName | undefined {
+  return special?.part ?? (collation ? 'updates' : undefined);
+}
 
 /** A violation of a unique index. */
 export interface DuplicateKey {
@@ -134,7 +140,7 @@ function columnName(
 ): string {
   const { multi, unique, fields, collation, where, special } = definition;
   const shown = readsManaged(definition) ? [created, updated, archived, unarchived] : [];
-  const order = collation ? [[collation, hashText(probeOf(collation))]] : [];
+  const order = collation ? [[collation, hashText(collations().probeOf(collation))]] : [];
   const part = where || special ? [{ where, special }] : [];
   return JSON.stringify([multi, unique, ...fields, ...shown, ...order, ...part]);
 }

@@ -15,7 +15,7 @@ import type { RecordPart } from '../../storage/segments/record-part.ts';
 import type { IndexColumns } from '../../storage/segments/segment.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { ExpiryRules } from '../records/record-store.ts';
-import { DocumentIndex, type DuplicateKey, indexKinds } from './document-index.ts';
+import { codePartOf, DocumentIndex, type DuplicateKey, indexKinds } from './document-index.ts';
 import { addKeys, type NewRows } from './new-rows.ts';
 
 /** A new version of a record, and the version that it replaces. */
@@ -100,8 +100,8 @@ export class DocumentIndexes {
   add(definitions: readonly IndexDefinition[]): readonly DocumentIndex[] {
     const added: DocumentIndex[] = [];
     for (const definition of definitions) {
-      const { special } = definition;
-      const Kind = special ? indexKinds[special.part] : DocumentIndex;
+      const part = codePartOf(definition);
+      const Kind = part ? indexKinds[part] : DocumentIndex;
       if (Kind) added.push(new Kind(this.width + added.length, definition, this.#settings));
     }
     this.#slots = [...this.#slots, ...added];

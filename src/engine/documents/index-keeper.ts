@@ -22,27 +22,22 @@ export class IndexDeclaration {
   readonly version: number;
   readonly born: number | undefined;
   readonly #given: readonly IndexDefinition[];
+  readonly #text: string;
   #settle: () => void = () => undefined;
 
-  constructor({ indexes, version, born }: Declared) {
+  constructor(declared: Declared) {
+    const { indexes, version, born } = declared;
     this.definitions = indexes;
     this.#given = indexes;
+    this.#text = textOf(declared);
     this.version = version;
     this.born = born;
     this.wait();
   }
 
   /** Whether a handle that declares these indexes can share this one: none of them was violated. */
-  isFor({ indexes, version, born }: Declared): boolean {
-    const { definitions: own } = this;
-    if (this.version !== version || this.born !== born || own !== this.#given) return false;
-    return (
-      own.length === indexes.length &&
-      indexes.every((one, at) => {
-        const other = own[at] as IndexDefinition;
-        return isSameKey(one, other) && one.unique === other.unique && one.name === other.name;
-      })
-    );
+  isFor(declared: Declared): boolean {
+    return this.definitions === this.#given && this.#text === textOf(declared);
   }
 
   /** Must be called when an index is ready no more. */
@@ -64,6 +59,8 @@ export class IndexDeclaration {
     this.settle();
   }
 }
+
+const textOf = ({ indexes, version, born }: Declared) => JSON.stringify([indexes, version, born]);
 
 /** The code that builds indexes, which few openings do. */
 interface IndexCode {

@@ -1,6 +1,5 @@
 import { StorageError } from '../../errors/errors.ts';
-import type { EnginePlatform } from '../../platform/platform.ts';
-import { serverRuntime } from '../../platform/platform-object.ts';
+import { type EnginePlatform, serverRuntime } from '../../platform/platform.ts';
 import type { EngineEncryption } from '../../protocol/client-encryption.ts';
 import type { DatabaseSettings } from '../../protocol/database-settings.ts';
 import type { Storage, StorageEvents } from '../../storage/drivers/driver.ts';

@@ -9,12 +9,17 @@ import type {
 } from '../../protocol/requests.ts';
 import { addFieldOperators } from '../../query/criteria/operators/field-operators.ts';
 import { rareOperators } from '../../query/criteria/operators/rare-operators.ts';
+import { providePrefixes } from '../../query/plan/interval.ts';
+import { isPrefixOnly, prefixInterval } from '../../query/plan/prefix.ts';
 import { checkOperators } from '../../query/update/check-operators.ts';
 import { compileUpdate } from '../../query/update/compile-update.ts';
 import { provideRebase } from '../../query/update/late-update.ts';
 import { rebase } from '../../query/update/rebase.ts';
+import { provideCollations } from '../../query/value/collation.ts';
+import { collators } from '../../query/value/collators.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
+import { DocumentIndex, indexKinds } from '../documents/document-index.ts';
 import {
   provideUpdates,
   type RequestExecutor,
@@ -128,3 +133,6 @@ provideUpdates({ DocumentUpdates, KeyValueStore });
 provideReads({ pageStart });
 lateResults.value = liveValue;
 addFieldOperators(rareOperators);
+indexKinds.updates = DocumentIndex;
+provideCollations(collators);
+providePrefixes({ isPrefixOnly, prefixInterval });

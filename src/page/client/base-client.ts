@@ -12,7 +12,7 @@ import { Emitter } from '../../async/emitter.ts';
 import { inMicrotask } from '../../async/next-turn.ts';
 import type { CollectionInfo } from '../../backup/usage.ts';
 import { CollectionError, closedError, loadFailed } from '../../errors/errors.ts';
-import { serverRuntime } from '../../platform/platform-object.ts';
+import { serverRuntime } from '../../platform/platform.ts';
 import { type DatabaseSettings, UNKNOWN_STATUS } from '../../protocol/database-settings.ts';
 import type { ClientEvent } from '../../protocol/event-protocol.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';

@@ -85,7 +85,7 @@ export function findQuery(
   checkCriteria(criteria, '', traits);
   checkCriteria(select, 'select', traits);
   if (Array.isArray(select)) checkPaths(select);
-  if (given.after !== undefined) addPart(traits, 'updates');
+  if (given.after !== undefined || collation) addPart(traits, 'updates');
   const selection: Selection = {
     criteria,
     ...traits,
@@ -156,7 +156,9 @@ export function pipelineQuery(search: Search, pipeline: unknown): FindQuery {
   if (!Array.isArray(pipeline))
     throw unexpectedValue('pipeline_invalid', 'pipeline', 'a list of stages', pipeline);
   const query = findQuery(search);
-  const { mayHang, needs = [] } = checkCriteria(pipeline, 'pipeline');
+  const { mayHang, needs = [] } = checkCriteria(pipeline, 'pipeline', {
+    needs: query.selection.needs ?? [],
+  });
   const partners = foreignNames(pipeline);
   const asked =
     partners.length > 0
@@ -223,10 +225,14 @@ const PCRE = /\\(?:[ACEGHKNQRXZaeghoz]|[pPux]\{|[pP][CLMNPSZ])|\[:\^?[a-z]+:\]/;
 /** The parts with the code of operators. */
 const PARTS: Readonly<Record<string, PartName>> = {
   $expr: 'expressions',
-  $type: 'updates',
-  $mod: 'updates',
   $all: 'updates',
+  $elemMatch: 'updates',
+  $mod: 'updates',
+  $not: 'updates',
+  $options: 'updates',
+  $regex: 'updates',
   $size: 'updates',
+  $type: 'updates',
 };
 
 export interface CriteriaTraits {
@@ -273,7 +279,10 @@ function visitCriteria(
     }
   } else if (criteria instanceof RegExp) {
     notePattern(criteria.source, traits);
-    if (!isValue) checkPattern(criteria.source, criteria.flags, place);
+    if (!isValue) {
+      addPart(traits, 'updates');
+      checkPattern(criteria.source, criteria.flags, place);
+    }
   } else if (isPlainObject(criteria)) {
     for (const [key, value] of Object.entries(criteria)) {
       const at = placeBelow(place, key);

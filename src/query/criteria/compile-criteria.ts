@@ -13,9 +13,8 @@ import {
   type ValueTest,
 } from './condition.ts';
 import { equality } from './operators/comparison.ts';
-import { fieldOperators, isForValues, itemTest } from './operators/field-operators.ts';
+import { fieldOperators, pattern } from './operators/field-operators.ts';
 import { holdsOperators } from './operators/operator.ts';
-import { pattern } from './operators/pattern.ts';
 
 /** A part of criteria; a document matches if it matches all parts. */
 export interface CriteriaPart {
@@ -74,25 +73,6 @@ export function compileCriteria(
     expressions,
   });
   return { test, parts, roots };
-}
-
-/**
- * Compiles criteria for the items of an array. An object matches as in `$elemMatch`: operators test
- * the item, field criteria its fields. A RegExp is a pattern. Any other value matches equal items;
- * null and undefined differ here, as an item is never missing.
- *
- * @throws {CriteriaError} as {@link compileCriteria}.
- */
-export function compileItemCriteria(
-  criteria: unknown,
-  collation?: string,
-): (item: unknown) => boolean {
-  const collated = collation === undefined ? undefined : orderIn(collation);
-  if (isFields(criteria) && !isForValues(criteria))
-    return itemTest(compileFields(criteria, '', collated));
-  if (criteria === null || criteria === undefined) return (item) => item === criteria;
-  const test = singleTest(compileFieldCriteria(criteria, '', collated));
-  return (item) => test(item, true);
 }
 
 /** Compiles the expression of `$expr`. */
@@ -179,7 +159,7 @@ function compileLogic(name: string, operand: unknown, place: string, scope: Scop
   );
 }
 
-function compileFieldCriteria(
+export function compileFieldCriteria(
   value: unknown,
   place: string,
   collated: Scope['collated'],
@@ -190,12 +170,17 @@ function compileFieldCriteria(
     : equality(value, collated);
 }
 
-function compileOperators(
+export function compileOperators(
   operators: Record<string, unknown>,
   place: string,
   collated: Scope['collated'],
 ): Condition {
-  const context = { siblings: operators, collated, compileOperators, compileFields };
+  const context = {
+    siblings: operators,
+    collated,
+    compileOperators,
+    compileFields: compileItemFields,
+  };
   const conditions = Object.entries(operators).map(([name, operand]) => {
     const at = placeBelow(place, name);
     if (!name.startsWith('$')) {
@@ -216,7 +201,7 @@ function compileOperators(
   );
 }
 
-function compileFields(
+export function compileItemFields(
   criteria: Record<string, unknown>,
   place: string,
   collated: Scope['collated'],

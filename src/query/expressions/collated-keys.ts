@@ -1,6 +1,7 @@
 import { LeafList, type Ranked } from '../index/leaf-list.ts';
-import { collatorOf } from '../value/collation.ts';
-import { bracket, bracketOf } from '../value/value-type.ts';
+import * as bracket from '../value/bracket.ts';
+import { collations } from '../value/collation.ts';
+import { bracketOf } from '../value/value-type.ts';
 
 /**
  * Makes keys of values, as {@link valueKey} does, that are the same for strings which a collation
@@ -12,7 +13,7 @@ export function keysIn(collation: string | undefined): (value: unknown) => unkno
   if (collation === undefined) return (value) => valueKey(value);
   let strings = kept.get(collation);
   if (!strings) {
-    const collator = collatorOf(collation);
+    const collator = collations().collatorOf(collation);
     strings = { compare: collator.compare, fold: plainFold(collator.resolvedOptions()) };
     kept.set(collation, strings);
   }

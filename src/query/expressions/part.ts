@@ -1,9 +1,13 @@
 import { CriteriaError } from '../../errors/errors.ts';
-import { compileItemCriteria } from '../criteria/compile-criteria.ts';
+import { compileItemFields, compileOperators } from '../criteria/compile-criteria.ts';
+import { singleTest } from '../criteria/condition.ts';
 import { provideOperators } from '../criteria/late-operators.ts';
+import { fieldOperators } from '../criteria/operators/field-operators.ts';
+import type { Operator } from '../criteria/operators/operator.ts';
 import { checkPath } from '../path/own-property.ts';
 import { addRule, GONE, projecting, type Reshape, type Rule, type Rules } from '../projection.ts';
 import { unexpectedValue } from '../query-errors.ts';
+import { orderIn } from '../value/collation.ts';
 import { isFields } from '../value/value-type.ts';
 import { compileAccumulator } from './accumulators/compile-accumulator.ts';
 import { keysIn } from './collated-keys.ts';
@@ -33,13 +37,10 @@ export type Language = typeof language;
 
 provideOperators({
   expression: compileExpressionTest,
-  select: (choices, isManaged, collation) =>
-    compileChoices(choices, (criteria) => compileItemCriteria(criteria, collation), isManaged),
+  select: compileChoices,
   fields: bitOperators,
   language,
 });
-
-type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
 
 /**
  * Compiles an object of choices to a projection, with MongoDB's semantics: it keeps fields, leaves
@@ -50,14 +51,14 @@ type CompileItems = (criteria: unknown) => (item: unknown) => boolean;
  *
  * @example
  * ```ts
- * const choose = compileChoices({ age: 0 }, compileItemCriteria, isManaged);
+ * const choose = compileChoices({ age: 0 }, isManaged);
  * choose({ _id: 'x', name: 'Ada', age: 36 }); // { _id: 'x', name: 'Ada' }
  * ```
  */
 export function compileChoices(
   select: unknown,
-  compileItems: CompileItems,
   isManaged: (path: string) => boolean,
+  collation?: string,
 ): (document: object) => object {
   if (!isFields(select))
     throw unexpectedValue('select_invalid', 'select', 'a list of paths, or an object', select);
@@ -68,7 +69,7 @@ export function compileChoices(
     const place = `select.${path}`;
     if (path.endsWith('.$'))
       throw selectInvalid(place, 'is no path: select the item by { $elemMatch: criteria }');
-    const rule = ruleOf(value, place, compileItems);
+    const rule = ruleOf(value, place, collation);
     if (!addRule(rules, checkPath(path, 'select_invalid', place), rule))
       throw selectInvalid(place, 'is inside of another path, or around one');
     const keeps = typeof rule === 'boolean' ? rule : '$elemMatch' in (value as object) || undefined;
@@ -90,7 +91,7 @@ function selectInvalid(place: string, problem: string): CriteriaError {
   return new CriteriaError('select_invalid', `'${place}' ${problem}.`, { place });
 }
 
-function ruleOf(value: unknown, place: string, compileItems: CompileItems): Rule {
+function ruleOf(value: unknown, place: string, collation: string | undefined): Rule {
   if (value === 1 || value === 0 || typeof value === 'boolean') return Boolean(value);
   const [name, ...others] = isFields(value) ? Object.keys(value) : [];
   const operand = isFields(value) ? value[name as string] : undefined;
@@ -98,13 +99,21 @@ function ruleOf(value: unknown, place: string, compileItems: CompileItems): Rule
   if (name === '$elemMatch' && others.length === 0) {
     if (!isFields(operand))
       throw unexpectedValue('select_invalid', `${place}.$elemMatch`, 'criteria', operand);
-    const matches = compileItems(operand);
+    const test = itemTest(operand, `${place}.$elemMatch`, collation);
     return (items) => {
-      const index = Array.isArray(items) ? items.findIndex(matches) : -1;
+      const index = Array.isArray(items) ? items.findIndex((item) => test([item], true)) : -1;
       return index < 0 ? GONE : [(items as unknown[])[index]];
     };
   }
   throw unexpectedValue('select_invalid', place, '1, 0, { $slice } or { $elemMatch }', value);
+}
+
+/** `$elemMatch` of the part `updates`, which such a select has loaded. */
+function itemTest(criteria: object, place: string, collation: string | undefined) {
+  const elemMatch = fieldOperators.get('$elemMatch') as Operator;
+  const collated = collation === undefined ? undefined : orderIn(collation);
+  const compilers = { compileFields: compileItemFields, compileOperators };
+  return singleTest(elemMatch(criteria, { place, collated, siblings: {}, ...compilers }));
 }
 
 function slice(operand: unknown, place: string): Reshape {

@@ -1,6 +1,7 @@
 import { type Scalar, scalarOf } from '../index/index-key.ts';
-import { type Compare, compareScalars, isNaNValue } from '../value/compare-values.ts';
-import { type Bracket, bracket, bracketOf, isRegExp } from '../value/value-type.ts';
+import * as bracket from '../value/bracket.ts';
+import { type Compare, isNaNValue } from '../value/compare-values.ts';
+import { type Bracket, bracketOf, isRegExp } from '../value/value-type.ts';
 
 /** Keys between two scalars, including a bound unless it is open. */
 export interface Interval {
@@ -25,7 +26,7 @@ type Limits = readonly [from: Scalar, to: Scalar, fromOpen: boolean, toOpen: boo
  * keys, booleans follow strings.
  */
 const limits: Partial<Record<Bracket, Limits>> = {
-  [bracket.number]: [Number.NaN, Number.POSITIVE_INFINITY, true, false],
+  [bracket.numeric]: [Number.NaN, Number.POSITIVE_INFINITY, true, false],
   [bracket.string]: ['', false, false, true],
   [bracket.boolean]: [false, true, false, false],
   [bracket.date]: [new Date(Number.NaN), new Date(8.64e15), true, false],
@@ -64,7 +65,7 @@ export function intervalsOfAny(
   const found: Interval[] = [];
   for (const item of items) {
     const interval = isRegExp(item)
-      ? prefixInterval(item, compare)
+      ? code?.prefixInterval(item, compare)
       : intervalsOf('$eq', item, compare)?.[0];
     if (!interval) return undefined;
     found.push(interval);
@@ -82,31 +83,22 @@ export function intervalsOfAny(
   return merged;
 }
 
-/**
- * The strings with the prefix of a pattern such as `/^abc/`; `undefined` for any other pattern, and
- * in a collation, which does not order by prefix.
- */
-export function prefixInterval(pattern: RegExp, compare = compareScalars): Interval | undefined {
-  const literal = literalOf(pattern);
-  if (literal === '' || compare !== compareScalars) return undefined;
-  const prefix = literal.slice(1).replace(/\\(.)/g, '$1');
-  let end = prefix.length - 1;
-  while (prefix.charCodeAt(end) === 0xffff) end--;
-  const to =
-    end < 0 ? false : prefix.slice(0, end) + String.fromCharCode(prefix.charCodeAt(end) + 1);
-  return { from: prefix, to, fromOpen: false, toOpen: true };
+/** What the part with the code of patterns knows of them. */
+interface Prefixes {
+  readonly prefixInterval: (pattern: RegExp, compare: Compare) => Interval | undefined;
+  readonly isPrefixOnly: (pattern: RegExp) => boolean;
 }
 
-/** Whether a pattern is nothing but a prefix. */
-export function isPrefixOnly(pattern: RegExp): boolean {
-  return literalOf(pattern) === pattern.source;
+let code: Prefixes | undefined;
+
+/** To be called by the part that has it, once it has loaded. */
+export function providePrefixes(given: Prefixes): void {
+  code = given;
 }
 
-/** `^` and the literal characters behind it; empty if there is no literal prefix. */
-function literalOf({ source, flags }: RegExp): string {
-  // `|` adds alternatives. A quantified character (`*`, `?`, `{`) may be missing.
-  if (flags !== '' || source.includes('|')) return '';
-  return /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])(?![*?{]))+/.exec(source)?.[0] ?? '';
+/** A function: another file would keep the first value of what is exported. */
+export function prefixes(): Prefixes | undefined {
+  return code;
 }
 
 export function intersect(

@@ -12,8 +12,8 @@ import {
   intervalsOf,
   intervalsOfAny,
   isPoint,
-  isPrefixOnly,
   isWithin,
+  prefixes,
 } from './interval.ts';
 import type { IndexPlan, Plan, PlanByKeys } from './plan.ts';
 
@@ -365,7 +365,7 @@ function termsOf(
       );
     case '$in': {
       const items = operand as readonly unknown[];
-      const exact = items.every((item) => !isRegExp(item) || isPrefixOnly(item));
+      const exact = items.every((item) => !isRegExp(item) || prefixes()?.isPrefixOnly(item));
       return termOf(path, intervalsOfAny(items, compare), exact, items.some(isRegExp));
     }
     case '$all': {

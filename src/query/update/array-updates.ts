@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError } from '../../errors/errors.ts';
 import { compileCriteria } from '../criteria/compile-criteria.ts';
-import { isForValues } from '../criteria/operators/field-operators.ts';
+import { isForValues } from '../criteria/item-criteria.ts';
 import { getAt, mismatch } from '../path/value-path.ts';
 import { orderIn } from '../value/collation.ts';
 import { type Compare, compareScalars, isAmong } from '../value/compare-values.ts';

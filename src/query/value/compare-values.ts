@@ -1,6 +1,8 @@
+import { firstWhere } from '../../codec/first-where.ts';
 import { rawBytes } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
-import { bracket, bracketOf } from './value-type.ts';
+import * as bracket from './bracket.ts';
+import { bracketOf } from './value-type.ts';
 
 /**
  * Far above the depth of stored values, far below the native stack: a deeper operand ends in a
@@ -52,7 +54,7 @@ function compareAt(a: unknown, b: unknown, depth: number, strings: CompareString
     );
   }
   switch (bracketA) {
-    case bracket.number:
+    case bracket.numeric:
       return compareNumbers(a as number, b as number);
     case bracket.string:
       return strings(a as string, b as string);
@@ -206,13 +208,6 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
 
 /** Whether a value equals one of a list that is sorted by the same order. */
 export function isAmong(sorted: readonly unknown[], value: unknown, compare: Compare): boolean {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compare(sorted[middle], value);
-    if (order === 0) return true;
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return false;
+  const at = firstWhere(0, sorted.length, (index) => compare(sorted[index], value) >= 0);
+  return at < sorted.length && compare(sorted[at], value) === 0;
 }

@@ -1,26 +1,5 @@
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
-
-/**
- * The type brackets of values, in BSON's order. Comparison operators match only values of their
- * operand's bracket; a sort puts lower brackets first. BSON has no Map, Set and Blob: each is a
- * bracket beside the most similar one.
- */
-export const bracket = {
-  missing: 0,
-  null: 1,
-  number: 2,
-  string: 3,
-  object: 4,
-  map: 5,
-  set: 6,
-  array: 7,
-  binary: 8,
-  blob: 9,
-  boolean: 10,
-  date: 11,
-  regexp: 12,
-  other: 13,
-} as const;
+import * as bracket from './bracket.ts';
 
 export type Bracket = (typeof bracket)[keyof typeof bracket];
 
@@ -31,7 +10,7 @@ export function bracketOf(value: unknown): Bracket {
       return bracket.missing;
     case 'number':
     case 'bigint':
-      return bracket.number;
+      return bracket.numeric;
     case 'string':
       return bracket.string;
     case 'boolean':

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
-import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import { compileItemCriteria } from '../../../src/query/criteria/item-criteria.ts';
 import '../../setup/rare-operators.ts';
 
 const items = [1, 5, 'x', null, undefined, [1, 5], { a: 1 }, { a: 5, b: [1] }, new Date(0)];

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import '../../setup/rare-operators.ts';
-import {
-  compileCriteria,
-  compileItemCriteria,
-} from '../../../src/query/criteria/compile-criteria.ts';
+import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import { compileItemCriteria } from '../../../src/query/criteria/item-criteria.ts';
 
 const longest = 'a'.repeat(1000);
 const tooLong = new RegExp(`${longest}a`);

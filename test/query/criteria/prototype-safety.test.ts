@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
-import {
-  compileCriteria,
-  compileItemCriteria,
-} from '../../../src/query/criteria/compile-criteria.ts';
+import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import { compileItemCriteria } from '../../../src/query/criteria/item-criteria.ts';
 import '../../setup/rare-operators.ts';
 
 const document = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keysIn } from '../../../src/query/expressions/collated-keys.ts';
-import { collatorOf } from '../../../src/query/value/collation.ts';
+import { collatorOf } from '../../../src/query/value/collators.ts';
 import { fc, runs } from '../../setup/properties.ts';
 
 /** Groups that a sort by the collator finds, as the least string of each, by string. */

@@ -1,9 +1,7 @@
 import { Query } from 'mingo';
 import { describe, expect, test } from 'vitest';
-import {
-  compileCriteria,
-  compileItemCriteria,
-} from '../../../src/query/criteria/compile-criteria.ts';
+import { compileCriteria } from '../../../src/query/criteria/compile-criteria.ts';
+import { compileItemCriteria } from '../../../src/query/criteria/item-criteria.ts';
 import { compareValues, equalValues } from '../../../src/query/value/compare-values.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import * as arbitrary from './arbitrary-criteria.ts';

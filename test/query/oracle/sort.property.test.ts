@@ -4,6 +4,7 @@ import { fc, runs } from '../../setup/properties.ts';
 import { COLLATIONS, text } from './collations.ts';
 import { inCollation } from './naive-criteria.ts';
 import { compareNaiveKeys, type NaiveSort, naiveSortKey } from './naive-sort.ts';
+import '../../setup/rare-operators.ts';
 
 /** Few names and values, so paths share arrays and keys are often equal. */
 const scalar = fc.constantFrom<unknown[]>(null, 0, 1, 2, 'a', 'b', true, Number.NaN, new Date(5));

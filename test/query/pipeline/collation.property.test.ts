@@ -3,6 +3,7 @@ import { compileExpression } from '../../../src/query/expressions/compile-expres
 import { fc, runs } from '../../setup/properties.ts';
 import { COLLATIONS, text } from '../oracle/collations.ts';
 import { runStages } from './run-stages.ts';
+import '../../setup/rare-operators.ts';
 
 const collations = fc.constantFrom(...COLLATIONS);
 const texts = fc.array(text, { maxLength: 12 });

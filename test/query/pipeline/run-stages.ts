@@ -4,6 +4,7 @@ import '../../../src/query/expressions/part.ts';
 import { compilePipeline } from '../../../src/query/pipeline/compile-pipeline.ts';
 import { PipelineRun } from '../../../src/query/pipeline/run.ts';
 import { Collected, openStages } from '../../../src/query/pipeline/stage.ts';
+import '../../setup/rare-operators.ts';
 
 const clock = { now: () => 0, elapsed: () => 0, after: () => () => undefined };
 

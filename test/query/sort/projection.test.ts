@@ -1,11 +1,11 @@
 import { find } from 'mingo';
 import { describe, expect, test } from 'vitest';
 import { CriteriaError } from '../../../src/errors/errors.ts';
-import { compileItemCriteria } from '../../../src/query/criteria/compile-criteria.ts';
 import { compileChoices } from '../../../src/query/expressions/part.ts';
 import { compileSelect } from '../../../src/query/projection.ts';
 import { isManaged } from '../../../src/storage/segments/stored-record.ts';
 import { fc, runs } from '../../setup/properties.ts';
+import '../../setup/rare-operators.ts';
 
 describe('a selection', () => {
   const document = {
@@ -147,7 +147,7 @@ describe('an object of choices', () => {
     ],
   ])('%j', (select, expected) => {
     const before = structuredClone(document);
-    const selected = compileChoices(select, compileItemCriteria, isManaged)(document);
+    const selected = compileChoices(select, isManaged)(document);
     expect(selected).toEqual(expected);
     expect(Object.keys(selected)).toEqual(Object.keys(expected));
     expect(document).toEqual(before);
@@ -177,7 +177,7 @@ describe('an object of choices', () => {
     [{ 'a.__proto__': 1 }, 'select.a.__proto__'],
     [new Map(), 'select'],
   ])('refuses %j', (select, place) => {
-    expect(() => compileChoices(select, compileItemCriteria, isManaged)).toThrow(
+    expect(() => compileChoices(select, isManaged)).toThrow(
       expect.objectContaining({ code: 'select_invalid', place }),
     );
   });
@@ -225,7 +225,7 @@ describe('an object of choices', () => {
     fc.assert(
       fc.property(documents, choices, (given, select) => {
         const [theirs] = find([structuredClone(given)], {}, select as never).all();
-        const ours = compileChoices(select, compileItemCriteria, isManaged)(given);
+        const ours = compileChoices(select, isManaged)(given);
         expect(ours, JSON.stringify([given, select])).toEqual(theirs);
       }),
       runs(3000),

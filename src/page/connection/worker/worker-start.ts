@@ -1,5 +1,6 @@
 import { WorkerError } from '../../../errors/errors.ts';
-import { platformObject, serverRuntime } from '../../../platform/platform-object.ts';
+import { serverRuntime } from '../../../platform/platform.ts';
+import { platformObject } from '../../../platform/platform-object.ts';
 import type { Started, WorkerSource } from '../../../protocol/database-settings.ts';
 import type { PartFiles } from '../../../protocol/parts.ts';
 import { HELLO, READY } from '../../../protocol/ready.ts';

@@ -9,23 +9,13 @@ import {
   not,
   singleTest,
   type ValueTest,
-  whole,
 } from '../condition.ts';
 import { $eq, $gt, $gte, $lt, $lte, $ne, equalTo } from './comparison.ts';
 import { holdsOperators, type Operator, type OperatorContext } from './operator.ts';
-import { $options, $regex, matchesPattern, pattern } from './pattern.ts';
 
 const $in: Operator = oneOf;
 
 const $nin: Operator = (operand, context) => not(oneOf(operand, context));
-
-const $not: Operator = (operand, { place, collated, compileOperators }) => {
-  if (isRegExp(operand)) return not(pattern(operand, place));
-  if (!isFields(operand) || Object.keys(operand).length === 0) {
-    throw operandInvalid(place, 'a RegExp or an object of operators', operand);
-  }
-  return not(compileOperators(operand, place, collated));
-};
 
 function oneOf(operand: unknown, { place, collated }: OperatorContext): Condition {
   const items = itemsOf(operand, place);
@@ -51,7 +41,7 @@ function oneOf(operand: unknown, { place, collated }: OperatorContext): Conditio
   }
   const cheap = tests.length;
   items.forEach((item, index) => {
-    if (isRegExp(item)) tests.push(matchesPattern(item, placeBelow(place, index)));
+    if (isRegExp(item)) tests.push(singleTest(pattern(item, placeBelow(place, index))));
   });
   const [only] = tests;
   const cost = tests.length > cheap ? EXPENSIVE : 2;
@@ -96,34 +86,6 @@ export function isZero(operand: unknown): boolean {
   return operand === 0 || operand === 0n;
 }
 
-/** One item must match all criteria: operators test the item itself, field criteria its fields. */
-const $elemMatch: Operator = (operand, { place, collated, compileOperators, compileFields }) => {
-  if (!isFields(operand))
-    throw operandInvalid(place, 'an object of operators or field criteria', operand);
-  const test = isForValues(operand)
-    ? singleTest(compileOperators(operand, place, collated))
-    : itemTest(compileFields(operand, place, collated));
-  return whole(
-    (value) => Array.isArray(value) && value.some((item) => test(item, true)),
-    EXPENSIVE,
-  );
-};
-
-/**
- * Whether criteria for an item are operators on the item itself; `$and`, `$or`, `$nor` hold field
- * criteria.
- */
-export function isForValues(criteria: Readonly<Record<string, unknown>>): boolean {
-  return holdsOperators(criteria) && !Object.keys(criteria).some((key) => logical.has(key));
-}
-
-const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
-
-/** Field criteria apply to objects and, with array indexes as names, to arrays; as in MongoDB. */
-export function itemTest(test: (item: object) => boolean): (item: unknown) => boolean {
-  return (item) => (isFields(item) || Array.isArray(item)) && test(item);
-}
-
 /**
  * Every operator allowed in the criteria of a field; `undefined` for one whose code is a part that
  * has not loaded.
@@ -138,17 +100,22 @@ export const fieldOperators: Map<string, Operator | undefined> = new Map(
     $lte,
     $in,
     $nin,
-    $not,
+    $not: undefined,
     $exists,
     $type: undefined,
-    $regex,
-    $options,
+    $regex: undefined,
+    $options: undefined,
     $size: undefined,
     $all: undefined,
-    $elemMatch,
+    $elemMatch: undefined,
     $mod: undefined,
   }),
 );
+
+/** A RegExp as the criteria of a field, by the operator of a part that its query has loaded. */
+export function pattern(regExp: RegExp, place: string): Condition {
+  return (fieldOperators.get('$regex') as Operator)(regExp, { place, siblings: {} } as never);
+}
 
 /** Must be called with operators whose code has loaded. */
 export function addFieldOperators(operators: Readonly<Record<string, Operator>>): void {

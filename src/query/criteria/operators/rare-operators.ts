@@ -1,11 +1,23 @@
 import { nearestName } from '../../../errors/nearest-name.ts';
-import { operandInvalid, placeBelow } from '../../query-errors.ts';
-import { type Bracket, bracket, bracketOf, isFields, isRegExp } from '../../value/value-type.ts';
-import { all, each, eachPresent, type ValueTest, whole } from '../condition.ts';
+import { operandInvalid, placeBelow, unexpectedValue } from '../../query-errors.ts';
+import * as bracket from '../../value/bracket.ts';
+import { equalValues } from '../../value/compare-values.ts';
+import { type Bracket, bracketOf, isFields, isRegExp } from '../../value/value-type.ts';
+import {
+  all,
+  type Condition,
+  EXPENSIVE,
+  each,
+  eachPresent,
+  not,
+  singleTest,
+  type ValueTest,
+  whole,
+} from '../condition.ts';
+import { isForValues, itemTest } from '../item-criteria.ts';
 import { equality } from './comparison.ts';
 import { isZero, itemsOf, refuseOperators } from './field-operators.ts';
 import type { Operator } from './operator.ts';
-import { pattern } from './pattern.ts';
 
 const $type: Operator = (operand, { place }) => {
   if (!Array.isArray(operand)) return eachPresent(typeTest(operand, place));
@@ -162,5 +174,111 @@ const $size: Operator = (operand, { place }) => {
   return whole((value) => Array.isArray(value) && value.length === size);
 };
 
+/** One item must match all criteria: operators test the item itself, field criteria its fields. */
+const $elemMatch: Operator = (operand, { place, collated, compileOperators, compileFields }) => {
+  if (!isFields(operand))
+    throw operandInvalid(place, 'an object of operators or field criteria', operand);
+  const test = isForValues(operand)
+    ? singleTest(compileOperators(operand, place, collated))
+    : itemTest(compileFields(operand, place, collated));
+  return whole(
+    (value) => Array.isArray(value) && value.some((item) => test(item, true)),
+    EXPENSIVE,
+  );
+};
+
+const $not: Operator = (operand, { place, collated, compileOperators }) => {
+  if (isRegExp(operand)) return not(pattern(operand, place));
+  if (!isFields(operand) || Object.keys(operand).length === 0) {
+    throw operandInvalid(place, 'a RegExp or an object of operators', operand);
+  }
+  return not(compileOperators(operand, place, collated));
+};
+
+/** With `$options` beside it. */
+const $regex: Operator = (operand, { place, siblings }) => {
+  const options = siblings.$options;
+  if (typeof operand !== 'string' && !isRegExp(operand)) {
+    throw operandInvalid(place, 'a string or a RegExp', operand);
+  }
+  if (options === undefined)
+    return pattern(typeof operand === 'string' ? regExpOf(operand, '', place) : operand, place);
+  const optionsPlace = placeBelow(place.slice(0, -'.$regex'.length), '$options');
+  const flags = flagsOf(options, optionsPlace);
+  if (typeof operand === 'string') return pattern(regExpOf(operand, flags, place), place);
+  if (operand.flags !== '') {
+    throw operandInvalid(
+      optionsPlace,
+      'left out, because the RegExp has flags of its own',
+      options,
+    );
+  }
+  return pattern(regExpOf(operand.source, flags, place), place);
+};
+
+/** Only valid beside `$regex`, which has read it; matches everything itself. */
+const $options: Operator = (operand, { place, siblings }) => {
+  if (!Object.hasOwn(siblings, '$regex')) throw operandInvalid(place, 'beside a $regex', operand);
+  return { kind: 'all', conditions: [] };
+};
+
+function flagsOf(options: unknown, place: string): string {
+  if (typeof options !== 'string' || !/^[imsu]*$/.test(options)) {
+    throw operandInvalid(place, 'a string of the letters i, m, s, u', options);
+  }
+  return [...new Set(options)].join('');
+}
+
+function regExpOf(source: string, flags: string, place: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw operandInvalid(place, 'a regular expression of JavaScript', source, error);
+  }
+}
+
+/** Most characters of a pattern's source. */
+const LONGEST_PATTERN = 1000;
+
+/**
+ * A RegExp as the criteria of a field: matches strings by the pattern, and equal RegExps.
+ *
+ * JavaScript cannot stop catastrophic backtracking: `^(a+)+$` takes 18 seconds for a string of 30
+ * characters, and blocks its thread for as long. With `connect()` a worker that hangs in a pattern
+ * is restarted.
+ *
+ * @throws {CriteriaError} `pattern_too_long`. The test throws `subject_too_long` where JavaScript
+ *   gives up.
+ */
+function pattern(regExp: RegExp, place: string): Condition {
+  if (regExp.source.length > LONGEST_PATTERN) {
+    const expected = `a pattern of at most ${LONGEST_PATTERN} characters`;
+    throw unexpectedValue('pattern_too_long', place || 'criteria', expected, regExp.source);
+  }
+  // With `g` or `y`, `test` begins at lastIndex: the same string would match every other time.
+  const stateless = new RegExp(regExp.source, regExp.flags.replace('g', ''));
+  const test = (value: unknown): boolean => {
+    if (typeof value !== 'string') return typeof value === 'object' && equalValues(value, regExp);
+    stateless.lastIndex = 0;
+    try {
+      return stateless.test(value);
+    } catch (error) {
+      // No match would hide the document, and a negation would show it.
+      const expected = 'a pattern that JavaScript can try on such a string';
+      throw unexpectedValue('subject_too_long', place || 'criteria', expected, value, error);
+    }
+  };
+  return each(test, EXPENSIVE);
+}
+
 /** Operators that few queries use. */
-export const rareOperators: Readonly<Record<string, Operator>> = { $type, $mod, $all, $size };
+export const rareOperators: Readonly<Record<string, Operator>> = {
+  $all,
+  $elemMatch,
+  $mod,
+  $not,
+  $options,
+  $regex,
+  $size,
+  $type,
+};

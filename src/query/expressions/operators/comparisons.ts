@@ -1,5 +1,6 @@
 import { operandInvalid } from '../../query-errors.ts';
-import { bracket, bracketOf, isDate } from '../../value/value-type.ts';
+import * as bracket from '../../value/bracket.ts';
+import { bracketOf, isDate } from '../../value/value-type.ts';
 import { parseIso } from '../dates/date-format.ts';
 import {
   argumentsOf,
@@ -161,7 +162,7 @@ const converted = (to: string): ExpressionOperator =>
 
 export const types = {
   $type: ofArguments(1, 1, (_, value) => typeName(value)),
-  $isNumber: ofArguments(1, 1, (_, value) => bracketOf(value) === bracket.number),
+  $isNumber: ofArguments(1, 1, (_, value) => bracketOf(value) === bracket.numeric),
   $toString: converted('string'),
   $toDouble: converted('double'),
   $toInt: converted('int'),
