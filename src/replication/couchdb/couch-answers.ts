@@ -157,10 +157,10 @@ export function readStart(body: unknown): string {
   return typeof time === 'string' || typeof time === 'number' ? String(time).slice(0, 100) : '';
 }
 
-/** Whether the database knows a revision. @throws {Malformed} */
-export function readKnown(body: unknown, id: string): boolean {
+/** Whether the database knows all revisions of a request. @throws {Malformed} */
+export function readKnown(body: unknown, asked: SeenDocuments): boolean {
   const missing = asObject(body, 'the answer');
-  return !Object.hasOwn(missing, id);
+  return !asked.some(([id]) => Object.hasOwn(missing, id));
 }
 
 /** The reason of a failed request. */
@@ -196,6 +196,9 @@ function readDocument(document: JsonObject, id: string): CouchDocument {
   return document as CouchDocument;
 }
 
+/** Documents and their revisions, the newest last. */
+export type SeenDocuments = readonly (readonly [id: string, revision: string])[];
+
 /** A place in the changes of a database, and what these changes are known by. */
 export interface CouchCheckpoint {
   /** The `last_seq` as the server gave it. */
@@ -203,10 +206,10 @@ export interface CouchCheckpoint {
   /** What names the history of the database. */
   readonly database: string;
   /**
-   * A document and its revision before that place: a database that was restored or created anew
-   * does not know it.
+   * What was before that place: a database that was restored or created anew does not know it.
+   * Several, as other devices may have pushed one again, and shards send theirs in any order.
    */
-  readonly seen?: readonly [id: string, revision: string];
+  readonly seen?: SeenDocuments;
   /** Hash of the selector that chose the changes. */
   readonly selector?: string;
   /** With a selector: the place in all changes up to which those that have left are known. */
@@ -223,7 +226,10 @@ export function readCheckpoint(value: unknown): CouchCheckpoint | undefined {
   const place = { since, database, ...(!isWhole && { selector, left: left as Sequence }) };
   if (seen === undefined) return place;
   if (!Array.isArray(seen)) return undefined;
-  const [id, revision] = seen as unknown[];
-  if (typeof id !== 'string' || !isRevision(revision)) return undefined;
-  return { ...place, seen: [id, revision] };
+  // Earlier versions of Cairn have named one.
+  const all = (typeof seen[0] === 'string' ? [seen] : seen) as unknown[];
+  const areSeen = all.every(
+    (one) => Array.isArray(one) && typeof one[0] === 'string' && isRevision(one[1]),
+  );
+  return areSeen ? { ...place, seen: all as unknown as SeenDocuments } : undefined;
 }

@@ -19,6 +19,7 @@ import {
   readPresent,
   readRinging,
   readStart,
+  type SeenDocuments,
   type Sequence,
 } from './couch-answers.ts';
 import type { CouchDocument, CouchEdit } from './couch-documents.ts';
@@ -72,9 +73,10 @@ export class CouchDatabase {
     }
   }
 
-  /** Whether the database knows a revision: one that was restored or created anew does not. */
-  knows(id: string, revision: string, signal: AbortSignal): Promise<boolean> {
-    return this.#call('/_revs_diff', { [id]: [revision] }, signal, (body) => readKnown(body, id));
+  /** Whether the database knows all of them: one that was restored or created anew does not. */
+  knows(seen: SeenDocuments, signal: AbortSignal): Promise<boolean> {
+    const asked = Object.fromEntries(seen.map(([id, revision]) => [id, [revision]]));
+    return this.#call('/_revs_diff', asked, signal, (body) => readKnown(body, seen));
   }
 
   changes(place: Place, limit: number, signal: AbortSignal): Promise<ChangesAnswer> {
@@ -193,9 +195,8 @@ export class CouchDatabase {
       if (!(error instanceof RefusedError) || error.status !== 404) throw error;
     }
     const history = nanoid();
-    const [made] = await this.write([{ _id: MARK, history }], signal);
-    if (made && 'revision' in made) return history;
-    // Another client was first.
+    await this.write([{ _id: MARK, history }], signal);
+    // Another client was first, or has written over it: CouchDB lets it.
     return read();
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { RefusedError } from '../fetching/answer-errors.ts';
 import type { HeldIds, RemoteChange } from '../protocol/remote.ts';
-import type { ChangedIds, Sequence } from './couch-answers.ts';
+import type { ChangedIds, SeenDocuments, Sequence } from './couch-answers.ts';
 import type { CouchDatabase, Place } from './couch-database.ts';
 import { generationOf } from './revisions.ts';
 
@@ -16,6 +16,15 @@ const MOST_ASKED = 50;
 
 /** Documents that are remembered, at most. */
 const MOST_NOTED = 20_000;
+
+/** So many documents show whether a database is the same. */
+const MOST_SEEN = 8;
+
+/** What a checkpoint keeps of what it has seen. */
+export function newestSeen(before: SeenDocuments, now: SeenDocuments): SeenDocuments {
+  const named = new Set(now.map(([id]) => id));
+  return [...before.filter(([id]) => !named.has(id)), ...now].slice(-MOST_SEEN);
+}
 
 /** The documents that match a selector, as far as this page knows. */
 export class MatchingDocuments {
@@ -59,8 +68,8 @@ interface LeavingAsk {
 interface Leaving {
   readonly left: readonly RemoteChange[];
   readonly place: Sequence;
-  /** A document and its revision before that place. */
-  readonly seen: readonly [id: string, revision: string] | undefined;
+  /** What was before that place. */
+  readonly seen: SeenDocuments;
   /** Whether what this device has pushed is not in the changes yet: another node has answered. */
   readonly isLate: boolean;
 }
@@ -81,9 +90,9 @@ export async function findLeft(
   const { selector, pushed } = matching;
   const open = new Map<string, string>();
   const shown = new Set<string>();
-  let seen: Leaving['seen'];
+  let seen: SeenDocuments = [];
   const place = await eachChange(database, { since: from }, signal, async (revisions) => {
-    seen = [...revisions].at(-1) ?? seen;
+    seen = newestSeen(seen, [...revisions]);
     for (const [id, made] of pushed)
       if (generationOf(revisions.get(id) ?? '0-') >= generationOf(made)) shown.add(id);
     const others = [...revisions.keys()].filter((id) => !matching.hasCome(id, revisions.get(id)));

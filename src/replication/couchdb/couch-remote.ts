@@ -26,7 +26,7 @@ import {
 import { mergeBranches } from './couch-branches.ts';
 import { CouchDatabase, HEARTBEAT_MS } from './couch-database.ts';
 import { type CouchDocument, fromCouch } from './couch-documents.ts';
-import { findLeft, MatchingDocuments } from './couch-leaving.ts';
+import { findLeft, MatchingDocuments, newestSeen } from './couch-leaving.ts';
 import { pushRows } from './couch-push.ts';
 import { hashJson } from './exact-values.ts';
 import { compareRevisions, revisionOf } from './revisions.ts';
@@ -198,14 +198,15 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       const again = await this.#changes(before.since, part, ask);
       return this.#page(again, before, part, ask, lags + 1);
     }
-    const { left, place, seen } = found;
+    const { left, place } = found;
+    const seen = newestSeen(page.checkpoint.seen ?? [], found.seen);
     matching.pushed.clear();
     const gone = new Set(left.map(({ id }) => id));
     return {
       ...page,
       changes: [...page.changes.filter(({ id }) => !gone.has(id)), ...left],
       // What matches may be old: a copy that was restored may have it.
-      checkpoint: { ...page.checkpoint, left: place, ...(seen && { seen }) },
+      checkpoint: { ...page.checkpoint, left: place, ...(seen.length > 0 && { seen }) },
     };
   }
 
@@ -219,10 +220,9 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const documents = await mergeBranches(this.#database, newestRows(answer.rows), signal);
     for (const { document } of answer.rows) matching?.note(document._id, document._rev);
     const more = hasMore(answer);
-    const last = documents.at(-1);
+    const newest = documents.map(({ _id, _rev }) => [_id, _rev] as const);
     // The last page compares what the first one has seen.
-    const newest = last && ([last._id, last._rev] as const);
-    const seen = (more && before.seen) || newest || before.seen;
+    const seen = (more && before.seen) || newestSeen(before.seen ?? [], newest);
     const { changes, rejected } = readable(documents);
     rejected.push(...(answer.rejected ?? []));
     const { database, left } = before;
@@ -231,7 +231,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       ...(rejected.length > 0 && { rejected }),
       checkpoint: {
         ...{ since: answer.lastSeq, database },
-        ...(seen && { seen }),
+        ...(seen.length > 0 && { seen }),
         ...(name !== undefined && { selector: name }),
         ...(left !== undefined && { left }),
       },
@@ -243,7 +243,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   async #isSame({ database, seen }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
     const [name, isKnown] = await Promise.all([
       this.#database.identity(signal),
-      !seen || this.#database.knows(...seen, signal),
+      !seen || this.#database.knows(seen, signal),
     ]);
     return name === database && isKnown;
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CouchRemote } from '../../../src/replication/couchdb/couch-remote.ts';
 import { type CouchCheckpoint, couchdb } from '../../../src/replication/index.ts';
+import { CouchModel } from '../../simulation/couch-model.ts';
 import { jsonAnswer } from '../fetching/answers.ts';
 import { TestClock, turn } from '../fetching/test-clock.ts';
 import {
@@ -12,11 +13,12 @@ import {
   page,
   remoteOf,
   serve,
+  serveModel,
   url,
 } from './fake-couch.ts';
 
 describe('a checkpoint', () => {
-  const checkpoint: CouchCheckpoint = { since: '5-x', database: '1', seen: ['a', '1-a'] };
+  const checkpoint: CouchCheckpoint = { since: '5-x', database: '1', seen: [['a', '1-a']] };
 
   /** The sequences that are requested, and whether the page begins anew. */
   async function pullAfter(after: unknown, answers: Answers) {
@@ -39,17 +41,52 @@ describe('a checkpoint', () => {
     expect(await pullAfter(other, {})).toEqual({ since: ['5-x', '0'], reset: true });
   });
 
-  test('whose last document the database has not seen begins anew: an older copy was restored', async () => {
+  test('with a document that the database has not seen begins anew: an older copy was restored', async () => {
     const answers = { _revs_diff: { a: { missing: ['1-a'] } } };
     expect(await pullAfter(checkpoint, answers)).toEqual({ since: ['5-x', '0'], reset: true });
+    // A device has pushed the last one again, which is the same revision.
+    const seen = [...(checkpoint.seen ?? []), ['b', '1-b']];
+    const known = { since: ['5-x', '0'], reset: true };
+    expect(await pullAfter({ ...checkpoint, seen }, answers)).toEqual(known);
   });
 
-  test.for([[null], ['5-x'], [{}], [{ since: {}, database: '1' }], [{ ...checkpoint, seen: [1] }]])(
-    'that is none, %j, begins anew',
-    async ([after]) => {
-      expect(await pullAfter(after, {})).toEqual({ since: ['0'], reset: true });
-    },
-  );
+  test('of an earlier version, with one document, goes on', async () => {
+    const asked: unknown[] = [];
+    const _revs_diff: Answer = (body) => jsonAnswer({ ...(asked.push(body) && {}) });
+    const old = { ...checkpoint, seen: ['a', '1-a'] };
+    expect(await pullAfter(old, { _revs_diff })).toEqual({ since: ['5-x'], reset: false });
+    expect(asked).toEqual([{ a: ['1-a'] }]);
+  });
+
+  test('keeps the newest revisions of eight documents', async () => {
+    const rows = Array.from({ length: 9 }, (_, at) => change(`d${at}`));
+    const remote = remoteOf({
+      _changes: page([change('d3', '2-b'), ...rows.slice(4), ...rows.slice(0, 3)]),
+      _revs_diff: {},
+    });
+    const before = {
+      ...checkpoint,
+      seen: [
+        ['a', '1-a'],
+        ['d3', '1-a'],
+      ],
+    } as const;
+    const pulled = await remote.pull(before, { ...asked, limit: 20 });
+    expect((pulled.checkpoint as CouchCheckpoint).seen?.map(([id]) => id)).toEqual([
+      ...['d4', 'd5', 'd6', 'd7', 'd8', 'd0', 'd1', 'd2'],
+    ]);
+  });
+
+  test.for([
+    [null],
+    ['5-x'],
+    [{}],
+    [{ since: {}, database: '1' }],
+    [{ ...checkpoint, seen: [1] }],
+    [{ ...checkpoint, seen: [['a']] }],
+  ])('that is none, %j, begins anew', async ([after]) => {
+    expect(await pullAfter(after, {})).toEqual({ since: ['0'], reset: true });
+  });
 
   test('that the server refuses begins anew', async () => {
     const since: (string | null)[] = [];
@@ -82,9 +119,9 @@ describe('a checkpoint', () => {
     let after: CouchCheckpoint = checkpoint;
     for (let pull = 0; pull < 3; pull++) {
       after = (await remote.pull(after, asked)).checkpoint as CouchCheckpoint;
-      checkpoints.push(after.seen?.[0]);
+      checkpoints.push(after.seen?.map(([id]) => id).join());
     }
-    expect(checkpoints).toEqual(['a', 'a', '1']);
+    expect(checkpoints).toEqual(['a', 'a', 'a,1']);
     expect(calls).toEqual(['_changes', '_changes', '_changes', 'cairn', '_revs_diff', 'a']);
   });
 
@@ -149,6 +186,16 @@ describe('the history of a database', () => {
     expect(new Set(names).size).toBe(1);
     expect(sent[0]).toEqual({ _id: '_local/cairn', history: names[0] });
     expect(names[0]).toMatch(/^.{21}$/);
+  });
+
+  test('is the same for all where one writes over the name of another', async () => {
+    const fetch = serveModel(new CouchModel());
+    const names = [1, 2].map(async () => {
+      const { checkpoint } = await couchdb({ url, fetch }).pull(undefined, asked);
+      return (checkpoint as CouchCheckpoint).database;
+    });
+    const [one, other] = await Promise.all(names);
+    expect(one).toBe(other);
   });
 
   test.each([403, 405])(
