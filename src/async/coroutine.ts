@@ -18,12 +18,6 @@ export function* outcome<T>(result: Result<T>): Coroutine<T> {
   return isCoroutine(result) ? yield* result : result;
 }
 
-/** Computes a result once a coroutine has ended. */
-export function* after<T>(first: Coroutine<unknown>, start: () => Result<T>): Coroutine<T> {
-  yield* first;
-  return yield* outcome(start());
-}
-
 export function* wait<T>(promise: Promise<T>): Coroutine<T> {
   return (yield promise) as T;
 }

@@ -1,4 +1,4 @@
-import { after, type Coroutine, type Result, run, wait } from '../async/coroutine.ts';
+import { type Coroutine, outcome, type Result, run, wait } from '../async/coroutine.ts';
 import { Aborts } from '../async/pace.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
 import { isPromise } from '../codec/kinds.ts';
@@ -33,6 +33,7 @@ import { RecordStore } from './records/record-store.ts';
 import type { ReplayOrder } from './replay-order.ts';
 import type { ReplicaRequest, ReplicaRequests } from './replication/replica-requests.ts';
 import {
+  type Asking,
   abandonParts,
   checkVersion,
   declareVersion,
@@ -114,7 +115,9 @@ export class HostedCollection implements Executor, CollectionParts {
     this.lives = new LiveQueries(this.context);
     events.watchWith(this.lives);
     this.first = new FirstReads(this.context);
-    this.#requests = new RequestQueue(this.context, this.queue, this.first);
+    this.#requests = new RequestQueue(this.context, this.queue, this.first, (request, asking) =>
+      this.perform(request, asking),
+    );
     this.checkpoints = new CheckpointWriter(this.context);
     this.lifecycle = new CollectionLifecycle(this.context, this);
     const opened = this.queue.enter(true, () => this.lifecycle.open(after, environment.stolen));
@@ -137,10 +140,10 @@ export class HostedCollection implements Executor, CollectionParts {
       this.#abortFile(request.call);
       return this.#aborts.abort(request.call);
     }
-    const asking = { declaration, key, isStaged: transaction !== undefined };
-    const perform = () => this.perform(request, reader, key, transaction);
-    const take = () => this.#requests.take(request, asking, perform);
-    const result = isFed(request) ? this.#expectParts(request, take) : take();
+    const asking = { declaration, key, reader, transaction };
+    const result = isFed(request)
+      ? this.#expectParts(request, asking)
+      : this.#requests.take(request, asking);
     if (isPromise(result) && 'call' in request) this.#aborts.note(request.call, result);
     if (request.op === 'drop' && !this.availability.failed)
       this.#dropping(this, Promise.resolve(result));
@@ -224,12 +227,11 @@ export class HostedCollection implements Executor, CollectionParts {
     declaration: CollectionSettings,
     order: ReplayOrder,
   ): Promise<void> {
-    const asking = { declaration, key, isStaged: false };
-    const perform = () => order.perform([this], () => this.perform(request, undefined, key));
+    const asking = { declaration, key, order };
     this.touch();
     for (;;) {
       try {
-        const reply = await this.#requests.take(request, asking, perform);
+        const reply = await this.#requests.take(request, asking);
         if (this.findsNothing(request, reply)) throw changeLost(this.settings.name, request.id);
         return;
       } catch (cause) {
@@ -280,22 +282,20 @@ export class HostedCollection implements Executor, CollectionParts {
   }
 
   /** Executes a request on the open collection, without regard for those that wait. */
-  perform(
-    request: Request,
-    reader?: LiveReader,
-    key?: IdempotencyKey,
-    transaction?: EngineTransaction,
-  ): Result<unknown> {
-    const perform = () => this.#perform(request, reader, key, transaction);
-    return lacksCode(request) ? after(needParts(this.context, request), perform) : perform();
+  perform(request: Request, asking: Asking): Result<unknown> {
+    // Hot path: a closure here would cost each request one.
+    if (asking.order || lacksCode(request)) return this.#performLater(request, asking);
+    return this.#perform(request, asking);
   }
 
-  #perform(
-    request: Request,
-    reader: LiveReader | undefined,
-    key: IdempotencyKey | undefined,
-    transaction: EngineTransaction | undefined,
-  ): Result<unknown> {
+  *#performLater(request: Request, asking: Asking): Coroutine<unknown> {
+    const { order, ...others } = asking;
+    if (order) return yield* order.perform([this], () => this.perform(request, others));
+    yield* needParts(this.context, request);
+    return yield* outcome(this.#perform(request, asking));
+  }
+
+  #perform(request: Request, { transaction, reader, key }: Asking): Result<unknown> {
     if (transaction) return transaction.execute(this.context, request);
     if (request.op === 'drop') return this.lifecycle.drop(request);
     if (isOnBackups(request) && !this.availability.failed)
@@ -314,11 +314,11 @@ export class HostedCollection implements Executor, CollectionParts {
   /** Of an import or migration accepts parts from now on, until it has ended. */
   async #expectParts(
     request: Request<'importBackup' | 'migrate'>,
-    execute: () => unknown,
+    asking: Asking,
   ): Promise<unknown> {
     // Before its turn, which may come at once: both wait for the same code.
     const expected = this.withBackups((backups) => backups.expect(request));
-    const executed = (async () => execute())();
+    const executed = (async () => this.#requests.take(request, asking))();
     try {
       return (await Promise.all([executed, expected]))[0];
     } finally {

@@ -116,7 +116,7 @@ function executeNow(
   checkAtHand(collection, request.op, declaration, key);
   for (const part of neededParts(request)) checkLoaded(part, collection.settings.name);
   return collection.context.aborts.atOnce(() => {
-    const result = collection.perform(request, undefined, key, transaction);
+    const result = collection.perform(request, { key, transaction });
     return runSync(result, collection.settings.name);
   });
 }

@@ -1,4 +1,4 @@
-import { after, type Coroutine, isCoroutine, type Result } from '../async/coroutine.ts';
+import { type Coroutine, isCoroutine, outcome, type Result } from '../async/coroutine.ts';
 import { Postponed, type SerialQueue } from '../async/serial-queue.ts';
 import { asCairnError } from '../errors/errors.ts';
 import { answerLost, ended, otherVersion } from '../protocol/collection-errors.ts';
@@ -9,25 +9,39 @@ import {
   isOfAnyVersion,
   neededParts,
 } from '../protocol/operations.ts';
+import type { PartName } from '../protocol/parts.ts';
 import type { IdempotencyKey, OperationName, Request } from '../protocol/requests.ts';
 import type { BackupRequests } from './backups/backup-requests.ts';
 import type { CollectionContext } from './collection-context.ts';
 import type { IndexDeclaration } from './documents/index-keeper.ts';
 import type { GiveUp } from './executor.ts';
 import type { FirstAnswer, FirstReads } from './first-reads/first-reads.ts';
+import type { LiveReader } from './live/live-reader.ts';
 import { parts } from './parts.ts';
+import type { AppliedChanges } from './records/pending-changes.ts';
 import type { RecordStore } from './records/record-store.ts';
+import type { ReplayOrder } from './replay-order.ts';
 import { atRest } from './save-schedule.ts';
+import type { EngineTransaction } from './transactions/transaction.ts';
 
 /** Who asks. */
-interface Asking {
+export interface Asking {
   /** Of the handle. */
-  readonly declaration: HandleDeclaration | undefined;
+  readonly declaration?: HandleDeclaration | undefined;
   /** Of a change by a client. */
-  readonly key: IdempotencyKey | undefined;
-  /** Whether it works on a transaction's view of the collection. */
-  readonly isStaged: boolean;
+  readonly key?: IdempotencyKey | undefined;
+  readonly reader?: LiveReader | undefined;
+  /** On whose view of the collection it works. */
+  readonly transaction?: EngineTransaction | undefined;
+  /** Of changes that are replayed. */
+  readonly order?: ReplayOrder | undefined;
+  /** Whether nobody waits for its result any more, nor for its failure. */
+  readonly isAnswered?: (() => boolean) | undefined;
+  /** Whether it has waited for an index. */
+  readonly hasWaited?: boolean | undefined;
 }
+
+type Perform = (request: Request, asking: Asking) => Result<unknown>;
 
 /**
  * Begins each request to a collection when it is due: in order, when its indexes are ready and
@@ -37,75 +51,89 @@ export class RequestQueue {
   readonly #context: CollectionContext;
   readonly #queue: SerialQueue;
   readonly #first: FirstReads;
+  readonly #perform: Perform;
 
-  constructor(context: CollectionContext, queue: SerialQueue, first: FirstReads) {
+  constructor(context: CollectionContext, queue: SerialQueue, first: FirstReads, perform: Perform) {
     this.#context = context;
     this.#queue = queue;
     this.#first = first;
+    this.#perform = perform;
   }
 
   /**
    * Executes a request in its turn, or answers it before that, while the collection is being
    * opened.
    */
-  take(request: Request, asking: Asking, perform: () => Result<unknown>): unknown {
+  take(request: Request, asking: Asking): unknown {
     const resumed = this.#first.resume(request);
     if (resumed) return resumed.value;
-    if (!asking.isStaged && isChanging(request)) this.#queue.hasChanges = true;
+    if (!asking.transaction && isChanging(request)) this.#queue.hasChanges = true;
     // What follows a change must see it.
     const version = asking.declaration?.version;
     const first = this.#queue.hasChanges ? undefined : this.#first.answer(request, version);
-    if (!first) return this.#enter(request, asking, perform);
-    // Known when the request is due, at the end of the opening.
+    return first ? this.#answerFirst(first, request, asking) : this.#enter(request, asking);
+  }
+
+  /** Known when the request is due, at the end of the opening. */
+  #answerFirst(
+    first: Promise<FirstAnswer | undefined>,
+    request: Request,
+    asking: Asking,
+  ): Promise<unknown> {
     let answer: FirstAnswer | undefined;
-    const queued = this.#enter(request, asking, perform, () => answer !== undefined);
+    const queued = this.#enter(request, { ...asking, isAnswered: () => answer !== undefined });
     return first.then((found) => {
       answer = found;
       return found ? found.value : queued;
     });
   }
 
-  /** @param isAnswered Whether nobody waits for its result any more, nor for its failure. */
-  #enter(
-    request: Request,
-    asking: Asking,
-    perform: () => Result<unknown>,
-    isAnswered = () => false,
-  ): unknown {
-    const { storage, terminable } = this.#context;
-    const { declaration, key, isStaged } = asking;
-    const mustRest = terminable && request.mayHang === true;
+  #enter(request: Request, asking: Asking): unknown {
     // What follows a request that waits for storage must not overtake it. Storage may be busy by
     // its turn.
-    const mayWait = (): boolean => mustRest && (storage.isBusy || this.#queue.busy);
-    const enter = (hasWaited: boolean): unknown =>
-      this.#queue.enter(
-        (!isStaged && isExclusive(request)) || mayWait() || lacksCode(request),
-        () => {
-          if (isAnswered()) return undefined;
-          const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
-          const gate = isSame && this.#context.keeper.gateOf(declaration, hasWaited);
-          if (gate && request.op !== 'drop') {
-            const { pending, error } = gate;
-            if (pending) return new Postponed(pending.then(() => enter(true)));
-            if (error) throw error;
-          }
-          if (!mustRest) return perform();
-          const rest = () => atRest(storage, perform);
-          // Code comes before writes are held: it may take long.
-          return lacksCode(request) ? after(needParts(this.#context, request), rest) : rest();
-        },
-      );
-    return enter(false);
+    const holds =
+      (!asking.transaction && isExclusive(request)) ||
+      (this.#mustRest(request) && (this.#context.storage.isBusy || this.#queue.busy)) ||
+      lacksCode(request);
+    return this.#queue.enter(holds, () => this.#begin(request, asking));
+  }
+
+  #mustRest({ mayHang }: Request): boolean {
+    return this.#context.terminable && mayHang === true;
+  }
+
+  /** Begins a request that is due. */
+  #begin(request: Request, asking: Asking): Result<unknown> | Postponed<unknown> {
+    const { declaration, key, hasWaited = false, isAnswered } = asking;
+    if (isAnswered?.()) return undefined;
+    const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
+    const gate = isSame && this.#context.keeper.gateOf(declaration, hasWaited);
+    if (gate && request.op !== 'drop') {
+      const { pending, error } = gate;
+      const waited = { ...asking, hasWaited: true };
+      // Hot path: a closure would cost each request one.
+      if (pending) return new Postponed(pending.then(this.#enter.bind(this, request, waited)));
+      if (error) throw error;
+    }
+    return this.#mustRest(request)
+      ? this.#beginAtRest(request, asking)
+      : this.#perform(request, asking);
+  }
+
+  *#beginAtRest(request: Request, asking: Asking): Coroutine<unknown> {
+    // Code comes before writes are held: it may take long.
+    yield* needParts(this.#context, request);
+    const perform = () => this.#perform(request, asking);
+    return yield* outcome(atRest(this.#context.storage, perform));
   }
 }
 
 /** Whether it waits for code or for other collections, and what follows waits for it. */
 export function lacksCode(request: Request): boolean {
-  return (
-    request.related?.ahead !== undefined || neededParts(request).some((part) => !parts.has(part))
-  );
+  return request.related?.ahead !== undefined || neededParts(request).some(isMissing);
 }
+
+const isMissing = (part: PartName): boolean => !parts.has(part);
 
 /**
  * Waits for the code that a request needs, and until it can read other collections.
@@ -117,7 +145,7 @@ export function* needParts(
   request: Pick<Request, 'op' | 'needs' | 'related'>,
 ): Coroutine<void> {
   if (request.related?.ahead) yield request.related.ahead;
-  const missing = neededParts(request).filter((part) => !parts.has(part));
+  const missing = neededParts(request).filter(isMissing);
   if (missing.length === 0) return;
   yield Promise.all(missing.map((part) => parts.load(part)));
   events.hub.sendStatus();
@@ -187,16 +215,30 @@ export function executeOnce(
     throw answerLost(settings.name);
   }
   const result = store.execute(request);
-  // What has changed nothing is asked again where its reply is lost: "made" would be wrong. What
-  // its caller knows to be made is done with, whatever it finds.
-  const isApplied = (value: unknown): unknown =>
-    key.isTold ||
-    (request.op.startsWith('kv')
-      ? value !== false
-      : ((value as { readonly count?: number } | undefined)?.count ?? value));
-  if (isCoroutine(result)) return applied.noteAfter(result, key, isApplied);
-  if (isApplied(result)) applied.note(key);
+  if (isCoroutine(result)) return noteAfter(applied, result, key, request);
+  if (counts(key, request, result)) applied.note(key);
   return result;
+}
+
+/** In the turn in which it ends: no save comes in between. */
+function* noteAfter(
+  applied: AppliedChanges,
+  change: Coroutine<unknown>,
+  key: IdempotencyKey,
+  request: Request,
+): Coroutine<unknown> {
+  const value = yield* change;
+  if (counts(key, request, value)) applied.note(key);
+  return value;
+}
+
+/**
+ * Whether a change is applied. What has changed nothing is asked again where its reply is lost:
+ * "made" would be wrong. What its caller knows to be made is done with, whatever it finds.
+ */
+function counts({ isTold }: IdempotencyKey, { op }: Request, value: unknown): unknown {
+  const { count = value } = (value ?? {}) as { readonly count?: unknown };
+  return isTold || (op.startsWith('kv') ? value !== false : count);
 }
 
 /** Drops the parts of an `insertMany` that is not applied. */

@@ -16,7 +16,7 @@ import type { OperationContext } from '../collection-context.ts';
 import { DocumentScans } from '../find/document-scans.ts';
 import { bodyAtHand } from '../records/scan.ts';
 import { isIndexRefusal } from './document-index.ts';
-import { idTaken, unusedId } from './ids.ts';
+import { idTaken } from './ids.ts';
 import {
   type InsertedDocument,
   type RequestExecutor,
@@ -98,12 +98,8 @@ export class DocumentStore {
   insert({ id, body, now, kept }: InsertedDocument): ManagedReply {
     const { records, settings, clock, newId } = this.#context;
     if (id !== undefined && !records.vacate(id)) throw idTaken(settings.name, id);
-    const key =
-      id ??
-      unusedId(
-        (made) => !records.vacate(made),
-        () => newId(settings.id_length),
-      );
+    let key = id ?? newId(settings.id_length);
+    while (id === undefined && !records.vacate(key)) key = newId(settings.id_length);
     const { flags, stamps } = kept ?? {
       flags: 0,
       stamps: stamped(undefined, 'created', settings, now ?? clock.now()),
@@ -283,9 +279,10 @@ class InsertParts {
 
   #newId({ ids }: Staged): string {
     const { records, settings, newId } = this.#context;
-    const make = () => newId(settings.id_length);
-    if (!ids) return make();
-    return unusedId((key) => records.get(key) !== undefined || ids.has(key), make);
+    let id = newId(settings.id_length);
+    // A short one may be taken.
+    while (ids && (records.get(id) || ids.has(id))) id = newId(settings.id_length);
+    return id;
   }
 
   #commit(call: number, staged: Staged): void {

@@ -70,11 +70,3 @@ export function idTaken(collection: string, id: string): ValueError {
     { place: '_id' },
   );
 }
-
-/** A free id. A short generated id may be taken. */
-export function unusedId(isTaken: (id: string) => boolean, make: () => string): string {
-  for (;;) {
-    const id = make();
-    if (!isTaken(id)) return id;
-  }
-}

@@ -1,5 +1,4 @@
 import type { Clock } from '../../async/clock.ts';
-import type { Coroutine } from '../../async/coroutine.ts';
 import type { IdempotencyKey } from '../../protocol/requests.ts';
 import type { LogWrite } from '../../storage/log/log-writes.ts';
 import type { RecordPart } from '../../storage/segments/record-part.ts';
@@ -156,19 +155,6 @@ export class AppliedChanges {
     const handle = watermarkKey(key);
     this.#applied.note(handle, key.number, this.#clock.now());
     this.#unsaved.add(handle);
-  }
-
-  /**
-   * Notes a change that may have to wait, in the turn in which it ends: no save comes in between.
-   */
-  *noteAfter<T>(
-    change: Coroutine<T>,
-    key: IdempotencyKey,
-    isApplied: (value: T) => unknown,
-  ): Coroutine<T> {
-    const value = yield* change;
-    if (isApplied(value)) this.note(key);
-    return value;
   }
 
   /** Whether another client has made changes that are not durable yet. */

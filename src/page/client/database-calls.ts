@@ -10,6 +10,7 @@ import type { Runtime } from '../calls/runtime.ts';
 import type { CollectionOwner } from '../collections/collection-owner.ts';
 import { CallOrder } from '../connection/call-order.ts';
 import { HandleChannel } from '../sending/handle-channel.ts';
+import type { Sender } from '../sending/sender.ts';
 import { runTransaction } from '../transactions/run-transaction.ts';
 import { scopeOf } from '../transactions/transaction-scope.ts';
 import type { Transaction } from '../transactions/transaction-types.ts';
@@ -49,10 +50,8 @@ export class DatabaseCalls {
       this.#runtime.importPaths(),
       loadFileCalls(),
     ]);
-    return this.#channel.run((sender) => importFile(sender, 'importAll', file, options, pathOf), {
-      signal: signalIn(options),
-      exclusive: true,
-    });
+    const start = (sender: Sender) => importFile(sender, 'importAll', file, options, pathOf);
+    return this.#channel.run(start, true, signalIn(options));
   }
 
   collections(): Promise<readonly CollectionInfo[]> {

@@ -211,25 +211,31 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
   protected async call<Args extends readonly unknown[], T>(
     start: Start<Calls, Args, T>,
     args: Args,
-    { options, exclusive, copy = copyArgument }: CallRules<Args> = {},
+    rules: CallRules<Args> = {},
   ): Promise<T> {
-    const { refusal } = this.owner;
-    if (refusal) throw refusal;
-    const signal = options === undefined ? undefined : signalIn(args[options]);
-    const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
-    const run = ({ calls, channel }: HandleCalls<Calls>, given: Args): Promise<T> =>
-      channel.run((sender) => begin(start, calls, sender, given), { signal, exclusive: isAlone });
+    const { owner } = this;
+    if (owner.refusal) throw owner.refusal;
+    const signal = rules.options === undefined ? undefined : signalIn(args[rules.options]);
     try {
       const handle = this.#loaded;
-      if (handle) return await run(handle, args);
-      // Arguments behind the options are not read: `map` passes its list with each item.
-      const last = options ?? 1;
-      const copies = args.map((one, at) => (at > last ? one : copy(one))) as unknown as Args;
-      const later = this.#first(async (handle) => run(handle, copies));
-      return await orAborted(later, signal);
+      if (handle) return await runCall(handle, start, args, rules, signal);
+      return await this.#callLater(start, args, rules, signal);
     } catch (error) {
-      throw this.owner.runtime?.rejection(error, this.name) ?? error;
+      throw owner.runtime?.rejection(error, this.name) ?? error;
     }
+  }
+
+  #callLater<Args extends readonly unknown[], T>(
+    start: Start<Calls, Args, T>,
+    args: Args,
+    rules: CallRules<Args>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    // Arguments behind the options are not read: `map` passes its list with each item.
+    const { options: last = 1, copy = copyArgument } = rules;
+    const copies = args.map((one, at) => (at > last ? one : copy(one))) as unknown as Args;
+    const later = this.#first(async (handle) => runCall(handle, start, copies, rules, signal));
+    return orAborted(later, signal);
   }
 
   /** For `replicate()` of `cairndb/replication`. */
@@ -295,4 +301,16 @@ export abstract class CollectionHandle<Calls extends CommonCalls, Sync> {
     }
     return this.#calls;
   }
+}
+
+/** Hot path: a function of its own, as each call of one with closures pays for all of them. */
+function runCall<Calls extends CommonCalls, Args extends readonly unknown[], T>(
+  { calls, channel }: HandleCalls<Calls>,
+  start: Start<Calls, Args, T>,
+  args: Args,
+  { exclusive }: CallRules<Args>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const isAlone = typeof exclusive === 'function' ? exclusive(...args) : exclusive;
+  return channel.run((sender) => begin(start, calls, sender, args), isAlone, signal);
 }

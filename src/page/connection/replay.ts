@@ -313,7 +313,9 @@ function withFirst(
   number: number,
 ): [number, number][] {
   const first = known ?? [];
-  if (!first.some(([own]) => own === handle)) first.push([handle, number]);
+  // Hot path: `some` takes a closure for each change.
+  for (const one of first) if (one[0] === handle) return first;
+  first.push([handle, number]);
   return first;
 }
 

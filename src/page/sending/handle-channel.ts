@@ -15,14 +15,6 @@ import type { SharedDocuments } from './shared-documents.ts';
 
 export type StartCall<T> = (sender: Sender) => Result<T>;
 
-/** How a call runs. */
-export interface CallMode {
-  /** When aborted, the call rejects with the signal's reason and the engine stops. */
-  readonly signal?: AbortSignal | undefined;
-  /** Whether other calls of the collection wait until this one has ended. */
-  readonly exclusive?: boolean | undefined;
-}
-
 type Send = <Name extends OperationName>(request: HandleRequest<Name>) => Promise<ReplyTo<Name>>;
 
 /** What a live query needs of the channel of its handle. */
@@ -81,12 +73,13 @@ export class HandleChannel {
   /**
    * Runs a call that may be exclusive or abortable. Sends its first request synchronously, so that
    * calls keep their order.
+   *
+   * @param isExclusive Whether other calls of the collection wait until this one has ended.
+   * @param signal When aborted, the call rejects with its reason and the engine stops.
    */
-  run<T>(start: StartCall<T>, { signal, exclusive = false }: CallMode = {}): Promise<T> {
-    if (!exclusive && !signal) return this.#drive(start, this.sender);
-    const begin = (abort: Abort): Promise<T> =>
-      exclusive ? this.#alone(start, abort) : this.#drive(start, this.#senderOver(abort));
-    return signal ? this.#runUntil(signal, begin) : begin(undefined);
+  run<T>(start: StartCall<T>, isExclusive = false, signal?: AbortSignal): Promise<T> {
+    if (signal) return this.#runUntil(signal, start, isExclusive);
+    return isExclusive ? this.#alone(start, undefined) : this.#drive(start, this.sender);
   }
 
   /** Sends a request after all earlier calls. */
@@ -148,9 +141,11 @@ export class HandleChannel {
     return this.client.requests.sendFor(caller) as Send;
   }
 
-  #runUntil<T>(signal: AbortSignal, begin: (abort: Abort) => Promise<T>): Promise<T> {
+  #runUntil<T>(signal: AbortSignal, start: StartCall<T>, isExclusive: boolean): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const call = Math.random();
+    const begin = (abort: Abort): Promise<T> =>
+      isExclusive ? this.#alone(start, abort) : this.#drive(start, this.#senderOver(abort));
     return new Promise<T>((resolve, reject) => {
       const abort = (): void => {
         reject(signal.reason);

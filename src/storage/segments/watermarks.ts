@@ -30,6 +30,8 @@ const MISSED_AT_MOST = 256;
 export class Watermarks {
   /** Least recently noted first. */
   readonly #byHandle = new Map<string, Watermark>();
+  /** The origin that was noted last: a batch has many changes of one handle. */
+  #last: string | undefined;
 
   get(origin: string): Watermark | undefined {
     return this.#byHandle.get(origin);
@@ -65,8 +67,10 @@ export class Watermarks {
   }
 
   #put(watermark: Watermark): void {
-    this.#byHandle.delete(watermark[0]);
-    this.#byHandle.set(watermark[0], watermark);
+    const [origin] = watermark;
+    if (origin !== this.#last) this.#byHandle.delete(origin);
+    this.#last = origin;
+    this.#byHandle.set(origin, watermark);
   }
 
   [Symbol.iterator](): Iterator<Watermark> {
