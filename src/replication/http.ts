@@ -7,6 +7,7 @@ import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { longPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
+import { pauseFor } from './fetching/slowdown.ts';
 import { type EncryptOptions, encryptCheck, sealed } from './late-sealing.ts';
 import {
   type AbilitiesAnswer,
@@ -31,6 +32,9 @@ import type {
 /** Twice as long as a server holds a request: a silent one is lost. */
 const SILENCE_MS = 50_000;
 
+/** A question whose answer can be done without is given up after so long. */
+const ANSWER_MS = 15_000;
+
 /** Codes of a server that knows nothing of its abilities. */
 const FINAL: ReadonlySet<string> = new Set([
   'remote_refused',
@@ -49,6 +53,7 @@ export class HttpRemote implements Remote<string> {
   readonly scopes = true;
   readonly #url: string;
   readonly #fetcher: Fetcher;
+  readonly #clock: Clock;
   readonly #poll: ReturnType<typeof longPoll>;
   readonly #openStream: () => Promise<EventStream>;
   /** The name of the collection. */
@@ -67,14 +72,16 @@ export class HttpRemote implements Remote<string> {
    *   pushed since.
    */
   constructor(
-    { url, headers, fetch }: Pick<FetcherSettings, 'headers' | 'fetch'> & { readonly url: string },
+    settings: Pick<FetcherSettings, 'headers' | 'fetch' | 'locks'> & { readonly url: string },
     clock: Clock,
     takesPages = true,
   ) {
+    const { url, headers, fetch } = settings;
     this.#takesPages = takesPages;
     this.id = `http:${url}`;
+    this.#clock = clock;
     this.#url = url;
-    this.#fetcher = new Fetcher({ headers, fetch, readRefusal: readErrorAnswer, clock });
+    this.#fetcher = new Fetcher({ ...settings, readRefusal: readErrorAnswer, clock });
     this.#poll = longPoll(clock, SILENCE_MS);
     const at = url.lastIndexOf('/');
     this.name = decodeURIComponent(url.slice(at + 1));
@@ -148,23 +155,32 @@ export class HttpRemote implements Remote<string> {
   async *watch(after: string, { signal, scopes }: WatchAsk): AsyncIterable<void> {
     const places = (scopes ?? [{ after }]) as readonly HeardPlace[];
     for (;;) {
-      if (!(await this.#hear(places, signal)))
-        await this.#poll(after, signal, async (polling, onBytes) => {
-          const read = (body: unknown) => readWatchAnswer(body).changed;
-          return await this.#call('watch', { after }, polling, read, onBytes);
-        });
+      const heard = await this.#hear(places, signal);
+      // Without a connection to keep, the page asks now and then.
+      if (heard === undefined) return;
+      if (!heard && !(await this.#holdPoll(after, signal))) return;
       yield;
     }
   }
 
-  /** Waits for the stream of events; resolves with `false` where there is none. */
-  async #hear(places: readonly HeardPlace[], signal: AbortSignal): Promise<boolean> {
+  #holdPoll(after: string, signal: AbortSignal): Promise<boolean> {
+    const read = (body: unknown) => readWatchAnswer(body).changed;
+    return this.#fetcher.hold(this.#url, () =>
+      this.#poll(after, signal, (polling, onBytes) =>
+        this.#call('watch', { after }, polling, read, onBytes),
+      ),
+    );
+  }
+
+  /** As {@link EventStream.wait}. */
+  async #hear(places: readonly HeardPlace[], signal: AbortSignal): Promise<boolean | undefined> {
     const ability = places[0]?.scope ? 'scopedStream' : 'stream';
     if (!(await this.#can(ability, signal))) return false;
     // Where its code does not load, polls will do.
-    this.#stream ??= await this.#openStream().catch(() => undefined);
+    const opening = this.#stream ?? this.#openStream().catch(() => undefined);
+    this.#stream = await pauseFor(this.#clock, ANSWER_MS, signal, Promise.resolve(opening));
     const named = places.map((one) => ({ ...one, heard: this.#nameOf(one.scope) }));
-    return this.#stream?.wait(named, this.name, signal) ?? false;
+    return this.#stream ? this.#stream.wait(named, this.name, signal) : false;
   }
 
   #nameOf(scope: ReplicationScope | undefined): object {
@@ -178,7 +194,9 @@ export class HttpRemote implements Remote<string> {
   async #can(ability: keyof AbilitiesAnswer, signal: AbortSignal): Promise<boolean> {
     const request = { url: this.#url, signal };
     try {
-      this.#abilities ??= await this.#fetcher.fetch(request, readAbilitiesAnswer);
+      const answer = this.#abilities ?? this.#fetcher.fetch(request, readAbilitiesAnswer);
+      // A network may lose the answer without a sign.
+      this.#abilities = await pauseFor(this.#clock, ANSWER_MS, signal, Promise.resolve(answer));
     } catch (error) {
       const { code = '' } = error as Partial<ReplicationError>;
       // What passes is asked again: without an answer, the device does without it.

@@ -29,9 +29,9 @@ export class Office {
       this.requests.push(`${url.split('/').at(-1)} ${init.body}`);
       return handler(new Request(url, init));
     };
-    // Its own headers: a stream of its own.
+    // Its own function of headers: a stream of its own.
     const url = 'https://example.com/jobs';
-    this.connect = () => http({ url, headers: {}, fetch: fetch as never });
+    this.connect = () => http({ url, headers: () => ({}), fetch: fetch as never });
     this.remote = this.connect();
     this.ask = (route, body) =>
       fetch(`${url}/${route}`, {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { testAtNight } from '../setup/at-night.ts';
 import type { TabScope } from './page/page.ts';
+import { serveSync } from './replication/sync-site.ts';
 import { browserOfTests, clients, ids, leads, openUntouchedBrowser, type Tab } from './tabs.ts';
 
 declare const window: TabScope;
@@ -176,3 +177,25 @@ test.each(['connect', 'Database'] as const)(
     await comeBack(tab);
   },
 );
+
+test('a page in the back/forward cache keeps no connection to the server, and hears after its return', async () => {
+  const server = await serveSync();
+  try {
+    const tab = await open('connect');
+    await tab.evaluate(async (url) => {
+      const { http, replicate } = await window.loadReplication();
+      window.sync = replicate(window.things, { remote: http({ url }) });
+      await window.sync.settled();
+    }, `${server.url}/things`);
+    await expect.poll(() => server.streams()).toBe(1);
+    await goAway(tab);
+    await expect.poll(() => server.streams()).toBe(0);
+    await comeBack(tab);
+    await server.write('things', { _id: 'a' });
+    await expect.poll(() => ids(tab)).toEqual(['a']);
+    await expect.poll(() => server.streams()).toBe(1);
+    await tab.goto('about:blank');
+  } finally {
+    await server.close();
+  }
+});

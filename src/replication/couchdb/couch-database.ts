@@ -102,6 +102,11 @@ export class CouchDatabase {
     return this.#call('/_find', query, signal, readFound);
   }
 
+  /** As {@link Fetcher.hold}. */
+  hold(run: () => Promise<unknown>): Promise<boolean> {
+    return this.#fetcher.hold(this.#url, run);
+  }
+
   /** Resolves when there is a change, with `false` if the server does not wait any longer. */
   poll(place: Place, signal: AbortSignal, onBytes: () => void): Promise<boolean> {
     const query = { feed: 'longpoll', heartbeat: String(HEARTBEAT_MS), limit: '1' };

@@ -44,7 +44,7 @@ type PushAsk = Parameters<Remote['push']>[1];
 type PullAsk = Parameters<Remote<CouchCheckpoint>['pull']>[1];
 type WatchAsk = Parameters<NonNullable<Remote<CouchCheckpoint>['watch']>>[1];
 
-export interface CouchSettings extends Pick<FetcherSettings, 'headers' | 'fetch'> {
+export interface CouchSettings extends Pick<FetcherSettings, 'headers' | 'fetch' | 'locks'> {
   readonly url: string;
   /** `undefined`: all documents. */
   selectorOf(scope: ReplicationScope | undefined): JsonObject | undefined;
@@ -69,11 +69,11 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
 
-  constructor({ url, headers, fetch, selectorOf }: CouchSettings, clock: Clock) {
+  constructor({ url, selectorOf, ...asked }: CouchSettings, clock: Clock) {
     this.id = `couchdb:${url}`;
     this.#clock = clock;
     this.#selectorOf = selectorOf;
-    const fetcher = new Fetcher({ headers, fetch, readRefusal, clock });
+    const fetcher = new Fetcher({ ...asked, readRefusal, clock });
     this.#database = new CouchDatabase(url, fetcher);
     this.#poll = longPoll(clock, 2 * HEARTBEAT_MS);
   }
@@ -130,10 +130,14 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
         signal.addEventListener('abort', end);
         if (signal.aborted) end();
         try {
-          const rings = this.#poll(name, ended.signal, (polling, onBytes) =>
-            this.#database.poll({ since: checkpoint.since, selector }, polling, onBytes),
+          const rings = this.#database.hold(() =>
+            this.#poll(name, ended.signal, (polling, onBytes) =>
+              this.#database.poll({ since: checkpoint.since, selector }, polling, onBytes),
+            ),
           );
-          await Promise.race([rings, this.#unheard(checkpoint, ended.signal)]);
+          const unheard = this.#unheard(checkpoint, ended.signal).then(() => true);
+          // Without a connection to keep, the page asks now and then.
+          if (!(await Promise.race([rings, unheard]))) return;
         } finally {
           signal.removeEventListener('abort', end);
           end();

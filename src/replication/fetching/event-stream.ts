@@ -8,6 +8,7 @@ import { MOST_STREAMED } from '../protocol/http-requests.ts';
 import type { PulledPage, ReplicationScope } from '../protocol/remote.ts';
 import { answerInvalid } from './answer-errors.ts';
 import { type Fetcher, MAX_ANSWER_BYTES } from './fetcher.ts';
+import type { RemoteHeaders } from './remote-options.ts';
 
 /** Collections that begin at once share one request. */
 const GATHER_MS = 20;
@@ -36,7 +37,7 @@ const [RESTART, SILENT, BUFFERED, UNANSWERED] = ['restart', 'silent', 'buffered'
 
 interface Waiting {
   readonly after: string;
-  readonly settle: (isHeard: boolean) => void;
+  readonly settle: (isHeard: boolean | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -64,6 +65,7 @@ interface Streamed {
 export class EventStream {
   /** Whether it works here: it does not behind a proxy that keeps answers. */
   isUsable = true;
+  readonly key: readonly unknown[];
   readonly #base: string;
   readonly #fetcher: Fetcher;
   readonly #clock: Clock;
@@ -73,8 +75,12 @@ export class EventStream {
   #isRunning = false;
   #unanswered = 0;
 
-  /** @param base The URL of all collections, without their names. */
-  constructor(base: string, fetcher: Fetcher, clock: Clock) {
+  /**
+   * @param base The URL of all collections, without their names.
+   * @param key What must be the same for those who share it.
+   */
+  constructor(base: string, fetcher: Fetcher, clock: Clock, key: readonly unknown[]) {
+    this.key = key;
     this.#base = base;
     this.#fetcher = fetcher;
     this.#clock = clock;
@@ -82,11 +88,15 @@ export class EventStream {
 
   /**
    * Resolves with `true` when the server has something newer at one of the places; with `false`
-   * where there is no stream.
+   * where there is no stream, and with `undefined` where no connection is free for it.
    *
    * @throws {ReplicationError}; the reason of the signal.
    */
-  async wait(places: readonly StreamPlace[], name: string, signal: AbortSignal): Promise<boolean> {
+  async wait(
+    places: readonly StreamPlace[],
+    name: string,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
     signal.throwIfAborted();
     const names = new Set([...this.#collections.keys(), ...places.map(({ heard }) => heard)]);
     if (!this.isUsable || names.size > MOST_STREAMED) return false;
@@ -106,7 +116,7 @@ export class EventStream {
             if (one.after !== after && one.pages.length === 0) this.#restartAt(one, after);
           }),
     );
-    const heard = new Promise<boolean>((settle, reject) => {
+    const heard = new Promise<boolean | undefined>((settle, reject) => {
       for (const { one, after } of all) one.waiting = { after, settle, reject };
     });
     try {
@@ -155,20 +165,24 @@ export class EventStream {
   async #run(): Promise<void> {
     this.#isRunning = true;
     let failures = 0;
+    let isHeld = true;
     try {
-      while (this.#collections.size > 0 && this.isUsable) {
+      while (this.#collections.size > 0 && this.isUsable && isHeld) {
         const pause = failures > 1 ? retryDelay(failures - 1, Math.random) : 0;
         await new Promise<void>((resolve) => this.#clock.after(GATHER_MS + pause, resolve, true));
-        this.#request = new AbortController();
         const began = this.#clock.elapsed();
-        await this.#connect([...this.#collections.values()], this.#request);
+        isHeld = await this.#fetcher.hold(this.#base, () => {
+          this.#request = new AbortController();
+          return this.#connect([...this.#collections.values()], this.#request);
+        });
         const isShort = this.#clock.elapsed() - began < SHORTEST_MS;
         failures = isShort && !this.#request.signal.aborted ? failures + 1 : 0;
         // A pull finds out whether the server fails, and what came meanwhile.
         if (failures > 1 && this.isUsable)
           for (const { waiting } of this.#collections.values()) waiting?.settle(true);
       }
-      for (const { waiting } of this.#collections.values()) waiting?.settle(false);
+      const none = this.isUsable ? undefined : false;
+      for (const { waiting } of this.#collections.values()) waiting?.settle(none);
     } catch (error) {
       for (const { waiting } of this.#collections.values()) waiting?.reject(error);
     }
@@ -190,6 +204,9 @@ export class EventStream {
       collections: collections.map(({ name, after, scope }) => ({ name, after, scope })),
     };
     within(ANSWER_MS, UNANSWERED);
+    // In the back/forward cache it would keep a connection. The page begins it anew.
+    const leave = () => request.abort(RESTART);
+    globalThis.addEventListener?.('pagehide', leave);
     try {
       const reading = this.#fetcher.open(
         { url, body, signal, accept: 'text/event-stream' },
@@ -218,6 +235,7 @@ export class EventStream {
       throw new ReplicationError('remote_timeout', `${url} has not answered.`, { place: url });
     } finally {
       cancel?.();
+      globalThis.removeEventListener?.('pagehide', leave);
     }
   }
 
@@ -300,23 +318,28 @@ function readEvent(data: string, url: string): StreamEvent {
   }
 }
 
-/** By what must be the same: a function of headers may give other credentials than another one. */
-const shared = new WeakMap<object, { readonly key: unknown[]; readonly stream: EventStream }[]>();
+/** A page that forgets a server and its streams need not keep them. */
+let shared: WeakRef<EventStream>[] = [];
 
-/** The stream of a server, shared where URL, `headers` and `fetch` are the same. */
+/**
+ * The stream of a server, shared where URL, headers and `fetch` are the same. Another function of
+ * headers may give other credentials.
+ */
 export function streamAt(
   base: string,
-  headers: object,
+  headers: RemoteHeaders,
   fetch: unknown,
   fetcher: Fetcher,
   clock: Clock,
 ): EventStream {
-  const known = shared.get(headers) ?? [];
-  shared.set(headers, known);
-  const key = [base, fetch, clock];
-  const found = known.find((one) => one.key.every((part, at) => part === key[at]));
-  if (found) return found.stream;
-  const stream = new EventStream(base, fetcher, clock);
-  known.push({ key, stream });
+  const sent =
+    typeof headers === 'function' ? headers : JSON.stringify(Object.entries(headers).sort());
+  const key = [base, sent, fetch, clock];
+  const streams = shared.flatMap((one) => one.deref() ?? []);
+  const isSame = (one: EventStream) => one.key.every((part, at) => part === key[at]);
+  const known = streams.find(isSame);
+  if (known) return known;
+  const stream = new EventStream(base, fetcher, clock, key);
+  shared = [...streams, stream].map((one) => new WeakRef(one));
   return stream;
 }

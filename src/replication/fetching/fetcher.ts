@@ -2,6 +2,8 @@ import { type Clock, systemClock } from '../../async/clock.ts';
 import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import { holdConnection } from '../../platform/held-connections.ts';
+import type { Locks } from '../../platform/platform.ts';
 import { freeBytes } from '../protocol/files.ts';
 import { answerInvalid, OversizedAnswer, type Refusal, refused } from './answer-errors.ts';
 import { areHeaders, type RemoteFetch, type RemoteHeaders } from './remote-options.ts';
@@ -20,6 +22,8 @@ export interface FetcherSettings {
   /** Reads the reason from the body of a failed request, which may be anything. */
   readonly readRefusal: (body: unknown) => Refusal | undefined;
   readonly clock?: Clock;
+  /** Left out: those of the page. */
+  readonly locks?: Locks | undefined;
 }
 
 export interface FetchRequest {
@@ -38,6 +42,8 @@ export interface FetchRequest {
 /** Makes requests for JSON, and turns all that can go wrong into a {@link ReplicationError}. */
 export class Fetcher {
   readonly #settings: FetcherSettings;
+  /** Whether a function of the app answers by itself, as in demos: that takes no connection. */
+  #isLocal = false;
 
   constructor(settings: FetcherSettings) {
     this.#settings = settings;
@@ -99,6 +105,16 @@ export class Fetcher {
     }
   }
 
+  /**
+   * Runs a request that waits for changes, and so keeps a connection. @returns whether it ran: not
+   * where other requests keep too many.
+   */
+  async hold(url: string, run: () => Promise<unknown>): Promise<boolean> {
+    if (!this.#isLocal) return holdConnection(url, run, this.#settings.locks);
+    await run();
+    return true;
+  }
+
   async #respond(request: FetchRequest): Promise<Response> {
     const { headers, readRefusal, clock = systemClock } = this.#settings;
     let response = await this.#send(request);
@@ -143,6 +159,8 @@ export class Fetcher {
       cache: 'no-store',
       signal,
     });
+    // What a function has made has no URL.
+    this.#isLocal = response.url === '';
     onBytes?.();
     return response;
   }

@@ -31,7 +31,8 @@ export function slowedDown(clock: Clock) {
   let early = 0;
 
   /**
-   * Runs a wait for changes, after a pause if earlier ones have ended early.
+   * Runs a wait for changes, after a pause if earlier ones have ended early. One that resolves with
+   * `undefined` has not waited.
    *
    * @param after Names the checkpoint: what brings no progress is no change.
    * @throws the reason of the signal.
@@ -46,10 +47,13 @@ export function slowedDown(clock: Clock) {
     // The first that ended early may have had real changes.
     if (early >= 2) await pauseFor(clock, longestDelay(early - 1), signal);
     const began = clock.elapsed();
+    let isHeld = false;
     try {
-      return await wait();
+      const found = await wait();
+      isHeld = found === undefined;
+      return found;
     } finally {
-      const isHeld = clock.elapsed() - began >= HELD_MS;
+      isHeld ||= clock.elapsed() - began >= HELD_MS;
       // What the client ended says nothing of the server; a failure does.
       if (!signal.aborted) early = isHeld ? 0 : early + 1;
     }

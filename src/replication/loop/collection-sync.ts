@@ -140,10 +140,10 @@ export class CollectionSync {
 
   /** What the page that replicates says of itself. */
   get reported(): StatusReport | undefined {
-    const { state, lastSync, retryAt, error, begun, rounds } = this.#loop;
+    const { state, lastSync, retryAt, error, begun, rounds, polls } = this.#loop;
     if (state === 'elsewhere') return this.#report?.report as StatusReport | undefined;
     return {
-      ...{ state, answered: this.#answered, begun, rounds },
+      ...{ state, answered: this.#answered, begun, rounds, polls },
       last_sync: lastSync,
       retry_at: retryAt,
       error: error && { code: error.code, message: error.message },
@@ -436,8 +436,8 @@ export class CollectionSync {
   /** Tells the other pages, at once where it is news that last: most rounds take milliseconds. */
   #tell(report: StatusReport): void {
     const { clock } = this.#environment;
-    const { state, answered, error, retry_at } = report;
-    const news = JSON.stringify([state, answered, error, retry_at]);
+    const { state, answered, error, retry_at, polls } = report;
+    const news = JSON.stringify([state, answered, error, retry_at, polls]);
     const passes = state === 'pulling' || state === 'pushing';
     const since = clock.elapsed() - this.#toldAt;
     const wait = passes ? PASSING_MS : news === this.#told ? ALIKE_MS - since : 0;
@@ -466,10 +466,11 @@ function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
   const remoteChanges = direction === 'push' ? undefined : remote.watch?.bind(remote);
   const run = slowedDown(clock);
 
-  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>): Promise<void> {
+  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>) {
     try {
-      await run(places, given[1].signal, async () => {
-        for await (const _ of watch(...given)) return;
+      return await run(places, given[1].signal, async (): Promise<true | undefined> => {
+        for await (const _ of watch(...given)) return true;
+        return undefined;
       });
     } catch (cause) {
       throw failureOf(cause);
@@ -477,7 +478,8 @@ function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
   }
 
   /**
-   * Resolves when the server may have something new; `undefined` where it reports none.
+   * Resolves with `true` when the server may have something new, with `undefined` where nothing
+   * tells for now; `undefined` where it reports none.
    *
    * @param checkpoint Where the last round has pulled to; of the first scope.
    */
@@ -485,7 +487,7 @@ function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
     checkpoint: string,
     pulled: readonly ScopeState[] | undefined,
     signal: AbortSignal,
-  ): Promise<void> | undefined => {
+  ): Promise<true | undefined> | undefined => {
     const scopes = pulled?.map((one) => ({
       scope: JSON.parse(one.name) as ReplicationScope,
       after: JSON.parse(one.checkpoint as string) as unknown,

@@ -5,7 +5,7 @@ import type { ReplicaReport } from '../../protocol/replica-protocol.ts';
 import type { Environment } from './platform-environment.ts';
 import type { ReplicationState, ReplicationStatus, StatusReport } from './replication-status.ts';
 
-/** A remote without `watch` is asked so often, while the page is shown. */
+/** A remote that does not tell of changes is asked so often, while the page is shown. */
 const POLL_MS = 15_000;
 
 /**
@@ -16,8 +16,11 @@ const WAKE_MS = 1000;
 
 interface LoopTasks {
   round(enter: (state: 'pulling' | 'pushing') => void, signal: AbortSignal): Promise<void>;
-  /** Resolves when the server may have something new; `undefined` where it cannot tell. */
-  watch(signal: AbortSignal): Promise<void> | undefined;
+  /**
+   * Resolves with `true` when the server may have something new, with `undefined` where nothing
+   * tells for now; `undefined` where it cannot tell.
+   */
+  watch(signal: AbortSignal): Promise<true | undefined> | undefined;
   /** Whether local changes were made faster than the last round could push them. */
   isBehind(): boolean;
   /** Whether local changes wait, as the server accepts them later. */
@@ -47,6 +50,8 @@ export class ReplicationLoop {
   /** Rounds that have begun, and those of them that have ended. */
   begun = 0;
   rounds = 0;
+  /** Whether nothing has told of changes since the last round. */
+  polls = false;
   readonly #tasks: LoopTasks;
   readonly #environment: Environment;
   readonly #isLive: boolean;
@@ -156,11 +161,17 @@ export class ReplicationLoop {
   #waitForChanges(): void {
     const { signal } = this.#running;
     const change = this.#tasks.watch(signal);
+    const polled = this.polls;
+    this.polls = !change;
     if (this.#tasks.isBehind()) this.#after(WAKE_MS);
     else if (!change || this.#tasks.isPending()) this.#poll();
     change?.then(
-      () => {
-        if (!signal.aborted) this.wake();
+      (isHeard) => {
+        if (signal.aborted) return;
+        if (isHeard) return this.wake();
+        if (!this.#tasks.isBehind()) this.#poll();
+        this.polls = true;
+        if (!polled) this.#tasks.changed();
       },
       (error: unknown) => {
         if (!signal.aborted) this.#failed(asCairnError(error));
@@ -209,7 +220,7 @@ function stateOf(code: string): ReplicationState {
 
 /** The status as this page shows it: its own, or that of the page that replicates. */
 export function shownStatus(
-  loop: Pick<ReplicationLoop, 'state' | 'lastSync' | 'retryAt' | 'error'>,
+  loop: Pick<ReplicationLoop, 'state' | 'lastSync' | 'retryAt' | 'error' | 'polls'>,
   report: ReplicaReport | undefined,
   stopped: CairnError | undefined,
 ): ReplicationStatus {
@@ -220,7 +231,7 @@ export function shownStatus(
     reported?.error && new ReplicationError(reported.error.code as never, reported.error.message);
   return Object.freeze({
     state,
-    ...{ pending, rejected },
+    ...{ pending, rejected, polls: (reported ?? loop).polls },
     last_sync: dateOf(reported ? reported.last_sync : loop.lastSync),
     retry_at: dateOf(reported ? reported.retry_at : loop.retryAt),
     error: stopped ?? (reported ? error : loop.error),

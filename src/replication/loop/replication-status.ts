@@ -38,6 +38,11 @@ export interface ReplicationStatus {
   readonly pending: number;
   /** Documents that the server has refused. */
   readonly rejected: number;
+  /**
+   * Whether the page asks for changes every 15 seconds, as nothing tells of them: the remote has no
+   * `watch`, or other pages keep all connections that may wait.
+   */
+  readonly polls: boolean;
   /** When both sides were equal last. */
   readonly last_sync: Date | undefined;
   /** When the next attempt is due, after a failure. */
@@ -64,6 +69,7 @@ export interface StatusReport {
   /** Rounds that this page has begun, and those of them that have ended. */
   readonly begun: number;
   readonly rounds: number;
+  readonly polls: boolean;
 }
 
 export function stopped(why: string): ReplicationError {

@@ -237,7 +237,8 @@ export interface Remote<Checkpoint = unknown> {
 
   /**
    * Yields each time the server may have something newer than `after`. With scopes, that is where
-   * the first one has come to; `scopes` has all.
+   * the first one has come to; `scopes` has all. Where it ends without that, nothing tells for now:
+   * `pull` is called after a while, then `watch` again.
    */
   watch?(
     after: Checkpoint,

@@ -22,6 +22,8 @@ export interface SyncSite {
     collection: string,
     document: { readonly _id: string; readonly owner?: string },
   ): Promise<void>;
+  /** How many streams of changes are open. */
+  streams(): number;
   /** The server cannot be reached until {@link listen}. */
   cut(): Promise<void>;
   listen(): Promise<void>;
@@ -47,7 +49,15 @@ export async function serveSync(): Promise<SyncSite> {
     ...{ store: holding, authorize: () => true, cors: { origins: '*' } },
     scopes: { owner: (owner) => ({ owner }) },
   });
-  const server = createServer(nodeListener(handler));
+  const listener = nodeListener(handler);
+  let streams = 0;
+  const server = createServer((request, response) => {
+    if (request.method === 'POST' && request.url?.endsWith('/stream')) {
+      streams++;
+      response.on('close', () => streams--);
+    }
+    return listener(request, response);
+  });
   let port = 0;
   const listen = async (): Promise<void> => {
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -93,6 +103,7 @@ export async function serveSync(): Promise<SyncSite> {
       const key = `${document._id} ${base}`;
       await store.push(collection, [{ id: document._id, base, key, document }]);
     },
+    streams: () => streams,
     cut,
     listen,
     close: cut,
