@@ -123,9 +123,9 @@ export class HttpRemote implements Remote<string> {
       const url = this.#fileUrl(sha256, { device, size, from });
       return this.#fetcher.fetch({ url, body, signal }, readFileAnswer);
     },
-    read: ({ sha256 }, from, { signal, onBytes }) => {
+    read: ({ sha256 }, from, { signal }) => {
       const url = this.#fileUrl(sha256, { from });
-      return this.#fetcher.fetchBytes({ url, signal }, PART_BYTES, onBytes);
+      return this.#fetcher.fetchBytes({ url, signal }, PART_BYTES);
     },
   };
 
@@ -166,9 +166,7 @@ export class HttpRemote implements Remote<string> {
   #holdPoll(after: string, signal: AbortSignal): Promise<boolean> {
     const read = (body: unknown) => readWatchAnswer(body).changed;
     return this.#fetcher.hold(this.#url, () =>
-      this.#poll(after, signal, (polling, onBytes) =>
-        this.#call('watch', { after }, polling, read, onBytes),
-      ),
+      this.#poll(after, signal, (polling) => this.#call('watch', { after }, polling, read)),
     );
   }
 
@@ -221,10 +219,9 @@ export class HttpRemote implements Remote<string> {
     body: object,
     signal: AbortSignal,
     read: (body: unknown) => T,
-    onBytes?: () => void,
   ): Promise<T> {
     const url = `${this.#url}/${route}`;
-    return this.#fetcher.fetch({ url, body, signal, onBytes }, read);
+    return this.#fetcher.fetch({ url, body, signal }, read);
   }
 }
 

@@ -108,9 +108,9 @@ export class CouchDatabase {
   }
 
   /** Resolves when there is a change, with `false` if the server does not wait any longer. */
-  poll(place: Place, signal: AbortSignal, onBytes: () => void): Promise<boolean> {
+  poll(place: Place, signal: AbortSignal): Promise<boolean> {
     const query = { feed: 'longpoll', heartbeat: String(HEARTBEAT_MS), limit: '1' };
-    return this.#changes(place, query, signal, readRinging, onBytes);
+    return this.#changes(place, query, signal, readRinging);
   }
 
   write(edits: readonly CouchEdit[], signal: AbortSignal): Promise<EditResult[]> {
@@ -210,7 +210,6 @@ export class CouchDatabase {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
     read: (body: unknown) => T,
-    onBytes?: () => void,
   ): Promise<T> {
     const parameters = new URLSearchParams({
       ...query,
@@ -219,7 +218,7 @@ export class CouchDatabase {
     });
     // A tombstone has no fields that a selector could match.
     const body = selector && { selector: { $or: [{ _deleted: true }, selector] } };
-    return this.#call(`/_changes?${parameters}`, body, signal, read, onBytes);
+    return this.#call(`/_changes?${parameters}`, body, signal, read);
   }
 
   #call<T>(
@@ -227,8 +226,7 @@ export class CouchDatabase {
     body: object | undefined,
     signal: AbortSignal,
     read: (body: unknown) => T,
-    onBytes?: () => void,
   ): Promise<T> {
-    return this.#fetcher.fetch({ url: this.#url + path, body, signal, onBytes }, read);
+    return this.#fetcher.fetch({ url: this.#url + path, body, signal }, read);
   }
 }

@@ -131,8 +131,8 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
         if (signal.aborted) end();
         try {
           const rings = this.#database.hold(() =>
-            this.#poll(name, ended.signal, (polling, onBytes) =>
-              this.#database.poll({ since: checkpoint.since, selector }, polling, onBytes),
+            this.#poll(name, ended.signal, (polling) =>
+              this.#database.poll({ since: checkpoint.since, selector }, polling),
             ),
           );
           const unheard = this.#unheard(checkpoint, ended.signal).then(() => true);

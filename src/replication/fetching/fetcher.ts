@@ -35,8 +35,27 @@ export interface FetchRequest {
   readonly range?: string | undefined;
   /** Left out: JSON. */
   readonly accept?: string;
-  /** Called when the server shows that it is there. */
-  readonly onBytes?: (() => void) | undefined;
+}
+
+/** What requests report to the call that waits for them. */
+export interface RequestProgress {
+  /** Called before so many bytes are sent: nothing says how far they have come. */
+  readonly sending?: (bytes: number) => void;
+  /** Called with the bytes of an answer as they come; with 0 when it begins. */
+  readonly received: (bytes: number) => void;
+}
+
+/** By the signals of requests, which lead through all remotes. */
+const followed = new WeakMap<AbortSignal, RequestProgress>();
+
+/** Has the requests with a signal report to a deadline: slow networks have more time then. */
+export function followRequests(signal: AbortSignal, progress: RequestProgress): void {
+  followed.set(signal, progress);
+}
+
+/** What the requests with a signal report to. */
+export function progressOf(signal: AbortSignal): RequestProgress | undefined {
+  return followed.get(signal);
 }
 
 /** Makes requests for JSON, and turns all that can go wrong into a {@link ReplicationError}. */
@@ -60,21 +79,15 @@ export class Fetcher {
   /**
    * Bytes, at most so many.
    *
-   * @param onBytes Called as they come.
    * @throws as {@link fetch}.
    */
-  fetchBytes(
-    request: FetchRequest,
-    limit: number,
-    onBytes?: (bytes: number) => void,
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  fetchBytes(request: FetchRequest, limit: number): Promise<Uint8Array<ArrayBuffer>> {
     return this.open(request, async (response) => {
       const parts: Uint8Array[] = [];
       let length = 0;
-      const isShort = await readParts(response, limit, (part) => {
+      const isShort = await readParts(response, limit, request.signal, (part) => {
         parts.push(part);
         length += part.length;
-        onBytes?.(part.length);
       });
       if (!isShort) throw new OversizedAnswer(request.url, limit);
       // Not longer: who gets a view gets a copy of all that is behind it.
@@ -126,7 +139,7 @@ export class Fetcher {
     const { status, type } = response;
     if (status < 400 && type !== 'opaqueredirect' && !(status >= 300)) return response;
     if (status >= 400) {
-      const refusal = readRefusal(await readLeniently(response));
+      const refusal = readRefusal(await readLeniently(response, request.signal));
       throw refused(response, request.url, refusal, clock.now());
     }
     discard(response);
@@ -136,7 +149,7 @@ export class Fetcher {
     throw answerInvalid(request.url, `it redirects${target}, which is not followed`);
   }
 
-  async #send({ url, signal, body, accept, range, onBytes }: FetchRequest): Promise<Response> {
+  async #send({ url, signal, body, accept, range }: FetchRequest): Promise<Response> {
     const headers = await this.#headers();
     signal.throwIfAborted();
     const make = this.#settings.fetch ?? ((at, init) => globalThis.fetch(at, init));
@@ -144,6 +157,9 @@ export class Fetcher {
     const isBlob = body instanceof Blob;
     const isBytes = isBlob || body instanceof Uint8Array;
     const type = isBlob ? body.type : `application/${isBytes ? 'octet-stream' : 'json'}`;
+    const sent = isBytes ? (body as Blob | Uint8Array<ArrayBuffer>) : JSON.stringify(body);
+    const progress = progressOf(signal);
+    if (hasBody) progress?.sending?.(sent instanceof Blob ? sent.size : sent.length);
     const response = await make(url, {
       method: isBytes ? 'PUT' : hasBody ? 'POST' : 'GET',
       headers: {
@@ -152,16 +168,14 @@ export class Fetcher {
         ...(range !== undefined && { range }),
         ...headers,
       },
-      ...(hasBody && {
-        body: isBytes ? (body as Blob | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
-      }),
+      ...(hasBody && { body: sent }),
       redirect: 'manual',
       cache: 'no-store',
       signal,
     });
     // What a function has made has no URL.
     this.#isLocal = response.url === '';
-    onBytes?.();
+    progress?.received(0);
     return response;
   }
 
@@ -197,7 +211,7 @@ async function readJson(response: Response, request: FetchRequest): Promise<unkn
     const given = type === '' ? 'no content type' : `the content type ${type.slice(0, 100)}`;
     throw answerInvalid(url, `it has status ${response.status} and ${given}, not JSON`);
   }
-  const text = await readText(response, MAX_ANSWER_BYTES, request.onBytes);
+  const text = await readText(response, MAX_ANSWER_BYTES, request.signal);
   if (text === undefined) throw new OversizedAnswer(url, MAX_ANSWER_BYTES);
   try {
     return JSON.parse(text);
@@ -210,9 +224,9 @@ async function readJson(response: Response, request: FetchRequest): Promise<unkn
  * The parsed body of a failed request; `undefined` if it is something else, such as HTML of a
  * proxy.
  */
-async function readLeniently(response: Response): Promise<unknown> {
+async function readLeniently(response: Response, signal: AbortSignal): Promise<unknown> {
   try {
-    const text = await readText(response, MAX_REFUSAL_BYTES);
+    const text = await readText(response, MAX_REFUSAL_BYTES, signal);
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return undefined;
@@ -223,12 +237,11 @@ async function readLeniently(response: Response): Promise<unknown> {
 async function readText(
   response: Response,
   limit: number,
-  onBytes?: () => void,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = '';
-  const isShort = await readParts(response, limit, (part) => {
-    onBytes?.();
+  const isShort = await readParts(response, limit, signal, (part) => {
     text += decoder.decode(part, { stream: true });
   });
   return isShort ? text + decoder.decode() : undefined;
@@ -238,6 +251,7 @@ async function readText(
 async function readParts(
   { body }: Response,
   limit: number,
+  signal: AbortSignal,
   take: (part: Uint8Array) => void,
 ): Promise<boolean> {
   if (!body) return true;
@@ -251,6 +265,7 @@ async function readParts(
       reader.cancel().catch(() => undefined);
       return false;
     }
+    progressOf(signal)?.received(value.byteLength);
     take(value);
   }
 }

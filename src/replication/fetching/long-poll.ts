@@ -1,13 +1,11 @@
 import type { Clock } from '../../async/clock.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
+import { followRequests } from './fetcher.ts';
 import { slowedDown } from './slowdown.ts';
 
-/**
- * Asks a server for changes and waits while it holds the request. @param onBytes Call it when the
- * server sent something.
- */
-export type Poll = (signal: AbortSignal, onBytes: () => void) => Promise<boolean>;
+/** Asks a server for changes and waits while it holds the request. */
+export type Poll = (signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Repeats long polls, and slows down where the server does not hold them.
@@ -30,9 +28,10 @@ export function longPoll(clock: Clock, silenceMs: number) {
       cancel = clock.after(silenceMs, () => controller.abort(SILENT), true);
     };
     listen();
+    followRequests(signal, { received: listen });
     try {
       // The poll may not heed its signal.
-      return await orAborted(poll(signal, listen), signal);
+      return await orAborted(poll(signal), signal);
     } catch (error) {
       if (error === SILENT) return undefined;
       throw error;

@@ -21,6 +21,11 @@ const ATTEMPTS = 8;
 export class PushRound {
   /** Documents in a push, at most: halved where the server finds it too large. */
   #batch = BATCH;
+  /**
+   * The same for now: fewer where the network broke, as what came of a push that it breaks is not
+   * known; more again with each that it carries.
+   */
+  #carried = BATCH;
   /** Documents that are looked at together for content: more after those that have none. */
   #looked = FEW;
   /**
@@ -49,7 +54,8 @@ export class PushRound {
       // What others have changed does not wait for all of them.
       if (heavy.size > 0 && pushed > 0 && context.clock.elapsed() - began > BESIDE_MS)
         return pushed;
-      const limit = context.files ? await this.#ready(context, skip, heavy) : this.#batch;
+      this.#carried = Math.min(this.#carried, this.#batch);
+      const limit = context.files ? await this.#ready(context, skip, heavy) : this.#carried;
       const { rows, unsaved } = await context.send({
         ...{ op: 'replicaChanges', limit, skip: [...skip, ...heavy] },
       });
@@ -120,7 +126,7 @@ export class PushRound {
    */
   async #ready(context: RoundContext, skip: Set<string>, heavy: Set<string>): Promise<number> {
     for (;;) {
-      const limit = Math.min(this.#batch, this.#looked);
+      const limit = Math.min(this.#carried, this.#looked);
       const { rows } = await context.send({
         ...{ op: 'replicaChanges', limit, skip: [...skip, ...heavy], refused: 'look' },
       });
@@ -148,9 +154,14 @@ export class PushRound {
     rows: readonly LocalRow[],
   ): Promise<readonly (readonly [LocalRow, PushResult])[]> {
     const changes = rows.map((row) => changeOf(context, row, row.pushes.at(-1) as SentPush));
-    const results = await sendRows(context, changes, () => {
+    const sending = sendRows(context, changes, () => {
       this.#batch = Math.max(1, Math.ceil(this.#batch / 2));
     });
+    const results = await sending.catch((error: unknown) => {
+      this.#carried = Math.max(1, Math.ceil(rows.length / 2));
+      throw error;
+    });
+    this.#carried *= 2;
     return rows.map((row, index) => [row, results[index] as PushResult]);
   }
 }

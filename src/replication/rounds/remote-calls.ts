@@ -4,6 +4,7 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
+import { followRequests } from '../fetching/fetcher.ts';
 import type { RoundFiles } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 import type {
@@ -19,10 +20,10 @@ import type {
   ReplicationScope,
 } from '../protocol/remote.ts';
 
-/** A call that takes longer has failed: networks lose answers without a sign. */
+/** A call that is silent for longer has failed: networks lose answers without a sign. */
 const DEADLINE_MS = 60_000;
 
-/** The deadline begins anew with so many bytes of a file: slower networks are offline. */
+/** The deadline begins anew with so many bytes of an answer: slower networks are offline. */
 export const STEP_BYTES = PART_BYTES / 64;
 
 /** Longest version that is kept, in characters. */
@@ -69,12 +70,14 @@ export class RemoteCalls {
     rows: readonly LocalChange[],
     files?: Pick<RoundFiles, 'content'>,
   ): Promise<readonly PushResult[]> {
-    const results = await this.#inTime((signal, renew) => {
+    const results = await this.#inTime((signal, _, sending) => {
       if (!files || !this.#remote.files?.areAttached) return this.#remote.push(rows, { signal });
+      let bytes = 0;
       const content = async (file: RemoteFile) => {
         const found = await files.content(file);
         // All of it is one request.
-        renew(Math.ceil(((found?.size ?? 0) / STEP_BYTES) * 1000));
+        bytes += found?.size ?? 0;
+        sending(bytes);
         return found;
       };
       return this.#remote.push(rows, { signal, content });
@@ -88,38 +91,47 @@ export class RemoteCalls {
 
   /** Runs a call about files, which the remote must have. */
   files<T>(call: (files: RemoteFiles, ask: FileAsk) => Promise<T>): Promise<T> {
-    return this.#inTime((signal, renew) => {
-      let count = 0;
-      const onBytes = (bytes: number) => {
-        count += bytes;
-        if (count < STEP_BYTES) return;
-        count = 0;
-        renew();
-      };
-      return call(this.#remote.files as RemoteFiles, { signal, onBytes });
-    });
+    return this.#inTime((signal, onBytes) =>
+      call(this.#remote.files as RemoteFiles, { signal, onBytes }),
+    );
   }
 
-  /** Runs a call of the remote, which may ignore its signal. */
+  /**
+   * Runs a call of the remote, which may ignore its signal.
+   *
+   * @param call Gets functions for bytes that come, and for those that it sends.
+   */
   async #inTime<T>(
-    call: (signal: AbortSignal, renew: (moreMs?: number) => void) => Promise<T>,
+    call: (
+      signal: AbortSignal,
+      received: (bytes: number) => void,
+      sending: (bytes: number) => void,
+    ) => Promise<T>,
   ): Promise<T> {
     const controller = new AbortController();
     const { signal } = controller;
     const abort = () => controller.abort(this.#ended.reason);
     let cancel: (() => void) | undefined;
     let isOver = false;
-    let ms = DEADLINE_MS;
-    const renew = (moreMs = 0) => {
+    let count = 0;
+    const renew = (ms = DEADLINE_MS) => {
       cancel?.();
-      ms += moreMs;
       if (!isOver) cancel = this.#clock.after(ms, () => controller.abort(lateAnswer(ms)), true);
     };
+    const received = (bytes: number) => {
+      count += bytes;
+      if (bytes > 0 && count < STEP_BYTES) return;
+      count = 0;
+      renew();
+    };
+    // Nothing tells how far they have come.
+    const sending = (bytes: number) => renew(DEADLINE_MS + Math.ceil(bytes / STEP_BYTES) * 1000);
+    followRequests(signal, { received, sending });
     renew();
     if (this.#ended.aborted) abort();
     this.#ended.addEventListener('abort', abort);
     try {
-      return await orAborted(call(signal, renew), signal);
+      return await orAborted(call(signal, received, sending), signal);
     } catch (cause) {
       throw this.#ended.aborted ? cause : failureOf(cause);
     } finally {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { progressOf } from '../../../src/replication/fetching/fetcher.ts';
 import { longPoll, type Poll } from '../../../src/replication/fetching/long-poll.ts';
 import { TestClock, turn } from './test-clock.ts';
 
@@ -17,8 +18,10 @@ class Server {
   readonly polls: Held[] = [];
   readonly clock = new TestClock();
   readonly long = longPoll(this.clock, SILENCE);
-  readonly poll: Poll = (signal, heartbeat) =>
-    new Promise((answer, fail) => this.polls.push({ signal, heartbeat, answer, fail }));
+  readonly poll: Poll = (signal) => {
+    const heartbeat = () => progressOf(signal)?.received(1);
+    return new Promise((answer, fail) => this.polls.push({ signal, heartbeat, answer, fail }));
+  };
 
   wait(after: string, signal = forever): Promise<void> {
     return this.long(after, signal, this.poll);
