@@ -35,6 +35,8 @@ export interface ReplicaState {
 export interface OpenReplica extends ReplicaState {
   /** Names the opening: another engine has another one. */
   readonly opening: string;
+  /** The last end of a collection of the name. */
+  readonly born: number;
 }
 
 /**

@@ -89,6 +89,7 @@ test('a round goes on for a document whose file is sent while others are pushed'
   const files = await SyncedFiles.open(
     db,
     orders,
+    0,
     { load: 'lazy', above: 4096, limit: 1e9 },
     () => ({ files: (ask: (files: unknown) => unknown) => ask(remote) }) as never,
     { progress: () => undefined, changed: () => undefined },

@@ -120,6 +120,7 @@ test('a network of 5 kB a second gets parts that it can send in a minute', async
   const files = await SyncedFiles.open(
     db as never,
     orders,
+    0,
     { load: 'lazy', above: 4096, limit: 1e9 },
     () => ({ files: (call: any) => call(remote, { signal }) }) as never,
     { progress: () => undefined, changed: () => undefined },

@@ -175,3 +175,27 @@ test('collections of others that have such names stay', async () => {
   await device.orders.Drop();
   expect((await namesOf(device)).sort()).toEqual(kept.sort());
 });
+
+test.for([
+  ['back', 'orders'],
+  ['to a name that another had', 'third'],
+] as const)('a collection that is renamed %s has its files', async ([, last]) => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  const third = openOther(office, device, 'third');
+  await third.sync.file('sent', 'photo').catch(() => undefined);
+  await third.sync.stop();
+  await db.renameCollection('third', 'fourth');
+  await db.renameCollection('orders', 'sales');
+  const sales = openOther(office, device, 'sales');
+  expect(await bytesOf(await sales.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  await sales.sync.stop();
+  await db.renameCollection('sales', last);
+  const again = openOther(office, device, last);
+  expect(await bytesOf(await again.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  mend();
+  await again.settled();
+  const other = office.device();
+  await other.settled();
+  expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+});

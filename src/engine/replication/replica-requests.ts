@@ -78,7 +78,7 @@ export class ReplicaRequests {
         `replicates with ${state.remote} until stop({ forget: true })`,
       );
     if (scopes !== null) replica.openScopes(scopes, this.#context.clock.now());
-    return { ...replica.state, opening };
+    return { ...replica.state, opening, born: this.#context.records.applied.lastEnd };
   }
 
   *#scope(replica: Replica, { scope, until, ends }: Request<'replicaScope'>): Coroutine<undefined> {

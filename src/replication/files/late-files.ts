@@ -101,9 +101,12 @@ export class LateFiles {
   async #open(): Promise<SyncedFiles> {
     const { SyncedFiles } = await import('./synced-files.ts').catch(loadFailed);
     const { remote, files, collection } = this.#settings;
+    const channel = await this.#access.channel();
+    const { born } = await channel.send({ op: 'replicaOpen', remote: remote.id, scopes: null });
     this.now = await SyncedFiles.open(
       this.#access.owner as unknown as DatabaseClient,
       collection as DocumentCollection<object>,
+      born,
       files as FilesSettings,
       (ended = this.#ended.signal) => new RemoteCalls(remote, ended, this.#times.clock),
       this.#events,

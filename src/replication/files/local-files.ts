@@ -19,6 +19,8 @@ interface KnownFile {
   readonly used: number;
   /** As {@link FileRef.sealed}, of one that is sent. */
   readonly sealed?: string | undefined;
+  /** Of {@link DEVICE}: the last end of a collection of the name. */
+  readonly born?: number | undefined;
 }
 
 interface FilePart {
@@ -61,19 +63,21 @@ export class LocalFiles {
     this.#parts = new client.Collection<FilePart>({ ...options, name: `${collection} file parts` });
   }
 
+  /** @param born The last end of a collection of the name, which may have had files. */
   static async open(
     client: DatabaseClient,
     collection: string,
+    born: number,
     naming: Naming,
   ): Promise<LocalFiles> {
     const local = new LocalFiles(client, collection);
     const known = await local.#files.get(DEVICE);
     local.device = known?.type ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
-    if (!known) {
+    if (known?.born !== born) {
       await local.#moveHere(client, collection, naming);
       await local.#files.upsert({
         ...{ _id: DEVICE, type: local.device, size: 0, used: 0 },
-        ...{ isWhole: false, isSent: true },
+        ...{ isWhole: false, isSent: true, born },
       });
     }
     for (const { _id, sealed = '' } of await local.#files.filter({ isSent: false }))

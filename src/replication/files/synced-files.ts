@@ -100,17 +100,21 @@ export class SyncedFiles implements RoundFiles {
     this.#events = events;
   }
 
-  /** @param calls The calls to the remote, which has files. */
+  /**
+   * @param born As {@link LocalFiles.open} has it.
+   * @param calls The calls to the remote, which has files.
+   */
   static async open(
     client: DatabaseClient,
     collection: DocumentCollection<object>,
+    born: number,
     ...rest: readonly [FilesSettings, CallsWith, FilesEvents]
   ): Promise<SyncedFiles> {
     const [, calls] = rest;
     const server = await calls().files(async ({ sealing, areAttached = false }) => ({
       ...{ areAttached, sealing: await sealing?.() },
     }));
-    const local = await LocalFiles.open(client, collection.name, () => naming(collection));
+    const local = await LocalFiles.open(client, collection.name, born, () => naming(collection));
     return new SyncedFiles(local, collection, ...rest, server);
   }
 
