@@ -304,7 +304,7 @@ export class HostedCollection implements Executor, CollectionParts {
     if ('live' in request) return this.lives.perform(request, reader);
     const { applied, log } = this.records;
     if (request.op === 'open')
-      return request.settings.version > log.version ? ~applied.ends : applied.ends;
+      return request.settings.version > log.version ? -1 - applied.lastEnd : applied.lastEnd;
     if (request.op === 'save') return wait(this.#save());
     if (request.op === 'ready') return this.lifecycle.ready();
     if (isOfReplica(request)) return this.#replicate(request);

@@ -22,6 +22,7 @@ export interface RecoverySession {
   /** None, once it has left. */
   readonly handles: { readonly all: { readonly size: number } };
   openAll(opened: OpenedHandles): void;
+  follow(changes: readonly AcknowledgedChange[]): readonly unknown[];
   reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void>;
   settleAll(): void;
   namesOf(request: Request): readonly string[];
@@ -241,6 +242,12 @@ export class Recovery {
     // Before the first, as changes enter the queues in their order. Without it what follows waits
     // as well: it may have been made on top.
     const [first, missing] = await this.#loadParts(all.map(({ change }) => change.request));
+    // What was changed before its collection was renamed is changed there. Until it enters the
+    // queue, it may be renamed again.
+    for (let ahead: unknown[]; ; await Promise.all(ahead)) {
+      ahead = contributions.flatMap(({ session, changes }) => session.follow(changes));
+      if (ahead.length === 0) break;
+    }
     const order = new ReplayOrder();
     const beside = new Set(contributions.map(({ by }) => by));
     await Promise.all(
@@ -277,7 +284,7 @@ export class Recovery {
     let cancel = (): void => undefined;
     const late = new Promise<void>((resolve) => {
       cancel = this.#context.clock.after(CODE_MS, resolve);
-    }).then(() => loadFailed(new Error(`It did not come within ${CODE_MS / 1000} s.`)));
+    }).then(() => loadFailed(new Error(`late by ${CODE_MS} ms`)));
     let index = 0;
     try {
       for (; index < changes.length; index++)

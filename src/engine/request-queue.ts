@@ -176,11 +176,11 @@ export function checkVersion(
   { version, born }: HandleDeclaration,
   key?: IdempotencyKey,
 ): boolean {
-  const end = records.applied.endOf(born);
-  if (end === undefined && version === records.log.version) return true;
+  const [isOver, to] = records.applied.endOf(born);
+  if (!isOver && version === records.log.version) return true;
   // Applied before: it is answered so.
   if (availability.error || (key && records.applied.has(key))) return false;
-  if (end !== undefined) throw ended(settings.name, end);
+  if (isOver) throw ended(settings.name, to);
   if (isOfAnyVersion(op)) return false;
   throw otherVersion(settings.name, records.log.version, version);
 }

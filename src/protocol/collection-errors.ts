@@ -5,9 +5,7 @@ import { CollectionError } from '../errors/errors.ts';
  * @param to The name that it goes on by; empty where it was dropped.
  */
 export function ended(name?: string, to = ''): CollectionError {
-  const end = to
-    ? `renamed to "${to}"; construct it by that name`
-    : 'dropped; construct it again to start anew';
+  const end = to ? `renamed to "${to}"; construct it by that name` : 'dropped; construct it again';
   return new CollectionError(
     to ? 'collection_renamed' : 'collection_dropped',
     `Collection ${name === undefined ? '' : `"${name}" `}was ${end}.`,
@@ -18,7 +16,7 @@ export function ended(name?: string, to = ''): CollectionError {
 export function typeMismatch(name: string, is: string, asked: string): CollectionError {
   return new CollectionError(
     'type_mismatch',
-    `Collection "${name}" is ${is} and cannot be opened as ${asked}; the type is fixed when a collection is made.`,
+    `Collection "${name}" is ${is} and cannot be opened as ${asked}; its type is fixed.`,
     { place: name },
   );
 }
@@ -42,14 +40,14 @@ export function changeLost(name: string, id: string): CollectionError {
 
 /** @param what That was lost. */
 export function lostMessage(what: string, name: string): string {
-  return `${what} was lost with the leader before it was saved, and could not be reapplied: a document of "${name}" that it changes is gone by now. Nothing of it is left.`;
+  return `${what} was lost with the leader, unsaved: a document of "${name}" that it changes is gone. Nothing of it is left.`;
 }
 
 /** A part of an `insertMany` never came. */
 export function insertLost(name: string): CollectionError {
   return new CollectionError(
     'insert_lost',
-    `A part of an insertMany() into collection "${name}" was refused or lost: none of its documents was inserted. Insert them again.`,
+    `A part of an insertMany() into collection "${name}" was refused or lost: none of its documents is there. Insert them again.`,
     { place: name },
   );
 }
@@ -69,7 +67,7 @@ export function otherVersion(
 ): CollectionError {
   const isNewer = found > own;
   const remedy = isNewer
-    ? 'Reload the page to get the newer code; loadBackup() of a backup from before the migration undoes it'
+    ? 'Reload the page to get newer code; loadBackup() of an earlier backup undoes it'
     : 'Construct the collection, with the steps of `migrate`, to migrate them';
   return new CollectionError(
     isNewer ? 'schema_newer' : 'schema_older',

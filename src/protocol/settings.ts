@@ -44,7 +44,7 @@ export interface CollectionSettings {
   readonly detailed_debugger_logs: boolean;
   readonly activate_drop_method: boolean;
   /**
-   * Of an open handle, as the reply to `open` has it: how often collections of the name had ended.
+   * Of an open handle, as the reply to `open` has it: the last end of a collection of the name.
    */
   born?: number | undefined;
 }

@@ -47,3 +47,16 @@ test('one that is opened again before its client heard of the drop belongs to th
     [2, settings()],
   ]);
 });
+
+test('until it is open again, what is replayed through it is of the collection before', () => {
+  const handles = new OpenHandles();
+  const first = [open(1)];
+  handles.number(first);
+  handles.noteOpens(first, [1]);
+  handles.free(1);
+  const again = [open(handles.take(settings()) as number)];
+  handles.number(again);
+  expect(handles.all()).toEqual([[1, { ...settings(), born: 1 }]]);
+  handles.noteOpens(again, [2]);
+  expect(handles.all()).toEqual([[1, { ...settings(), born: 2 }]]);
+});

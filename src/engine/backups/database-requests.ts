@@ -284,7 +284,7 @@ function wasDropped(error: unknown): boolean {
 function twice(name: string): BackupError {
   return new BackupError(
     'file_damaged',
-    `The file holds collection "${name}" twice: Cairn did not write it so. Nothing was changed.`,
+    `The file holds collection "${name}" twice. Nothing was changed.`,
     { place: name },
   );
 }

@@ -13,7 +13,7 @@ import type { Durability, Storage, StorageOperation } from '../../storage/driver
 import { listManifests } from '../../storage/log/list-logs.ts';
 import { type Manifest, noManifest, putManifest, removalOf } from '../../storage/log/manifest.ts';
 import { readManifest } from '../../storage/log/open-log.ts';
-import { dropLog, keptUntil } from '../../storage/log/replace-log.ts';
+import { dropLog } from '../../storage/log/replace-log.ts';
 import type { Segment, SegmentBodies } from '../../storage/segments/segment.ts';
 import {
   lastSegmentKey,
@@ -22,10 +22,10 @@ import {
   putSegment,
   readSegment,
 } from '../../storage/segments/stored-segment.ts';
-import { type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
+import { KEPT_MS, type Watermark, Watermarks } from '../../storage/segments/watermarks.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { LiveQueries } from '../live/live-queries.ts';
-import { type AppliedChanges, END } from '../records/pending-changes.ts';
+import { END } from '../records/pending-changes.ts';
 import type { BackupRequests } from './backup-requests.ts';
 
 /** What a collection ends with, or goes on with where its end is not stored. */
@@ -45,29 +45,45 @@ export interface Ending {
   stop(): Promise<void>;
 }
 
+/** The name that a renamed collection goes on by. */
+interface NewName {
+  readonly name: string;
+  /** Its last end. */
+  readonly born: number;
+}
+
+const isEnd = ([origin]: Watermark): boolean => origin.startsWith(END);
+
 /**
  * The watermarks of a collection that ends. Handles that were opened before it are of no later
- * collection of the name.
+ * collection of the name. Ends are numbered by the time, as their tombstone goes after a week.
  *
- * @param at Unix time in milliseconds.
- * @param to The name that it goes on by; empty where it is dropped.
+ * @param to Left out where it is dropped.
  */
-function endedAt({ watermarks, ends }: AppliedChanges, at: number, to = ''): Watermark[] {
-  return [...watermarks, [END + to, ends + 1, at]];
+function endedAt(
+  { clock, records: { applied } }: CollectionContext,
+  to: NewName | undefined,
+): Watermark[] {
+  const at = clock.now();
+  const number = Math.max(applied.lastEnd + 1, at);
+  const [last = ''] = applied.ends.at(-1) ?? [];
+  // Drops in a row count as one.
+  const drop = last.startsWith(END + END) ? last : END + END + number;
+  return [...applied.watermarks, [to ? END + to.name + END + to.born : drop, number, at]];
 }
 
 /** @param backup Whether a backup of all is left. */
 export function* dropCollection(lifecycle: Ending, backup: boolean): Coroutine<true> {
   const { context, parts } = lifecycle;
-  const { availability, clock, links, settings, records, saves, replica } = context;
+  const { availability, links, records, saves, replica } = context;
   if (availability.isGone) availability.check();
   const kept = backup
     ? yield* wait(parts.withBackups((backups) => backups.keepAlone()))
     : undefined;
   // What must be saved with others is, if that works: else it is lost, and they are saved without.
   if ([...links.of(saves)].length > 1) yield saves.flush().catch(() => undefined);
-  yield* leave(lifecycle, ended(settings.name), () =>
-    dropLog(records.log, endedAt(records.applied, clock.now()), kept, replica?.removal()),
+  yield* leave(lifecycle, undefined, (applied) =>
+    dropLog(records.log, applied, kept, replica?.removal()),
   );
   return true;
 }
@@ -80,17 +96,18 @@ async function renameOpen({ lifecycle }: ReachedCollection, to: string): Promise
 
 /** Handles and live queries of the name then fail. */
 function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> {
-  const { availability, clock, settings, storage, durability, records, saves, replica } =
+  const { availability, settings, storage, durability, records, saves, replica } =
     lifecycle.context;
   availability.check();
   yield saves.flush();
   yield replica?.save() ?? Promise.resolve();
   // A write that failed may be stored nevertheless.
   yield saves.alone(() => records.log.write());
-  yield* leave(lifecycle, ended(settings.name, to), () => {
-    const applied = endedAt(records.applied, clock.now(), to);
-    return renameStored({ storage, durability }, settings.name, to, applied);
-  });
+  const before = yield* wait(readManifest(storage, to));
+  const end = { name: to, born: before?.watermarks?.findLast(isEnd)?.[1] ?? 0 };
+  yield* leave(lifecycle, end, (applied) =>
+    renameStored({ storage, durability, before }, settings.name, to, applied),
+  );
   return undefined;
 }
 
@@ -173,8 +190,7 @@ export async function renameAnyway(
   to: string,
   isOpen: boolean,
 ): Promise<void> {
-  if (isOpen)
-    throw nameTaken(to, 'is open, here or in another tab: rename before anything constructs it');
+  if (isOpen) throw nameTaken(to, 'is open: rename before any tab constructs it');
   const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),
@@ -182,7 +198,7 @@ export async function renameAnyway(
     storage.keys('segments', [to]),
   ]);
   const isFree = target ? target.kept_until !== undefined : left.length === 0;
-  if (!isFree) throw nameTaken(to, 'exists: choose another name, or drop it first');
+  if (!isFree) throw nameTaken(to, 'exists: drop it first');
   if (open) await renameOpen(open, to);
   else if (!source || source.dropped) throw missing(from);
   else {
@@ -192,10 +208,15 @@ export async function renameAnyway(
 }
 
 /** Ends all other writes, then the collection by one of its own; if that fails, all go on. */
-function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coroutine<void> {
+function* leave(
+  lifecycle: Ending,
+  to: NewName | undefined,
+  write: (applied: readonly Watermark[]) => Promise<void>,
+): Coroutine<void> {
   const { availability, settings, storage, records, saves, replica, events, keeper } =
     lifecycle.context;
   const { queue, lives, checkpoints, sweep, backups } = lifecycle.parts;
+  const why = ended(settings.name, to?.name);
   lifecycle.isLeaving = true;
   let decide: () => void = () => undefined;
   const outcome = new Promise<void>((resolve) => {
@@ -210,9 +231,12 @@ function* leave(lifecycle: Ending, why: Error, write: () => Promise<void>): Coro
     yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
     // Earlier requests still read from storage.
     yield Promise.allSettled(queue.passing ?? []);
-    const writing = write();
+    const applied = endedAt(lifecycle.context, to);
+    const writing = write(applied);
     leasesOf(storage).leave(settings.name, writing, why);
     yield writing;
+    // A change that is replayed now follows, or goes with it.
+    records.applied.load(applied);
   } catch (error) {
     lifecycle.isLeaving = false;
     saves.resume();
@@ -266,7 +290,7 @@ function nameTaken(name: string, why: string): CollectionError {
 }
 
 function missing(name: string): CollectionError {
-  const message = `There is no collection "${name}"; collections() lists those that are stored.`;
+  const message = `No collection "${name}" is stored; collections() lists them.`;
   return new CollectionError('collection_missing', message, { place: name });
 }
 
@@ -276,6 +300,8 @@ const AT_ONCE = 20;
 interface Target {
   readonly storage: Storage;
   readonly durability: Durability;
+  /** The tombstone of the new name. */
+  readonly before: Manifest | undefined;
 }
 
 /**
@@ -294,16 +320,16 @@ async function renameStored(
   applied: readonly Watermark[],
 ): Promise<void> {
   const replica = [hiddenName('replica', from), hiddenName('replica', to)] as const;
-  const before = await readManifest(target.storage, to);
+  const { before } = target;
   try {
     const main = await copy(target, from, to);
     const beside = await copy(target, ...replica);
     const known = new Watermarks();
     known.merge(before?.watermarks ?? []);
-    known.merge(main?.watermarks ?? []);
-    const watermarks = known.recent();
+    // Its ends are those of the other name.
+    known.merge(applied.filter((one) => !isEnd(one)));
     const operations: StorageOperation[] = [
-      putManifest({ ...(main as Manifest), ...(watermarks.length > 0 && { watermarks }) }),
+      putManifest({ ...(main as Manifest), watermarks: known.recent() }),
       ...(await moveSnapshots(target.storage, from, to)),
       ...removalOf(from),
       tombstone(main as Manifest, from, applied),
@@ -404,10 +430,8 @@ function tombstone(
 ): StorageOperation {
   const known = new Watermarks();
   known.merge(applied);
-  return putManifest({
-    ...emptied(manifest, name, known.recent()),
-    kept_until: keptUntil(known),
-  });
+  const [, , at = 0] = applied.at(-1) ?? [];
+  return putManifest({ ...emptied(manifest, name, known.recent()), kept_until: at + KEPT_MS });
 }
 
 /** A tombstone with the numbers of a manifest: new segments under its name get higher ones. */

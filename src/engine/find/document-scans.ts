@@ -54,7 +54,7 @@ export class DocumentScans {
       case 'scanEnd':
         return this.#end(request.cursor);
       default:
-        throw new TypeError(`"${request.op}" is no operation of a document collection.`);
+        throw new TypeError(`"${request.op}" is not executed.`);
     }
   }
 

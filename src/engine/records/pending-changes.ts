@@ -97,7 +97,10 @@ export function parseWatermarkKey(key: string): Pick<IdempotencyKey, 'client' | 
   return { client: key.slice(0, at), handle: Number(key.slice(at + 1)) };
 }
 
-/** Begins, among watermarks, an end of a collection; the name that it goes on by follows. */
+/**
+ * Begins, among watermarks, an end of a collection. The new name follows, which is empty where it
+ * was dropped, `#` and the last end of that name.
+ */
 export const END = '#';
 
 /** The client handles whose changes a save carries, by {@link watermarkKey}. */
@@ -116,8 +119,8 @@ export class AppliedChanges {
   #unsaved = new Set<string>();
   /** Handles whose changes are being saved. */
   #saving: ChangedHandles = none;
-  /** Those that are no client's: how collections of the name have ended. */
-  #ends: readonly Watermark[] = [];
+  /** Those that are no client's: how collections of the name have ended, in order. */
+  ends: readonly Watermark[] = [];
   /** Watermarks of durable changes that {@link takeReleased} has not returned yet. */
   #released: Watermark[] = [];
 
@@ -128,22 +131,23 @@ export class AppliedChanges {
   /** Adds what storage has. Must be called once the log is open. */
   load(stored: Iterable<Watermark>): void {
     this.#applied.merge(stored);
-    this.#ends = this.watermarks.filter(([origin]) => origin.startsWith(END));
+    this.ends = this.watermarks.filter(([origin]) => origin.startsWith(END));
   }
 
-  /** How often collections of the name have ended. */
-  get ends(): number {
-    return Math.max(0, ...this.#ends.map(([, number]) => number));
+  /** The last end of a collection of the name, 0 where none has ended. */
+  get lastEnd(): number {
+    return this.ends.at(-1)?.[1] ?? 0;
   }
 
   /**
-   * What has become of the collection of a handle: `undefined` if it is this one, else the name
-   * that it goes on by, which is empty where it was dropped.
+   * What has become of the collection of a handle: nothing if it is this one, else the name that it
+   * goes on by, which is empty where it was dropped, and the last end of that name then.
    *
-   * @param born How often collections of the name had ended when it was opened, if that is known.
+   * @param born The last end of the name when it was opened, if that is known.
    */
-  endOf(born: number | undefined): string | undefined {
-    return this.#ends.find(([, number]) => number > (born as number))?.[0].slice(END.length);
+  endOf(born: number | undefined): readonly (string | undefined)[] {
+    const end = this.ends.find(([, number]) => number > (born as number));
+    return /#(.*)#(.*)/s.exec(end?.[0] ?? '') ?? [];
   }
 
   has(key: IdempotencyKey): boolean {

@@ -311,7 +311,9 @@ export class RecordStore {
   beginSave(attach?: Attachment): BegunSave | undefined {
     const saving = this.#pending;
     const changes = saving.size;
-    if (changes === 0 && this.log.exists && !attach) return undefined;
+    // An old handle does not make a collection anew that has ended.
+    const isThere = this.log.exists || this.applied.lastEnd > 0;
+    if (changes === 0 && isThere && !attach) return undefined;
     this.#pending = new PendingChanges();
     this.#saving = saving;
     const handles = this.applied.takeUnsaved();

@@ -72,17 +72,14 @@ export class SessionHandles {
     return handle;
   }
 
-  /** Leads handles of a collection that was renamed to it. */
-  follow(numbers: readonly number[]): void {
-    for (const handle of numbers) {
-      const { settings, collection } = this.all.get(handle) ?? {};
-      const name = collection?.records.applied.endOf(settings?.born);
-      if (name)
-        this.open({
-          handle,
-          settings: { ...(settings as CollectionSettings), name, born: undefined },
-        });
-    }
+  /** Leads a handle to its collection, if that was renamed. @returns what it waits for to know. */
+  follow(handle: number): unknown {
+    const { settings, collection } = this.all.get(handle) ?? {};
+    if (!settings || !collection) return undefined;
+    const [, name, born] = collection.records.applied.endOf(settings.born);
+    return name
+      ? this.open({ handle, settings: { ...settings, name, born: Number(born) } })
+      : collection.queue.enter(false, () => undefined);
   }
 
   /**

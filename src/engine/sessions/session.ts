@@ -132,6 +132,8 @@ export class Session implements EventReceiver, RecoverySession {
     this.openAll(opened);
     // The client replays again while storage fails.
     const failures = await recovery.replay(this, changes, why);
+    // Their callers know the old name.
+    this.openAll(opened);
     return { failures, database: await databaseId().catch(() => undefined) };
   }
 
@@ -144,30 +146,35 @@ export class Session implements EventReceiver, RecoverySession {
     return this.context.recovery.replay(this, changes);
   }
 
-  /** Opens handles, to replay changes through them. */
+  /** Opens handles, to replay changes through them, but those that are open by that name. */
   openAll(opened: OpenedHandles): void {
-    for (const [handle, settings] of opened) this.handles.open({ handle, settings });
+    for (const [handle, settings] of opened)
+      if (this.handles.all.get(handle)?.settings.name !== settings.name)
+        this.handles.open({ handle, settings });
   }
 
   /**
-   * Applies a replayed change, unless it was applied before. What was changed before its collection
-   * was renamed is changed there.
+   * Leads the handles of changes to collections that were renamed.
+   *
+   * @returns the promises to wait for, before it is called again.
    */
-  async reapply(change: AcknowledgedChange, order: ReplayOrder, isRenamed = false): Promise<void> {
+  follow(changes: readonly AcknowledgedChange[]): readonly unknown[] {
+    return changes.flatMap(({ request }) =>
+      changedHandles(request).flatMap((handle) => this.handles.follow(handle) ?? []),
+    );
+  }
+
+  /** Applies a replayed change, unless it was applied before. */
+  async reapply(change: AcknowledgedChange, order: ReplayOrder): Promise<void> {
     const { request } = change;
     for (const collection of this.collectionsOf(request)) this.#replayed.add(collection);
     try {
       if (request.op === 'commit') await this.transactions.reapply(request, order);
       else await this.#reapplyOne(change, order);
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (code === 'collection_renamed' && !isRenamed) {
-        this.handles.follow(changedHandles(request));
-        return this.reapply(change, order, true);
-      }
       // The last part says whether all of an `insertMany` is applied.
       if (request.op === 'insertPart' && !request.last) return;
-      if (code !== 'answer_lost') throw error;
+      if ((error as { code?: string }).code !== 'answer_lost') throw error;
       for (const handle of changedHandles(request)) this.#tellSaved(handle);
     }
   }

@@ -7,6 +7,7 @@ import type { CommitReply, IdempotencyKey, Request } from '../../protocol/reques
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import type { SnapshotHolder } from '../records/open-snapshots.ts';
+import { watermarkKey } from '../records/pending-changes.ts';
 import type { ReplayOrder } from '../replay-order.ts';
 import { atRest } from '../save-schedule.ts';
 import { EngineTransaction } from './transaction.ts';
@@ -47,7 +48,7 @@ export function commit(
     try {
       for (const { collection } of targets) collection.availability.check();
       if (isApplied(targets)) return 'committed';
-      presentOf(targets);
+      checkPresent(targets);
       if (!transaction) return 'lost';
       if (yield* transaction.isOutdated()) return 'conflict';
       apply(targets, transaction);
@@ -95,9 +96,13 @@ function* repeat(
   changes: readonly Request[],
   snapshots: SnapshotHolder,
 ): Coroutine<void> {
-  for (const { collection } of targets) collection.availability.check();
+  const isDropped = ({ collection, settings: { born } }: CommitTarget) =>
+    collection.records.applied.endOf(born)[1] === '';
+  const left = targets.filter((target) => !isDropped(target));
+  if (left.length === 0) throw ended((targets[0] as CommitTarget).settings.name);
+  for (const { collection } of left) collection.availability.check();
   if (isApplied(targets)) throw answerLost((targets[0] as CommitTarget).settings.name);
-  const left = presentOf(targets, true);
+  checkPresent(left);
   const transaction = new EngineTransaction(snapshots);
   try {
     for (const change of changes) {
@@ -106,7 +111,10 @@ function* repeat(
       const reply = yield* outcome(transaction.execute(target.collection.context, change));
       if (target.collection.findsNothing(change, reply)) throw unrepeatable(target);
     }
-    apply(targets, transaction);
+    apply(left, transaction);
+    // No save releases what went with its collection.
+    for (const { collection, key } of targets.filter(isDropped))
+      collection.context.events.hub.release([[watermarkKey(key), key.number, 0]]);
   } finally {
     transaction.end();
   }
@@ -127,19 +135,15 @@ function apply(targets: readonly CommitTarget[], transaction: EngineTransaction)
   targets[0]?.collection.context.links.link(targets.map(({ collection }) => collection.saves));
 }
 
-/**
- * @param isRepeated Whether collections that were dropped since are left out.
- * @throws {CollectionError} `schema_newer`, `schema_older`; of a collection that has ended.
- */
-function presentOf(targets: readonly CommitTarget[], isRepeated = false): readonly CommitTarget[] {
-  return targets.filter(({ collection, settings: { name, version, born } }) => {
+/** @throws {CollectionError} `schema_newer`, `schema_older`; of a collection that has ended. */
+function checkPresent(targets: readonly CommitTarget[]): void {
+  for (const { collection, settings } of targets) {
     const { log, applied } = collection.records;
-    const end = applied.endOf(born);
-    if (isRepeated && end === '') return false;
-    if (end !== undefined) throw ended(name, end);
+    const { name, version, born } = settings;
+    const [isOver, to] = applied.endOf(born);
+    if (isOver) throw ended(name, to);
     if (log.version !== version) throw otherVersion(name, log.version, version);
-    return true;
-  });
+  }
 }
 
 /** All of them are saved together: one applied number stands for all. */

@@ -261,9 +261,11 @@ export class OpenHandles {
   noteOpens(batch: readonly Request[], [born]: readonly unknown[] = []): void {
     for (const request of batch) {
       if (request.op !== 'open') continue;
-      // It travels alone.
-      if (typeof born === 'number') request.settings.born = Math.max(born, ~born);
-      this.#settings.set(request.handle, request.settings);
+      // It travels alone. Until it is answered, what is replayed is of the handle before.
+      const isAnswered = typeof born === 'number';
+      if (isAnswered) request.settings.born = Math.max(born, -1 - born);
+      if (isAnswered || !this.#settings.has(request.handle))
+        this.#settings.set(request.handle, request.settings);
     }
   }
 

@@ -37,7 +37,7 @@ export function databaseDestroyed(name?: string): StorageError {
   const which = name === undefined ? 'The database' : `Database "${name}"`;
   return new StorageError(
     'database_destroyed',
-    `${which} was deleted, here or in another tab. Connect again to start with an empty one.`,
+    `${which} was deleted. Connect again to start with an empty one.`,
     { place: name },
   );
 }

@@ -135,11 +135,6 @@ export async function dropLog(
   live.stored = undefined;
 }
 
-/** Until when clients may replay any of these changes, in Unix milliseconds. */
-export function keptUntil(watermarks: Watermarks): number {
-  return Math.max(0, ...Array.from(watermarks, ([, , at]) => at)) + KEPT_MS;
-}
-
 async function dropOperations(
   { storage, live, writer }: LogState,
   applied: readonly Watermark[],
@@ -159,7 +154,9 @@ async function dropOperations(
       putManifest(tombstone),
     ];
   }
-  const tombstone: Manifest = { ...empty, dropped: true, kept_until: keptUntil(known) };
+  // The last is the end.
+  const [, , at = 0] = applied.at(-1) ?? [];
+  const tombstone: Manifest = { ...empty, dropped: true, kept_until: at + KEPT_MS };
   return [...removalOf(name), putManifest(tombstone)];
 }
 
