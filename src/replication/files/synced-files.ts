@@ -140,7 +140,7 @@ export class SyncedFiles implements RoundFiles {
     const file = { sha256, size, type: '' };
     const here = (await this.#local.isWhole(file)) && (await this.#local.content(file));
     if (here) return here;
-    if (this.#local.unsent.has(sha256)) throw damaged(file, 'It is gone from this device.');
+    if (this.#local.unsent.has(sha256)) throw damaged(file, 'It is gone here.');
     // The document has it from another one.
     for await (const document of allOf(this.#collection))
       for (const ref of refsIn(document)) {
