@@ -98,16 +98,16 @@ export class RequestQueue {
     return this.#queue.enter(holds, () => this.#begin(request, asking));
   }
 
-  #mustRest({ mayHang }: Request): boolean {
-    return this.#context.terminable && mayHang === true;
+  #mustRest({ mayHang }: Request): boolean | undefined {
+    return this.#context.terminable && mayHang;
   }
 
   /** Begins a request that is due. */
   #begin(request: Request, asking: Asking): Result<unknown> | Postponed<unknown> {
-    const { declaration, key, hasWaited = false, isAnswered } = asking;
-    if (isAnswered?.()) return undefined;
-    const isSame = !declaration || checkVersion(this.#context, request.op, declaration, key);
-    const gate = isSame && this.#context.keeper.gateOf(declaration, hasWaited);
+    const { declaration } = asking;
+    if (asking.isAnswered?.()) return undefined;
+    const isSame = !declaration || checkVersion(this.#context, request.op, declaration, asking.key);
+    const gate = isSame && this.#context.keeper.gateOf(declaration, asking.hasWaited);
     if (gate && request.op !== 'drop') {
       const { pending, error } = gate;
       const waited = { ...asking, hasWaited: true };
@@ -115,9 +115,8 @@ export class RequestQueue {
       if (pending) return new Postponed(pending.then(this.#enter.bind(this, request, waited)));
       if (error) throw error;
     }
-    return this.#mustRest(request)
-      ? this.#beginAtRest(request, asking)
-      : this.#perform(request, asking);
+    if (this.#mustRest(request)) return this.#beginAtRest(request, asking);
+    return this.#perform(request, asking);
   }
 
   *#beginAtRest(request: Request, asking: Asking): Coroutine<unknown> {
@@ -176,11 +175,11 @@ export function checkVersion(
   { version, born }: HandleDeclaration,
   key?: IdempotencyKey,
 ): boolean {
-  const [isOver, to] = records.applied.endOf(born);
-  if (!isOver && version === records.log.version) return true;
+  const end = records.applied.endOf(born);
+  if (!end && version === records.log.version) return true;
   // Applied before: it is answered so.
   if (availability.error || (key && records.applied.has(key))) return false;
-  if (isOver) throw ended(settings.name, to);
+  if (end) throw ended(settings.name, end.to);
   if (isOfAnyVersion(op)) return false;
   throw otherVersion(settings.name, records.log.version, version);
 }

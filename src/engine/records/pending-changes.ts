@@ -140,14 +140,16 @@ export class AppliedChanges {
   }
 
   /**
-   * What has become of the collection of a handle: nothing if it is this one, else the name that it
-   * goes on by, which is empty where it was dropped, and the last end of that name then.
+   * What has become of the collection of a handle: `undefined` if it is this one, else the name
+   * that it goes on by, which is empty where it was dropped, and the last end of that name then.
    *
    * @param born The last end of the name when it was opened, if that is known.
    */
-  endOf(born: number | undefined): readonly (string | undefined)[] {
+  endOf(born: number | undefined): { readonly to: string; readonly born: number } | undefined {
     const end = this.ends.find(([, number]) => number > (born as number));
-    return /#(.*)#(.*)/s.exec(end?.[0] ?? '') ?? [];
+    if (!end) return undefined;
+    const [, to = '', last] = /#(.*)#(.*)/s.exec(end[0]) ?? [];
+    return { to, born: Number(last) };
   }
 
   has(key: IdempotencyKey): boolean {

@@ -76,9 +76,9 @@ export class SessionHandles {
   follow(handle: number): unknown {
     const { settings, collection } = this.all.get(handle) ?? {};
     if (!settings || !collection) return undefined;
-    const [, name, born] = collection.records.applied.endOf(settings.born);
+    const { to: name, born } = collection.records.applied.endOf(settings.born) ?? {};
     return name
-      ? this.open({ handle, settings: { ...settings, name, born: Number(born) } })
+      ? this.open({ handle, settings: { ...settings, name, born } })
       : collection.queue.enter(false, () => undefined);
   }
 

@@ -97,7 +97,7 @@ function* repeat(
   snapshots: SnapshotHolder,
 ): Coroutine<void> {
   const isDropped = ({ collection, settings: { born } }: CommitTarget) =>
-    collection.records.applied.endOf(born)[1] === '';
+    collection.records.applied.endOf(born)?.to === '';
   const left = targets.filter((target) => !isDropped(target));
   if (left.length === 0) throw ended((targets[0] as CommitTarget).settings.name);
   for (const { collection } of left) collection.availability.check();
@@ -140,8 +140,8 @@ function checkPresent(targets: readonly CommitTarget[]): void {
   for (const { collection, settings } of targets) {
     const { log, applied } = collection.records;
     const { name, version, born } = settings;
-    const [isOver, to] = applied.endOf(born);
-    if (isOver) throw ended(name, to);
+    const end = applied.endOf(born);
+    if (end) throw ended(name, end.to);
     if (log.version !== version) throw otherVersion(name, log.version, version);
   }
 }
