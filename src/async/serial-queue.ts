@@ -28,14 +28,14 @@ export class SerialQueue {
   /** Whether a request has entered that changes the collection. */
   hasChanges = false;
 
-  /** Whether a request would have to wait now. */
-  get busy(): boolean {
-    return this.#turn.held !== undefined;
+  /** What a request would have to wait for now. */
+  get busy(): Promise<void> | undefined {
+    return this.#turn.held;
   }
 
   /** Executes a request in its turn. `start` is called when it is due. */
   enter<T>(exclusive: boolean, start: () => Result<T> | Postponed<T>): T | Promise<T> {
-    const { held: busy } = this.#turn;
+    const { busy } = this;
     if (busy) {
       // Wrapped: what resolves with a promise waits for it.
       const begun = busy.then(() => ({ result: this.#begin(exclusive, start) }));

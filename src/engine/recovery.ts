@@ -284,7 +284,7 @@ export class Recovery {
     let cancel = (): void => undefined;
     const late = new Promise<void>((resolve) => {
       cancel = this.#context.clock.after(CODE_MS, resolve);
-    }).then(() => loadFailed(new Error(`late by ${CODE_MS} ms`)));
+    }).then(() => loadFailed(new Error('late')));
     let index = 0;
     try {
       for (; index < changes.length; index++)

@@ -93,7 +93,7 @@ export class RequestQueue {
     // its turn.
     const holds =
       (!asking.transaction && isExclusive(request)) ||
-      (this.#mustRest(request) && (this.#context.storage.isBusy || this.#queue.busy)) ||
+      (this.#mustRest(request) && (this.#context.storage.isBusy || !!this.#queue.busy)) ||
       lacksCode(request);
     return this.#queue.enter(holds, () => this.#begin(request, asking));
   }

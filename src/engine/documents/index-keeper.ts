@@ -126,7 +126,10 @@ export class IndexKeeper implements KeptIndexes {
    *
    * @param hasWaited Whether it has waited for them before: then code that did not come fails it.
    */
-  gateOf<Declaration>(declaration: Declaration, hasWaited = false): IndexDeclaration | Declaration {
+  gateOf<Declaration>(
+    declaration: Declaration,
+    hasWaited?: boolean,
+  ): IndexDeclaration | Declaration {
     if (this.#late && !hasWaited) this.#askAgain();
     const { own } = this;
     return own?.pending || own?.error ? own : declaration;

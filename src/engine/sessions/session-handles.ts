@@ -79,7 +79,7 @@ export class SessionHandles {
     const { to: name, born } = collection.records.applied.endOf(settings.born) ?? {};
     return name
       ? this.open({ handle, settings: { ...settings, name, born } })
-      : collection.queue.enter(false, () => undefined);
+      : collection.queue.busy;
   }
 
   /**
