@@ -85,7 +85,7 @@ class Parts {
  * @throws {CairnError} `load_failed`, also where it does not come in time
  */
 export function inTime<Code>(name: string, loading: Promise<Code>): Promise<Code> {
-  const late = () => new Error(`"${name}" did not come in time`);
+  const late = () => new Error(`"${name}" is too late`);
   return withDeadline(loading, DEADLINE_MS, late).catch(loadFailed);
 }
 

@@ -284,7 +284,7 @@ export class Recovery {
     let cancel = (): void => undefined;
     const late = new Promise<void>((resolve) => {
       cancel = this.#context.clock.after(CODE_MS, resolve);
-    }).then(() => loadFailed(new Error('It did not come in time')));
+    }).then(() => loadFailed(new Error('too late')));
     let index = 0;
     try {
       for (; index < changes.length; index++)
