@@ -65,8 +65,9 @@ export class OpenCollections {
    */
   rename(from: string, to: string): Promise<void> {
     const isOpen = this.#byName.get(to)?.availability.failed === false;
-    const ahead = [this.#clearing, this.#ahead.get(from), this.#ahead.get(to)];
-    const renaming = Promise.allSettled(isOpen ? [] : ahead).then(async () => {
+    // Drops; imports and other renames have ended.
+    const ahead = isOpen ? Promise.resolve() : this.#clearing;
+    const renaming = ahead.then(async () => {
       const { renameAnyway } = await parts.load('backups');
       const open = this.#byName.get(from);
       await renameAnyway(this, this.#environment.storage, from, to, isOpen);

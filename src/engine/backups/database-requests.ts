@@ -47,12 +47,13 @@ export class DatabaseRequests {
   readonly #exports = new Exports();
   readonly #imports = new Imports();
   readonly #reported = new Set<string>();
-  /** Imports run one after the other: two could wait for each other's collections. */
   readonly #importing = new Mutex();
+  readonly #order: Mutex;
 
-  constructor(environment: EngineEnvironment, collections: DatabaseCollections) {
+  constructor(environment: EngineEnvironment, collections: DatabaseCollections, order: Mutex) {
     this.#environment = environment;
     this.#collections = collections;
+    this.#order = order;
   }
 
   async execute(request: Request): Promise<unknown> {
@@ -144,7 +145,8 @@ export class DatabaseRequests {
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
     this.#imports.expect(call);
-    const importing = this.#importing.run(() => this.#readAll(call, merge));
+    const importing = this.#order.run(() => this.#readAll(call, merge));
+    this.#importing.hold(importing);
     return importing.finally(() => this.#imports.forget(call));
   }
 
