@@ -350,7 +350,7 @@ export class Outbox<Inputs extends object> {
   #lost(error: Error): void {
     this.#endList?.();
     this.#cancelTimer?.();
-    if ((error as CairnError).code === 'collection_dropped') return void this.stop();
+    if (/_(dropped|renamed)$/.test((error as CairnError).code)) return void this.stop();
     this.#cancelTimer = this.#environment.clock.after(
       ANEW_MS,
       () => {

@@ -366,6 +366,22 @@ test('what send is given cannot change the stored call, nor local its input', as
   sent.catch(() => undefined);
 });
 
+test.for(['dropped', 'renamed'])('an outbox whose collection is %s has ended', async (how) => {
+  const { shop, clock, db, order, box } = open();
+  shop.answers.push(offline);
+  const { id, sent } = await order('lamp');
+  await expect.poll(() => box.status.error?.message).toBe('Failed to fetch');
+  const options = { name: 'cairn_outbox', type: 'DOCUMENT_BASED' } as const;
+  if (how === 'renamed') await db.renameCollection('cairn_outbox', 'calls');
+  else await new db.Collection({ ...options, activate_drop_method: true }).Drop();
+  // The new one sends what it finds: nobody waits for it here for ever.
+  expect(await codeOf(sent)).toBe('outbox_stopped');
+  expect(box.status.state).toBe('stopped');
+  expect(await codeOf(order('chair'))).toBe('outbox_stopped');
+  await clock.advance(100_000);
+  expect(shop.keys).toEqual([id]);
+});
+
 test('outbox() checks what it is given', async () => {
   const db = testDatabase();
   const bad = (run: () => unknown) => {

@@ -72,19 +72,18 @@ test('a server that rings without news is asked less and less', async () => {
   expect(await device.all()).toMatchObject({ a: { count: 1 } });
 });
 
-test('Drop() ends the replication, and deletes nothing on the server', async () => {
+test.for(['dropped', 'renamed'])('a collection that is %s ends its replication', async (how) => {
   const remote = new MemoryRemote();
-  const device = new Device(remote);
-  await device.orders.insert({ _id: 'a' });
-  await device.settled();
-  await device.orders.Drop();
-  await expect(device.settled()).rejects.toMatchObject({ code: 'collection_dropped' });
+  const { db, orders, sync } = new Device(remote);
+  await orders.insert({ _id: 'a' });
+  await sync.settled();
+  await (how === 'dropped' ? orders.Drop() : db.renameCollection('orders', 'sales'));
+  const code = `collection_${how}`;
+  await expect(sync.settled()).rejects.toMatchObject({ code });
   remote.write('b', {});
-  while (device.sync.status.state !== 'stopped') await turn();
-  expect(device.sync.status).toMatchObject({
-    retry_at: undefined,
-    error: { code: 'collection_dropped' },
-  });
+  while (sync.status.state !== 'stopped') await turn();
+  expect(sync.status).toMatchObject({ retry_at: undefined, error: { code } });
+  // Nothing is deleted on the server.
   expect(remote.documents().length).toBe(2);
 });
 

@@ -427,7 +427,7 @@ export class CollectionSync {
     if (this.#loop.state === 'idle') this.#answered = this.#answering;
     const { reported: report } = this;
     const { error } = this.#loop;
-    if (error?.code === 'collection_dropped') this.end(error);
+    if (error && /_(dropped|renamed)$/.test(error.code)) this.end(error);
     this.#cancelTell?.();
     if (report && this.#loop.state !== 'elsewhere' && !this.#stopped) this.#tell(report);
     this.#show();
