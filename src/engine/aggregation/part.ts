@@ -161,8 +161,8 @@ class LiveGroups implements MaintainedResult {
   }
 
   #add(record: StoredRecord, bodyOf: BodyOf): LiveGroup | undefined {
-    const { wanted, test } = this.#compiled;
-    if (!wanted(record)) return undefined;
+    const { isOfKind, test } = this.#compiled;
+    if (!isOfKind(record)) return undefined;
     const body = bodyOf(record);
     return test && !test(record, body) ? undefined : this.#enter(record, body);
   }

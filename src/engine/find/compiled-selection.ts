@@ -21,9 +21,11 @@ export interface CompiledSelection {
   readonly criteria: object;
   readonly collation: Selection['collation'];
   readonly archived: ArchivedFilter;
+  /** Whether the record is of the kind looked for, archived or not; needs no body. */
+  readonly isOfKind: (record: StoredRecord) => boolean;
   /**
-   * Whether the record is of the kind looked for, archived or not, and has not expired; needs no
-   * body.
+   * The same, and that it had not expired as the selection was compiled: not for a live query,
+   * which outlives that time.
    */
   readonly wanted: (record: StoredRecord) => boolean;
   /** Whether the document matches the criteria; left out where all do. */
@@ -87,6 +89,7 @@ function compile(
       : undefined;
   const matched = isByFields(matching) ? fieldsOf : wholeOf;
   const order = sort === undefined ? undefined : compileSort(sort, collation);
+  const isOfKind = archivedTest(archived);
   const project =
     select === undefined
       ? undefined
@@ -97,7 +100,8 @@ function compile(
     criteria,
     collation,
     archived,
-    wanted: wantedTest(archivedTest(archived), records.hides),
+    isOfKind,
+    wanted: wantedTest(isOfKind, records.hides),
     test: matching && ((record, body) => matching.test(matched(record, body))),
     parts: matching?.parts ?? [],
     order,

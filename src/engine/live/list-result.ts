@@ -157,8 +157,8 @@ export class ListResult implements MaintainedResult {
   }
 
   #matchOf(record: StoredRecord, bodyOf: BodyOf): Match | undefined {
-    const { wanted, test } = this.#compiled;
-    if (!wanted(record) || (test && !test(record, bodyOf(record)))) return undefined;
+    const { isOfKind, test } = this.#compiled;
+    if (!isOfKind(record) || (test && !test(record, bodyOf(record)))) return undefined;
     return { record, sort: this.#sortKey(record, bodyOf), delivered: undefined };
   }
 

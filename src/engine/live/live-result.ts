@@ -53,10 +53,10 @@ export class CountResult implements MaintainedResult {
   }
 
   update(keys: ReadonlySet<string>, bodyOf: BodyOf): boolean {
-    const { wanted, test } = this.#compiled;
+    const { isOfKind, test } = this.#compiled;
     for (const key of keys) {
       const record = this.#context.records.get(key);
-      if (record && wanted(record) && (!test || test(record, bodyOf(record)))) {
+      if (record && isOfKind(record) && (!test || test(record, bodyOf(record)))) {
         this.#members.add(key);
       } else this.#members.delete(key);
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { settled } from '../fake-clock.ts';
 import { openRig } from './expiry-rig.ts';
 
 describe.each([true, false])('caching: %s', (caching) => {
@@ -185,4 +186,26 @@ describe.each([true, false])('caching: %s', (caching) => {
     expect(sync.getMany(['a', 'b'])[0]).toBeUndefined();
     await client.close();
   });
+});
+
+test('a live query that began beside what had expired shows what is new after the clock was set back', async () => {
+  const { client, clock, entries, inSeconds } = openRig();
+  await entries.insert({ _id: 'old', at: inSeconds(10), n: 1 });
+  clock.jump(20_000);
+  const ids: string[] = [];
+  const counts: number[] = [];
+  const groups: number[] = [];
+  entries.live({}).subscribe(({ data = [] }) => void ids.push(data.map(({ _id }) => _id).join()));
+  entries.liveCount({}).subscribe(({ data = -1 }) => void counts.push(data));
+  entries
+    .liveAggregate<{ sum: number }>([{ $group: { _id: null, sum: { $sum: '$n' } } }])
+    .subscribe(({ data = [] }) => void groups.push(data[0]?.sum ?? 0));
+  // No timer fires: nothing is removed meanwhile.
+  while (ids.length + counts.length + groups.length < 3) await settled();
+  clock.jump(-15_000);
+  expect(await entries.count({})).toBe(0);
+  await entries.insert({ _id: 'new', at: inSeconds(10), n: 2 });
+  for (let turn = 0; turn < 20; turn++) await settled();
+  expect([ids.at(-1), counts.at(-1), groups.at(-1)]).toEqual(['new', 1, 2]);
+  await client.close();
 });

@@ -171,8 +171,8 @@ export class LiveNode {
   }
 
   #bucketsFor(record: StoredRecord, bodyOf: BodyOf): Bucket[] {
-    const { wanted, test } = this.compiled;
-    if (!wanted(record)) return [];
+    const { isOfKind, test } = this.compiled;
+    if (!isOfKind(record)) return [];
     const body = bodyOf(record);
     if (test && !test(record, body)) return [];
     return this.#bucketsAt(this.#to ? this.#to.read(record, body) : ['']);
