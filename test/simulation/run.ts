@@ -23,12 +23,14 @@ interface Client {
   readonly saved: Set<string>;
   /** Promises that wait. */
   open: number;
-  /** Whether it ended with the page being told. */
-  closed: boolean;
+  /** Tokens acknowledged until the page heard of its end. */
+  left: ReadonlySet<string> | undefined;
 }
 
 /** How often something is written as many documents at once, which travel in parts. */
 const MANY = 0.01;
+/** The same in every tenth run, where they wait for longer to be saved. */
+const MOSTLY_MANY = 0.3;
 /** How often tabs have live queries. */
 const WATCHED = 0.1;
 /** How often tabs have a ledger, and how often they write to it then. */
@@ -67,6 +69,8 @@ class Simulation {
   readonly #watches: boolean;
   /** Whether each tab has a ledger. */
   readonly #keepsLedger: boolean;
+  /** Whether many documents are written at once often. */
+  readonly #writesMany: boolean;
   /** Tokens of changes that are refused, or not made. */
   readonly #refused = new Set<string>();
 
@@ -76,6 +80,7 @@ class Simulation {
     this.#browser = simulateBrowser(this.world);
     this.#watches = this.world.random.chance(WATCHED);
     this.#keepsLedger = this.world.random.chance(KEPT);
+    this.#writesMany = seed % 10 === 0;
   }
 
   async run(): Promise<string[]> {
@@ -116,7 +121,7 @@ class Simulation {
       this.#trace(`  ${tab.id} ${state} ${leader ? 'leads' : ''} ${unsaved}`),
     );
     tab.db.on('error', ({ error }) => this.#trace(`  ${tab.id} ${error}`));
-    const collections = openCollections(tab);
+    const collections = openCollections(tab, this.#writesMany);
     const live = this.#watches ? collections.notes.live({}) : undefined;
     live?.subscribe(() => undefined);
     const ledger = this.#keepsLedger ? new Ledger(tab) : undefined;
@@ -125,7 +130,7 @@ class Simulation {
       told: new Set(),
       saved: new Set(),
       open: 0,
-      closed: false,
+      left: undefined,
     };
     this.#clients.push(client);
     if (ledger) this.#do(client, () => ledger.begin());
@@ -142,12 +147,12 @@ class Simulation {
       );
     if (!client || (kind === 0 && living.length < 3)) this.#openTab();
     else if (kind === 1 && !client.tab.frozen && random.chance(0.5)) {
-      // A hidden page is not told.
-      client.closed = !client.tab.isHidden;
+      // A hidden page is not told, nor is there a word after that it was hidden.
+      client.left = client.tab.isHidden ? undefined : new Set(client.told);
       client.tab.quit();
     } else if (kind === 1 || (kind === 2 && client.tab.frozen)) client.tab.kill();
     else if (kind === 2) {
-      client.closed = true;
+      client.left = client.told;
       client.tab.close();
     } else if (kind === 3) client.tab.freeze(random.between(10, 12_000));
     else if (client.tab.frozen) this.#write(client);
@@ -172,7 +177,7 @@ class Simulation {
   #write(client: Client): void {
     const { random } = this.world;
     const token = `${client.tab.id}:${this.#tokens++}`;
-    const isMany = random.chance(MANY);
+    const isMany = random.chance(this.#writesMany ? MOSTLY_MANY : MANY);
     const told = () => {
       // Code comes to a tab that has ended, too.
       if (client.tab.dead) return;
@@ -248,7 +253,8 @@ class Simulation {
       if (set.size < tokens.length) say(`a change was applied twice: ${twice(tokens)}`);
       for (const other of this.#clients) {
         // What a tab that ended was told, and had not saved, may be gone with it.
-        const due = other.tab.dead && !(other.closed && !fresh) ? other.saved : other.told;
+        const left = fresh ? undefined : other.left;
+        const due = other.tab.dead ? (left ?? other.saved) : other.told;
         for (const token of due)
           if (!set.has(token)) say(`${token} is lost to tab ${client.tab.id}`);
       }
@@ -270,7 +276,7 @@ class Simulation {
   async #read({ tab }: Client) {
     try {
       // One that could not be opened while storage failed can be constructed again.
-      const { log, notes } = openCollections(tab);
+      const { log, notes } = openCollections(tab, this.#writesMany);
       const logged = ((await log.get('all')) ?? []) as string[];
       const found = await notes.filter({});
       const { tokens, problems } = this.#keepsLedger
@@ -287,12 +293,15 @@ class Simulation {
   }
 }
 
-function openCollections(tab: Tab) {
+function openCollections(tab: Tab, isLate: boolean) {
   const { Collection } = tab.db;
   return {
     tab,
     // Saved early, as by default; the other one is not.
-    notes: new Collection<{ n: number }>({ name: 'notes', type: 'DOCUMENT_BASED' }),
+    notes: new Collection<{ n: number }>({
+      ...{ name: 'notes', type: 'DOCUMENT_BASED' },
+      ...(isLate && { save_timeout: 1, save_directly_after: 1000 }),
+    }),
     log: new Collection({ name: 'log', type: 'KEY_VALUE_BASED', save_timeout: 1 }),
   };
 }
