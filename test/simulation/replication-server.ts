@@ -160,10 +160,13 @@ export class ReplicationServer {
       replayed.length > 0 && this.#random.chance(this.replays)
         ? [{ change: this.#random.pick(replayed).earlier as RemoteChange }]
         : [];
+    // Never more than requested: `graphql()` looks for one.
+    const before = [...again, ...older].slice(0, limit - page.length);
+    const behind = again.slice(0, limit - page.length - before.length);
     const more = page.length < news.length;
     const last = more ? (page.at(-1) as Row).place : horizon;
     return {
-      changes: [...again, ...older, ...page, ...again].map(({ change }) => this.#sendable(change)),
+      changes: [...before, ...page, ...behind].map(({ change }) => this.#sendable(change)),
       checkpoint: `${this.restores}.${last}`,
       more,
       ...(reset && { reset }),

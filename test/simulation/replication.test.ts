@@ -23,3 +23,9 @@ test.each([
   },
   3_600_000,
 );
+
+test.each([
+  ['a server that repeats documents sends no more than requested', 'graphql', 30_076],
+] as const)('%s', async (_, mode, seed) => {
+  expect(await runReplication(seed, undefined, mode)).toEqual([]);
+});
