@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
+import { LocalFiles } from '../../src/replication/files/local-files.ts';
 import { replicate } from '../../src/replication/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, type Device } from './device.ts';
@@ -85,6 +86,39 @@ test('a collection that has the earlier name takes no file that was not sent', a
   const other = office.device();
   await other.settled();
   expect(await bytesOf(await other.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+});
+
+test('a file that was not sent stays for a renamed collection, however late that is opened', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  await db.renameCollection('orders', 'sales');
+  mend();
+  const files = new db.Collection<any>({ name: 'orders files', type: 'DOCUMENT_BASED' });
+  const isThere = () => files.has({ _id: hashOf(sound), isWhole: true });
+  const removals = vi.spyOn(LocalFiles.prototype, 'removeUnnamed');
+  const looked = async () => {
+    await expect.poll(() => removals.mock.results.length).toBeGreaterThan(0);
+    await Promise.all(removals.mock.results.splice(0).map(({ value }) => value));
+  };
+  const now = Date.now();
+  for (const days of [0, 2, 4]) {
+    vi.spyOn(Date, 'now').mockReturnValue(now + days * DAY);
+    const again = openOther(office, device, 'orders');
+    await again.settled();
+    await looked();
+    expect(await isThere()).toBe(true);
+    await again.sync.stop();
+  }
+  const sales = openOther(office, device, 'sales');
+  expect(await bytesOf(await sales.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  await sales.documents.delete('unsent');
+  await sales.settled();
+  await looked();
+  // It was taken along: what is left goes as all that nobody names.
+  vi.spyOn(Date, 'now').mockReturnValue(now + 6 * DAY);
+  await openOther(office, device, 'orders').settled();
+  await looked();
+  expect(await isThere()).toBe(false);
 });
 
 test('a file that only a backup names stays, and is sent once the backup is restored', async () => {

@@ -15,7 +15,7 @@ interface KnownFile {
   readonly isWhole: boolean;
   /** Whether the server has it, and a document that names it. */
   readonly isSent: boolean;
-  /** When it was read last, in Unix milliseconds. */
+  /** When it was read last, in Unix milliseconds; {@link AWAITED}. */
   readonly used: number;
   /** As {@link FileRef.sealed}, of one that is sent. */
   readonly sealed?: string | undefined;
@@ -32,6 +32,12 @@ interface FilePart {
 
 /** A file that no document names is kept for so long: what was deleted may be put back. */
 const KEPT_MS = 86_400_000;
+
+/**
+ * Takes the place of a time: a collection that had the name before may not have taken the file
+ * along yet. As it reads it, the copy that it leaves gets its time.
+ */
+const AWAITED = 9e15;
 
 /** Files are looked at for their limit after so many. */
 const LOOK_AFTER = 100;
@@ -74,6 +80,7 @@ export class LocalFiles {
     const known = await local.#files.get(DEVICE);
     local.device = known?.type ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
     if (known?.born !== born) {
+      await local.#files.patchMany({ isSent: false }, { used: AWAITED });
       await local.#moveHere(client, collection, naming);
       await local.#files.upsert({
         ...{ _id: DEVICE, type: local.device, size: 0, used: 0 },
@@ -250,7 +257,8 @@ export class LocalFiles {
    * @param leave Whether those go, too, that the server has: of documents that have left.
    */
   async removeUnnamed(naming: Naming, leave = false): Promise<void> {
-    const [now, used] = [Date.now(), { $lt: Date.now() - KEPT_MS }];
+    const now = Date.now();
+    const used = { $lt: now - KEPT_MS };
     const looked = leave && (await this.#files.patchMany({ _id: DEVICE, used }, { used: now }));
     const old = { used, ...(looked ? { isWhole: true } : { isSent: false }) };
     const found = await this.#files.filter(old);
