@@ -1,4 +1,5 @@
 import type { Body } from '../codec/body.ts';
+import type { KeyColumns } from '../query/index/index-key.ts';
 import type { Operation } from '../query/update/late-update.ts';
 import type { Stamps } from '../storage/segments/stored-record.ts';
 import { OF_REPLICA } from './operation-kinds.ts';
@@ -37,6 +38,8 @@ export interface OpenReplica extends ReplicaState {
   readonly opening: string;
   /** The last end of a collection of the name. */
   readonly born: number;
+  /** Whether it has nothing of the server yet. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -101,6 +104,23 @@ export interface RemoteRow {
         readonly operations?: readonly Operation[] | undefined;
       }
     | undefined;
+}
+
+/**
+ * States of the server, as columns: to clone rows costs more than all else where they are many.
+ * Those of stamps are four for each document.
+ */
+export interface RemoteColumns {
+  readonly ids: readonly string[];
+  readonly versions: readonly string[];
+  readonly flags: Uint8Array;
+  /** `undefined`: none has any. */
+  readonly stamps: Float64Array | undefined;
+  readonly bodies: readonly Body[];
+  /** The keys of indexes that the page has read. */
+  readonly indexKeys: KeyColumns | undefined;
+  /** The ids of documents that are deleted on the server. */
+  readonly gone: readonly string[];
 }
 
 /** The server's answer to a row that was pushed. */
@@ -204,6 +224,18 @@ export interface ReplicaOperations {
     reply: readonly LocalRow[];
   };
   /**
+   * Adds the documents of a first pull, with the checkpoint in the same write. Replies whether it
+   * has: not where one of them is known here.
+   */
+  replicaFill: {
+    ask: RoundPart & {
+      readonly columns: RemoteColumns;
+      readonly after: string | undefined;
+      readonly checkpoint: string;
+    };
+    reply: boolean;
+  };
+  /**
    * Applies the local operations since a push, or since the base, to a state of the server. Replies
    * with `undefined` where there are none.
    */
@@ -231,6 +263,7 @@ export const REPLICA_OPERATIONS = {
   replicaReport: OF_REPLICA,
   replicaChanges: OF_REPLICA,
   replicaApply: OF_REPLICA,
+  replicaFill: OF_REPLICA,
   replicaRebase: OF_REPLICA,
   replicaPushed: OF_REPLICA,
   replicaRevert: OF_REPLICA,

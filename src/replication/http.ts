@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../async/clock.ts';
 import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
 import type { EventStream, StreamPlace } from './fetching/event-stream.ts';
-import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
+import { Fetcher, type FetcherSettings, readJson } from './fetching/fetcher.ts';
 import { longPoll } from './fetching/long-poll.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
@@ -18,7 +18,7 @@ import {
   readPushAnswer,
   readWatchAnswer,
 } from './protocol/http-answers.ts';
-import { PART_BYTES } from './protocol/http-fields.ts';
+import { LONG_PAGE_TYPE, PART_BYTES } from './protocol/http-fields.ts';
 import { toWireRow, type WireRow } from './protocol/http-requests.ts';
 import type {
   LocalChange,
@@ -66,10 +66,12 @@ export class HttpRemote implements Remote<string> {
   readonly #heard = new Map<string | undefined, object>();
   #abilities: AbilitiesAnswer | undefined;
   readonly #takesPages: boolean;
+  /** Whether the first pull asks for long pages: until one breaks, as on a slow network. */
+  #takesLong: boolean;
 
   /**
-   * @param takesPages Whether changes come by the stream. They may be older than what this page has
-   *   pushed since.
+   * @param takesPages Whether changes come by the stream, or in long pages. They may be older than
+   *   what this page has pushed since.
    */
   constructor(
     settings: Pick<FetcherSettings, 'headers' | 'fetch' | 'locks'> & { readonly url: string },
@@ -77,7 +79,7 @@ export class HttpRemote implements Remote<string> {
     takesPages = true,
   ) {
     const { url, headers, fetch } = settings;
-    this.#takesPages = takesPages;
+    this.#takesPages = this.#takesLong = takesPages;
     this.id = `http:${url}`;
     this.#clock = clock;
     this.#url = url;
@@ -98,11 +100,12 @@ export class HttpRemote implements Remote<string> {
     // An event may be older than a push since: the document would go back to what it was.
     const isNewer = (this.#seen.get(name) ?? 0) === pushes;
     if (brought && isNewer && this.#takesPages) return brought;
+    const body = { after: after ?? null, limit, scope };
+    const read = (answer: unknown) => readPullAnswer(answer, limit, scope !== undefined);
     try {
-      const body = { after: after ?? null, limit, scope };
-      const page = await this.#call('pull', body, signal, (answer) =>
-        readPullAnswer(answer, limit, scope !== undefined),
-      );
+      const page =
+        (ask.isFirst && this.#takesLong && (await this.#pullLong(body, ask, read))) ||
+        (await this.#call('pull', body, signal, read));
       if (!page.more) this.#seen.set(name, pushes);
       return page;
     } catch (error) {
@@ -112,7 +115,33 @@ export class HttpRemote implements Remote<string> {
       const isForeign =
         error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';
       if (after === undefined || !isForeign) throw error;
-      return { ...(await this.pull(undefined, ask)), reset: true };
+      return { ...(await this.pull(undefined, { ...ask, isFirst: false })), reset: true };
+    }
+  }
+
+  /** @returns `undefined` where it is not understood, or too large: an ordinary page says why. */
+  async #pullLong(
+    body: object,
+    { signal }: PullAsk,
+    read: (answer: unknown) => PulledPage<string>,
+  ): Promise<PulledPage<string> | undefined> {
+    // Where its code does not load, ordinary pages will do.
+    const code = await import('./fetching/long-page.ts').catch(() => undefined);
+    if (!code) return undefined;
+    let hasBegun = false;
+    const accept = `${code.LONG_PAGE_TYPES}, application/json`;
+    const request = { url: `${this.#url}/pull`, body, signal, accept };
+    try {
+      return await this.#fetcher.open(request, async (response) => {
+        hasBegun = response.headers.get('content-type')?.startsWith(LONG_PAGE_TYPE) === true;
+        return hasBegun
+          ? code.readLongPage(response, request, this.#clock)
+          : read(await readJson(response, request));
+      });
+    } catch (error) {
+      if (hasBegun) this.#takesLong = false;
+      if (hasBegun && (error as ReplicationError).code === 'answer_invalid') return undefined;
+      throw error;
     }
   }
 

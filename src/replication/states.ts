@@ -14,6 +14,8 @@ export interface StateCodec {
   toDocument(id: string, state: RecordState): ReplicatedDocument;
   /** @throws {ValueError} with the path of a value that cannot be stored. */
   toState(document: ReplicatedDocument): RecordState;
+  /** The state of a document without managed fields, of its fields as JSON; left out: none. */
+  plainState?(body: string): RecordState;
 }
 
 const documents: StateCodec = {
@@ -34,6 +36,7 @@ const documents: StateCodec = {
     const stamps = instants.some(Boolean) ? (instants as unknown as Stamps) : undefined;
     return [flags, stamps, encodeGiven(document, 'document').body];
   },
+  plainState: (body) => [0, undefined, body],
 };
 
 /** A value is the field `value` of a document whose `_id` is the key. */

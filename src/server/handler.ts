@@ -1,7 +1,8 @@
 import { OptionError } from '../errors/errors.ts';
-import { readStreamRequest } from '../replication/protocol/http-requests.ts';
+import { readPullRequest, readStreamRequest } from '../replication/protocol/http-requests.ts';
 import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
+import { FirstPulls, takesLongPages } from './first-pull.ts';
 import { fileOf, type HandlerFiles } from './handler-files.ts';
 import { ABILITIES, collectionOf, knownName, namedCollection, routeOf, routes } from './routes.ts';
 import { requestedScope, type ScopeCriteria } from './scopes.ts';
@@ -31,6 +32,11 @@ export interface HandlerOptions {
    */
   readonly hold?: number;
   /**
+   * Most bytes of long pages for new devices that are kept in memory, each for five minutes. 0:
+   * there are none. Default 64 MB.
+   */
+  readonly keep?: number;
+  /**
    * Gets the errors of the store, of `authorize` and of filters; clients do not see them. Default
    * `console.error`.
    */
@@ -42,7 +48,19 @@ export type Handler = (request: Request) => Promise<Response>;
 
 const MEGABYTE = 1024 * 1024;
 
-const KNOWN = ['store', 'authorize', 'scopes', 'files', 'cors', 'maxBody', 'hold', 'onError'];
+const KEPT = 64 * MEGABYTE;
+
+const KNOWN = [
+  'store',
+  'authorize',
+  'scopes',
+  'files',
+  'cors',
+  'maxBody',
+  'hold',
+  'keep',
+  'onError',
+];
 
 /**
  * The server of `http({ url })`: a function from `Request` to `Response` for Node, Deno, Bun,
@@ -66,11 +84,12 @@ const KNOWN = ['store', 'authorize', 'scopes', 'files', 'cors', 'maxBody', 'hold
  */
 export function createHandler(options: HandlerOptions): Handler {
   checkOptions(options);
-  const { cors } = options;
+  const { cors, keep = KEPT } = options;
+  const firstPulls = new FirstPulls(keep);
   return async (request) => {
     let response: Response;
     try {
-      response = await answer(request, options);
+      response = await answer(request, options, firstPulls);
     } catch (error) {
       const failure = toFailure(error);
       if (failure.status === 503 || failure.status === 429) report(options, error, request);
@@ -85,8 +104,20 @@ export function createHandler(options: HandlerOptions): Handler {
 /** A filter that fails for all documents must not fill the log with them. */
 const MOST_REPORTS = 10;
 
-async function answer(request: Request, options: HandlerOptions): Promise<Response> {
-  const { store, scopes = {}, files, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
+async function answer(
+  request: Request,
+  options: HandlerOptions,
+  firstPulls: FirstPulls,
+): Promise<Response> {
+  const {
+    store,
+    scopes = {},
+    files,
+    cors,
+    maxBody = 4 * MEGABYTE,
+    hold = 25_000,
+    keep = KEPT,
+  } = options;
   if (request.method === 'OPTIONS' && cors) return preflight(cors, files !== undefined);
   const file = files && fileOf(request.url);
   if (file) {
@@ -126,6 +157,11 @@ async function answer(request: Request, options: HandlerOptions): Promise<Respon
       });
     }
     return streamEvents(store, streamed, signal, (error) => report(options, error, request));
+  }
+  if (route.name === 'pull' && keep > 0 && !access.canRead && takesLongPages(request)) {
+    const { after, scope } = readPullRequest(body);
+    const long = scope === undefined && (await firstPulls.answer(store, collection, after));
+    if (long) return long;
   }
   return answerJson(
     200,
@@ -170,7 +206,7 @@ function checkOptions(options: HandlerOptions): void {
       place: unknown,
     });
   }
-  const { store, authorize, scopes = {}, cors, maxBody = 1, hold = 1 } = options;
+  const { store, authorize, scopes = {}, cors, maxBody = 1, hold = 1, keep = 0 } = options;
   // Without it every document would be public.
   if (typeof authorize !== 'function') throw missing('authorize', 'a function');
   if (typeof store?.pull !== 'function') throw missing('store', 'a store, such as memory()');
@@ -183,6 +219,8 @@ function checkOptions(options: HandlerOptions): void {
     if (typeof value === 'number' && value > 0 && value < 2 ** 31) continue;
     throw new OptionError('option_invalid', `${place} must be a number above 0.`, { place });
   }
+  if (!(typeof keep === 'number' && keep >= 0))
+    throw new OptionError('option_invalid', 'keep must be a number from 0 on.', { place: 'keep' });
   if (cors) checkCors(cors);
 }
 

@@ -74,6 +74,9 @@ class Browser {
   };
 }
 
+// Long pages are unpacked by threads, in real time.
+const handlerOf = () => createHandler({ store: memory(), authorize: () => true, keep: 0 });
+
 let names = 0;
 let clock: TestClock;
 let open: { db: Database; sync: Replication }[];
@@ -113,7 +116,7 @@ const HOW = [
 ] as const;
 
 test.for(HOW)('twelve clients of one browser hear of all changes: by %s', async ([, hasStream]) => {
-  const handler = createHandler({ store: memory(), authorize: () => true });
+  const handler = handlerOf();
   const browser = new Browser(async (url, init) =>
     init.method === 'GET' && !hasStream
       ? Response.json({})
@@ -135,7 +138,7 @@ test.for(HOW)('twelve clients of one browser hear of all changes: by %s', async 
 });
 
 test('who polls goes over to the stream as soon as one is free, and says so', async () => {
-  const handler = createHandler({ store: memory(), authorize: () => true });
+  const handler = handlerOf();
   const {
     fetch,
     locks,
@@ -158,7 +161,7 @@ test('who polls goes over to the stream as soon as one is free, and says so', as
 });
 
 test('clients of a page with the same headers share a stream, others do not', async () => {
-  const handler = createHandler({ store: memory(), authorize: () => true });
+  const handler = handlerOf();
   const {
     fetch,
     locks,
@@ -195,7 +198,7 @@ test('long polls of CouchDB leave connections to others', async () => {
 });
 
 test('a question that is never answered leaves the client its polls', async () => {
-  const handler = createHandler({ store: memory(), authorize: () => true });
+  const handler = handlerOf();
   const asked: string[] = [];
   const fetch: RemoteFetch = (url, init) => {
     asked.push(init.method as string);

@@ -63,7 +63,6 @@ test('a longer page than requested leaves the event loop its turns', async () =>
       }
     },
   );
-  for (let id = 0; id < size; id++) remote.write(`d${id}`, { id });
   const { pull } = remote;
   remote.pull = async (after) => {
     const page = await pull.call(remote, after, { limit: size });
@@ -90,6 +89,10 @@ test('a longer page than requested leaves the event loop its turns', async () =>
   const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED', schema });
   const execute = vi.spyOn(ReplicaRequests.prototype, 'execute');
   const sync = replicateAt(clock, orders, remote);
+  // A first pull is applied at once.
+  await sync.settled();
+  for (let id = 0; id < size; id++) remote.write(`d${id}`, { id });
+  sync.resume();
   await sync.settled();
   await sync.stop();
   const requests = execute.mock.calls.map(([request]) => request as { rows?: readonly unknown[] });

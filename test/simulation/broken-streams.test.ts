@@ -1,6 +1,7 @@
 import { EventStream } from '../../src/replication/fetching/event-stream.ts';
 import { HttpRemote } from '../../src/replication/http.ts';
 import type { PulledPage } from '../../src/replication/protocol/remote.ts';
+import { FirstPulls } from '../../src/server/first-pull.ts';
 import { change, findsBroken } from './broken.ts';
 import { SimStream } from './replication-http.ts';
 import { runStreams } from './run-replication.ts';
@@ -29,5 +30,18 @@ finds('an event that is taken at another place than its own is found out', () =>
     const isSent = sendPage(at, ends.get(this) ?? after, page);
     if (isSent) ends.set(this, page.checkpoint);
     return isSent;
+  });
+});
+
+finds('a long page that leads to another place than its own is found out', () => {
+  const kept = new WeakMap<FirstPulls, string[]>();
+  change(FirstPulls.prototype, 'answer', async function (answer, ...args) {
+    const response = await answer(...args);
+    if (!response || args[2] !== undefined) return response;
+    // Documents as they were first, and the place where the newest ones are.
+    const lines = (await response.text()).split('\n');
+    const first = kept.get(this) ?? lines;
+    kept.set(this, first);
+    return new Response([...first.slice(0, -2), ...lines.slice(-2)].join('\n'));
   });
 });

@@ -3,8 +3,12 @@ import type { Clock } from '../../src/async/clock.ts';
 import '../../src/replication/fetching/event-stream.ts';
 import type { RemoteFetch } from '../../src/replication/fetching/remote-options.ts';
 import { HttpRemote } from '../../src/replication/http.ts';
-import type { WireChange, WireResult } from '../../src/replication/protocol/http-answers.ts';
-import { DEFAULT_LIMIT } from '../../src/replication/protocol/http-fields.ts';
+import type {
+  PullAnswer,
+  WireChange,
+  WireResult,
+} from '../../src/replication/protocol/http-answers.ts';
+import { DEFAULT_LIMIT, LONG_PAGE_TYPE } from '../../src/replication/protocol/http-fields.ts';
 import {
   readPullRequest,
   readPushRequest,
@@ -25,7 +29,9 @@ import {
   encodeDocument,
   type WireDocument,
 } from '../../src/replication/protocol/wire-documents.ts';
-import type { ReplicationNetwork } from './replication-network.ts';
+import { FirstPulls } from '../../src/server/first-pull.ts';
+import type { Store } from '../../src/server/index.ts';
+import { type ReplicationNetwork, settle } from './replication-network.ts';
 import type { ReplicationServer } from './replication-server.ts';
 import { tokensIn } from './replication-tokens.ts';
 import type { Tab } from './tab.ts';
@@ -87,10 +93,18 @@ function fetchFrom(parts: Parts): RemoteFetch {
         answer(() => ({ operations: true, stream: true, scopedStream: true })),
       ),
   };
-  return async (url, { body, signal }) => {
+  return async (url, { body, signal, headers }) => {
     const asked = body === undefined ? undefined : JSON.parse(String(body));
     const ended = signal as AbortSignal;
     const route = url.slice(url.lastIndexOf('/') + 1);
+    const { accept } = headers as Record<string, string>;
+    if (accept?.includes(LONG_PAGE_TYPE)) {
+      const page = await network.request<Awaited<ReturnType<typeof longPage>>>(
+        ...[tab, ended],
+        (_, answer) => void settle(longPage(parts, asked.after ?? undefined), answer),
+      );
+      if (page) return textAnswer(LONG_PAGE_TYPE, page.text);
+    }
     if (route === 'stream') {
       await network.request(tab, ended, (_, answer) => answer(() => undefined));
       return answerOf('text/event-stream', new SimStream(parts, readStreamRequest(asked), ended));
@@ -99,9 +113,44 @@ function fetchFrom(parts: Parts): RemoteFetch {
   };
 }
 
+/** Not compressed: that takes threads, whose time is no seed's. */
+const joined = async (parts: readonly Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+
+/** What a server keeps of first pulls; `undefined`: nothing. */
+const keptBy = new WeakMap<ReplicationServer, FirstPulls | undefined>();
+
+/** The text of a long page, and its documents, where the server has some. */
+async function longPage({ world, server }: Parts, after: string | undefined) {
+  if (!keptBy.has(server)) {
+    const keeps = world.random.chance(0.7);
+    keptBy.set(
+      server,
+      keeps ? new FirstPulls(world.random.pick([0, 500, 1e6]), joined) : undefined,
+    );
+  }
+  const pull: Store['pull'] = async (_, from, limit) =>
+    pageToWire(server.pull(from, limit)) as PullAnswer;
+  const response = await keptBy.get(server)?.answer({ pull } as Store, 'orders', after);
+  const text = (await response?.text()) ?? '';
+  const lines = text.split('\n').filter(Boolean);
+  const documents = lines.map((line) => {
+    const { id, fields } = JSON.parse(line);
+    return fields && decodeDocument({ _id: id, ...fields }, id);
+  });
+  return response && { text, documents };
+}
+
 export function jsonAnswer(answer: unknown, init?: { status: number; wait?: number }): Response {
-  const parts = [JSON.stringify(answer)];
-  return answerOf('application/json', { read: async () => parts.shift(), cancel() {} }, init);
+  return textAnswer('application/json', JSON.stringify(answer), init);
+}
+
+function textAnswer(
+  type: string,
+  text: string,
+  init?: { status: number; wait?: number },
+): Response {
+  const parts = [text];
+  return answerOf(type, { read: async () => parts.shift(), cancel() {} }, init);
 }
 
 /** What an answer has to say, in parts; `undefined`: that was all. */

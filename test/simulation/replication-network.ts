@@ -220,7 +220,7 @@ export class ReplicationNetwork {
 }
 
 /** Answers once a promise has settled. */
-function settle<T>(made: Promise<T>, answer: (make: () => T) => void): Promise<void> {
+export function settle<T>(made: Promise<T>, answer: (make: () => T) => void): Promise<void> {
   return made.then(
     (value) => answer(() => value),
     (error) => answer(() => failed(error)),

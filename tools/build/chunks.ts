@@ -88,6 +88,7 @@ export const chunks: Group[] = [
   chunk('synced-files', 42, 'replication/files/synced-files'),
   chunk('sealed-remote', 42, 'replication/(?:sealed-remote|sealing-keys)'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
+  chunk('long-page', 41, 'replication/fetching/long-page'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|live-hooks)'),
 ];

@@ -6,6 +6,7 @@ const LATE: Record<string, readonly string[]> = {
   'event-stream': ['page'],
   extras: ['page'],
   files: ['page'],
+  'long-page': ['page'],
   relations: ['page', 'extras'],
   'sealed-remote': ['page', 'extras'],
   search: ['page', 'extras'],

@@ -1,13 +1,15 @@
 import type { Coroutine } from '../../async/coroutine.ts';
+import { Pace } from '../../async/pace.ts';
 import { type Body, decode, encode } from '../../codec/body.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../../errors/replication-error.ts';
-import { UPDATED } from '../../protocol/managed.ts';
+import { readsManaged, UPDATED } from '../../protocol/managed.ts';
 import type {
   LocalRow,
   OpenReplica,
   PushedRow,
   RebasedStates,
   RecordState,
+  RemoteColumns,
   RemoteRow,
   ReplicaOperations,
 } from '../../protocol/replica-protocol.ts';
@@ -20,6 +22,14 @@ import type { CollectionContext } from '../collection-context.ts';
 import { isEarlier } from './held-version.ts';
 import { Replica } from './replica.ts';
 import { recordStateOf, sameState } from './replica-tracker.ts';
+
+/** Documents whose index keys are read between two looks at the clock. */
+const FILLED_AT_ONCE = 256;
+
+/** Fewer records become objects at once, as those of an insert. */
+const FEW = 128;
+
+const INDEX_REFUSALS: readonly string[] = ['unique_violation', 'vector_invalid'];
 
 export type ReplicaRequest = Request<keyof ReplicaOperations>;
 
@@ -58,6 +68,8 @@ export class ReplicaRequests {
         return yield* this.#changes(replica, request);
       case 'replicaApply':
         return yield* this.#apply(replica, request);
+      case 'replicaFill':
+        return yield* this.#fill(replica, request);
       case 'replicaRebase':
         return yield* this.#rebase(replica, request);
       case 'replicaPushed':
@@ -78,7 +90,8 @@ export class ReplicaRequests {
         `replicates with ${state.remote} until stop({ forget: true })`,
       );
     if (scopes !== null) replica.openScopes(scopes, this.#context.clock.now());
-    return { ...replica.state, opening, born: this.#context.records.applied.lastEnd };
+    const { lastEnd: born } = this.#context.records.applied;
+    return { ...replica.state, opening, born, isNew: replica.isNew };
   }
 
   *#scope(replica: Replica, { scope, until, ends }: Request<'replicaScope'>): Coroutine<undefined> {
@@ -208,10 +221,7 @@ export class ReplicaRequests {
     replica: Replica,
     { rows, scope, after, checkpoint, kept }: Request<'replicaApply'>,
   ): Coroutine<readonly LocalRow[]> {
-    const { state } = replica;
-    const of = scope === undefined ? state : state.scopes?.find(({ id }) => id === scope);
-    if (checkpoint !== undefined && of && of.checkpoint !== after)
-      throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
+    if (checkpoint !== undefined) this.#checkPlace(replica, after, scope);
     for (const { id, version } of rows)
       if (isEarlier(version, () => replica.versionOf(id)))
         throw this.#error('seal_replayed', `was sent an older "${id}"`);
@@ -248,6 +258,68 @@ export class ReplicaRequests {
     // rows.
     if (outcomes.length > 0) yield this.#context.saves.flush();
     return conflicts;
+  }
+
+  /** @throws {ReplicationError} `checkpoint_moved` where a pull did not begin there. */
+  #checkPlace({ state }: Replica, after: string | undefined, scope?: string): void {
+    const of = scope === undefined ? state : state.scopes?.find(({ id }) => id === scope);
+    if (of && of.checkpoint !== after)
+      throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
+  }
+
+  *#fill(
+    replica: Replica,
+    { columns, after, checkpoint }: Request<'replicaFill'>,
+  ): Coroutine<boolean> {
+    this.#checkPlace(replica, after);
+    try {
+      if (!(yield* this.#addNew(replica, columns))) return false;
+    } catch (error) {
+      // The same documents one by one say which of them is refused, and may be stored all the same.
+      const { code = '' } = error as { readonly code?: string };
+      if (INDEX_REFUSALS.includes(code)) return false;
+      throw error;
+    }
+    replica.setCheckpoint(checkpoint, undefined);
+    yield this.#context.saves.flush();
+    return true;
+  }
+
+  /** @returns whether none of them is known here: else none is added. */
+  *#addNew(replica: Replica, columns: RemoteColumns): Coroutine<boolean> {
+    const { records, indexes, versions, clock, aborts } = this.#context;
+    const { ids, bodies, gone, flags, stamps, indexKeys = {} } = columns;
+    const { width } = indexes;
+    const rows: NewRows = { keys: [], stamps: undefined, bodies: [], indexKeys: [] };
+    const pace = new Pace(clock, aborts);
+    for (let from = 0; from < ids.length; from += FILLED_AT_ONCE) {
+      const to = from + FILLED_AT_ONCE;
+      rows.keys.push(...ids.slice(from, to));
+      rows.bodies.push(...bodies.slice(from, to));
+      const given = Object.entries(indexKeys).map(([name, keys]) => [name, keys.slice(from, to)]);
+      versions.prepareRows(rows, from, Object.fromEntries(given));
+      if (pace.late) yield* pace.pause();
+    }
+    const isKnown = (id: string) =>
+      records.table.get(id) || replica.dirty.has(id) || replica.log.get(id);
+    const isOther = indexes !== this.#context.indexes || indexes.width !== width;
+    // Their keys are not those of documents without managed values.
+    const areManaged = indexes.all.some(({ definition }) => readsManaged(definition));
+    const { scopes } = replica.state;
+    if (scopes || isOther || areManaged || ids.some(isKnown) || gone.some(isKnown)) return false;
+    const { length } = ids;
+    const { keys, bodies: own, indexKeys: found } = rows;
+    const part = new RecordPart({
+      ...{ keys, bodies: own, indexKeys: found, flags, stamps },
+      remoteVersions: columns.versions.map((version) => replica.tagged(version, [])),
+      ranks: new Float64Array(length).map(() => records.takeRank()),
+      segments: new Float64Array(length),
+      indexes: new Uint32Array(length),
+      sizes: new Uint32Array(length),
+    });
+    if (length < FEW) part.records();
+    replica.applying(() => versions.add(part));
+    return true;
   }
 
   /** Documents that derive from the server's, and that it, or a scope, no longer has. */
@@ -356,6 +428,9 @@ function laterUpdate(stamps: Stamps | undefined, local: Stamps | undefined): Sta
   const [created, updated, ...others] = stamps;
   return [created, Math.max(updated, local[1]), ...others];
 }
+
+/** New documents, before they have ranks. */
+type NewRows = Parameters<CollectionContext['versions']['prepareRows']>[0];
 
 type NewVersion = Parameters<CollectionContext['versions']['putAll']>[0][number];
 

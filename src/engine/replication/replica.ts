@@ -118,6 +118,13 @@ export class Replica implements ReplicaTracker {
     for (const key of this.#context.records.table.keys()) this.dirty.add(key);
   }
 
+  /** Whether no document derives from the server's, and none may have. */
+  get isNew(): boolean {
+    const isEntered = (['d', 'p'] as const).some((kind) => !this.log.ids(kind).next().done);
+    if (this.state.checkpoint !== undefined || this.state.scopes || isEntered) return false;
+    return this.dirty.size === this.#context.records.table.size;
+  }
+
   get state(): KeptState {
     return this.#state as KeptState;
   }
@@ -150,9 +157,8 @@ export class Replica implements ReplicaTracker {
   }
 
   /** The value of {@link StoredRecord.remoteVersion} for a version. */
-  tagged(version: string, scopes: readonly string[]): string {
-    return this.#tag + heldText({ version, scopes });
-  }
+  tagged = (version: string, scopes: readonly string[]) =>
+    this.#tag + heldText({ version, scopes });
 
   setScopes(id: string, scopes: readonly string[]): void {
     const version = this.versionOf(id);

@@ -203,7 +203,8 @@ export class Fetcher {
   }
 }
 
-async function readJson(response: Response, request: FetchRequest): Promise<unknown> {
+/** @throws {ReplicationError} `answer_invalid` */
+export async function readJson(response: Response, request: FetchRequest): Promise<unknown> {
   const { url } = request;
   const type = response.headers.get('content-type') ?? '';
   if (!JSON_TYPE.test(type)) {
@@ -248,11 +249,11 @@ async function readText(
 }
 
 /** @returns whether it is not longer than the limit: the rest is not read. */
-async function readParts(
-  { body }: Response,
+export async function readParts(
+  { body }: Pick<Response, 'body'>,
   limit: number,
   signal: AbortSignal,
-  take: (part: Uint8Array) => void,
+  take: (part: Uint8Array) => unknown,
 ): Promise<boolean> {
   if (!body) return true;
   const reader = body.getReader();
@@ -266,7 +267,7 @@ async function readParts(
       return false;
     }
     progressOf(signal)?.received(value.byteLength);
-    take(value);
+    await take(value);
   }
 }
 

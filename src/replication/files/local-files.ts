@@ -108,12 +108,13 @@ export class LocalFiles {
       });
       // A backup of an earlier version of the documents cannot be read.
       if (found.length > 0 && named.size === 0) await namesIn(naming, named).catch(() => undefined);
-      for (const { _id: sha256, ...file } of found) {
-        const content = named.has(sha256) && (await others.content({ ...file, sha256 }));
+      for (const { _id: sha256, ...rest } of found) {
+        const file = { ...rest, sha256 };
+        const content = named.has(sha256) && (await others.content(file));
         if (!content) continue;
         await this.keep(content);
-        if (file.isSent) await this.noteSent({ ...file, sha256 });
-        if (!isTaken) await others.remove({ ...file, sha256 });
+        if (file.isSent) await this.noteSent(file);
+        if (!isTaken) await others.remove(file);
       }
     }
   }
@@ -293,8 +294,7 @@ export class LocalFiles {
   /** Where the disk has no room for the parts, the note must not say that they are here. */
   async #noteWhole({ sha256, size, type }: FileRef, isSent: boolean): Promise<void> {
     await this.#parts.save();
-    const used = Date.now();
-    await this.#files.upsert({ _id: sha256, size, type, used, isWhole: true, isSent });
+    await this.#files.upsert({ _id: sha256, size, type, used: Date.now(), isWhole: true, isSent });
   }
 }
 

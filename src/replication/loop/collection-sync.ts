@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts';
 import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
+import { indexKeysReader } from '../../page/sending/document-slices.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
 import { slowedDown } from '../fetching/slowdown.ts';
@@ -326,8 +327,8 @@ export class CollectionSync {
     const given = own?.map((one) => JSON.stringify(one));
     // The time of scopes may be over.
     const isKnown = known !== undefined && !given && this.#report?.opening === known;
-    const { checkpoint, opening, scopes } = isKnown
-      ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined }
+    const { checkpoint, opening, scopes, isNew } = isKnown
+      ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined, isNew: false }
       : await this.#begin(channel, given);
     const asked = this.#report?.opening === opening ? this.#report.asked : 0;
     const files = await this.#files?.open();
@@ -344,7 +345,7 @@ export class CollectionSync {
       },
       save: () => channel.send({ op: 'save' }),
       held: (ids) => this.#held(channel, ids),
-      schema: channel.schema,
+      ...{ schema: channel.schema, readKeys: indexKeysReader(this.#access.settings) },
       pulls: direction !== 'push',
       pushes: direction !== 'pull',
       events: {
@@ -362,7 +363,7 @@ export class CollectionSync {
       if (direction !== 'push') {
         enter('pulling');
         parts &&= await pullScopes(context, parts);
-        from = parts ? parts[0]?.checkpoint : await pull(context, from);
+        from = parts ? parts[0]?.checkpoint : await pull(context, from, undefined, isNew);
       }
       if (direction === 'pull') break;
       // Most rounds bring what others have changed. What changes here meanwhile asks for another.

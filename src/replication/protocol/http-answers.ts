@@ -161,7 +161,8 @@ export function readErrorAnswer(body: unknown): ErrorAnswer['error'] | undefined
   return { code: code.slice(0, 100), message: message.slice(0, MAX_REASON) };
 }
 
-function readChange(change: JsonObject): RemoteChange {
+/** @throws {Malformed} */
+export function readChange(change: JsonObject): RemoteChange {
   const id = asId(change.id);
   const wire = documentField(change);
   const { key } = change;

@@ -6,6 +6,16 @@ export const MAX_ROWS = 1000;
 export const MAX_LIMIT = 1000;
 /** Changes of one pull that names no limit. */
 export const DEFAULT_LIMIT = 500;
+/** The type of a long page: one change a line, and a last line with the checkpoint. */
+export const LONG_PAGE_TYPE = 'application/x-ndjson';
+/**
+ * The same, compressed. No `Content-Encoding`: a browser would hand all of the text from process to
+ * process, at half the speed.
+ */
+export const PACKED_PAGE_TYPE = 'application/x-ndjson+gzip';
+/** Bytes after which a long page ends, and most changes of one. */
+export const LONG_PAGE_BYTES = 2_000_000;
+export const LONG_PAGE_CHANGES = 20_000;
 /** UTF-8 bytes of the longest id: Postgres refuses keys of an index over 2,700 bytes. */
 export const MAX_ID_BYTES = 1500;
 

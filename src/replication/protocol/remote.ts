@@ -55,6 +55,21 @@ export interface LocalChange {
   readonly device?: string | undefined;
 }
 
+/**
+ * What the lines of long pages say, for who has the page itself: their `changes` are made where
+ * somebody else reads them.
+ */
+export const longPages = new WeakMap<object, readonly RemoteChange[]>();
+
+/**
+ * Of a change that was read and checked from a line: its own fields as JSON, without managed ones.
+ */
+export const PLAIN = Symbol('plain');
+
+export function plainBody(change: RemoteChange): string | undefined {
+  return (change as { readonly [PLAIN]?: string })[PLAIN];
+}
+
 /** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
 export type ReplicationScope = Readonly<Record<string, string | number | boolean>>;
 
@@ -219,6 +234,11 @@ export interface Remote<Checkpoint = unknown> {
       readonly signal: AbortSignal;
       readonly scope?: ReplicationScope | undefined;
       readonly held?: HeldIds | undefined;
+      /**
+       * Whether this device had nothing of the server before: pages may be longer, and have older
+       * states of documents whose newest ones come in later pages.
+       */
+      readonly isFirst?: boolean | undefined;
     },
   ): Promise<PulledPage<Checkpoint>>;
 

@@ -1,7 +1,14 @@
 import { nextTurn } from '../../async/next-turn.ts';
-import type { ScopeState } from '../../protocol/replica-protocol.ts';
-import type { PulledPage } from '../protocol/remote.ts';
-import { applyRows, type PulledEnd, type ReadyRows, readyRows } from './apply-rows.ts';
+import type { RemoteColumns, ScopeState } from '../../protocol/replica-protocol.ts';
+import { type PulledPage, plainBody } from '../protocol/remote.ts';
+import {
+  applyRows,
+  type PulledEnd,
+  type ReadyRows,
+  readyRows,
+  reportRefused,
+  withRows,
+} from './apply-rows.ts';
 import { invalid, PULL_LIMIT } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
 
@@ -19,23 +26,25 @@ const MOST_HELD = 10_000;
  * here; then the others are removed. A crash in between begins anew.
  *
  * @param stored The stored checkpoint, as JSON.
+ * @param isFirst Whether nothing of the server is here.
  * @returns the new one.
  */
 export async function pull(
   context: RoundContext,
   stored: string | undefined,
   scope?: ScopeState,
+  isFirst = false,
 ): Promise<string> {
   let from = stored;
   let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
-  let fetching = fetchPage(context, after, scope);
+  let fetching = fetchPage(context, after, scope, isFirst);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
   /** Rows that a unique index has refused so far. */
   let held: ReadyRows | undefined;
   for (;;) {
     const { page, rows: fetched } = await fetching;
-    const rows = held && !page.reset ? joined(held, fetched) : fetched;
+    const rows = held && !page.reset ? joined(held, await withRows(context, fetched)) : fetched;
     const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
     if (ids) for (const { id, document } of changes) if (document) ids.add(id);
@@ -46,18 +55,20 @@ export async function pull(
     after = page.checkpoint;
     if (more) {
       // Under way while this page is saved.
-      fetching = fetchPage(context, after, scope);
+      fetching = fetchPage(context, after, scope, isFirst);
       fetching.catch(() => undefined);
     }
     const isKept = !ids || !more;
     const part = { scope: scope?.id };
     const end = isKept ? { ...part, after: from, checkpoint: next, kept: ids && [...ids] } : part;
     const applying = applyPage(context, rows, end);
-    const mayWait = more && rows.rows.length < MOST_HELD;
+    const mayWait = more && rows.byId.size < MOST_HELD;
     const isApplied = await (mayWait ? unlessTaken(applying) : applying);
     if (isApplied === false) return pull(context, from, scope);
-    held = isApplied ? undefined : rows;
-    await context.files?.incoming(changes.map(({ document }) => document));
+    held = isApplied ? undefined : await withRows(context, rows);
+    // Plain ones name no file.
+    const others = changes.filter((change) => plainBody(change) === undefined);
+    await context.files?.incoming(others.map(({ document }) => document));
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept && !held) from = next;
@@ -85,19 +96,40 @@ async function fetchPage(
   context: RoundContext,
   after: unknown,
   scope: ScopeState | undefined,
+  isFirst: boolean,
 ): Promise<{ readonly page: PulledPage<unknown>; readonly rows: ReadyRows }> {
-  const page = await context.remote.pull(after, scope && JSON.parse(scope.name), context.held);
+  const { held } = context;
+  const how = { scope: scope && JSON.parse(scope.name), held, isFirst };
+  const page = await context.remote.pull(after, how);
   // A task must not last long where a page paints.
   if (page.changes.length > LONG) await nextTurn();
-  return { page, rows: await readyRows(context, page.changes) };
+  return { page, rows: await readyRows(context, page.changes, isFirst && page.isLong) };
+}
+
+/** Adds the documents of a first pull. @returns whether none of them was known here. */
+async function fill(
+  { send }: RoundContext,
+  columns: RemoteColumns,
+  { after, checkpoint, kept }: PulledEnd,
+): Promise<boolean> {
+  if (checkpoint === undefined || kept) return false;
+  return send({ op: 'replicaFill', columns, after, checkpoint });
 }
 
 /** Where it ends in the middle, the page comes again. @returns as {@link applyRows}. */
 async function applyPage(
   context: RoundContext,
-  { byId, rows }: ReadyRows,
+  ready: ReadyRows,
   end: PulledEnd,
 ): Promise<boolean> {
+  const { columns } = ready;
+  const isFilled = columns !== undefined && (await fill(context, columns, end));
+  if (isFilled && !context.schema) return true;
+  const { byId, rows } = columns ? await withRows(context, ready) : ready;
+  if (isFilled) {
+    await reportRefused(context, new Map(rows.map(({ id, state }) => [id, state])));
+    return true;
+  }
   let from = 0;
   for (; rows.length - from > PULL_LIMIT; from += PULL_LIMIT) {
     const part = { byId, rows: rows.slice(from, from + PULL_LIMIT) };

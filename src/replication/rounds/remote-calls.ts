@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts';
-import { nextTurn } from '../../async/next-turn.ts';
+import { inSlices } from '../../async/next-turn.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
@@ -7,17 +7,19 @@ import { orAborted } from '../../page/sending/call-arguments.ts';
 import { followRequests } from '../fetching/fetcher.ts';
 import type { RoundFiles } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
-import type {
-  FileAsk,
-  HeldIds,
-  LocalChange,
-  PulledPage,
-  PushResult,
-  Remote,
-  RemoteChange,
-  RemoteFile,
-  RemoteFiles,
-  ReplicationScope,
+import {
+  type FileAsk,
+  type HeldIds,
+  type LocalChange,
+  longPages,
+  type PulledPage,
+  type PushResult,
+  plainBody,
+  type Remote,
+  type RemoteChange,
+  type RemoteFile,
+  type RemoteFiles,
+  type ReplicationScope,
 } from '../protocol/remote.ts';
 
 /** A call that is silent for longer has failed: networks lose answers without a sign. */
@@ -31,6 +33,19 @@ const MAX_VERSION = 1024;
 
 /** Documents asked for in one pull; a remote may send more. */
 export const PULL_LIMIT = 1000;
+
+/** What a pull has beside its place. */
+export interface PullHow {
+  readonly scope?: ReplicationScope | undefined;
+  readonly held?: HeldIds | undefined;
+  /** As of `Remote.pull`. */
+  readonly isFirst?: boolean | undefined;
+}
+
+/** A page whose changes have an id, a version and an object each. */
+interface CheckedPage extends PulledPage<unknown> {
+  readonly isLong?: true;
+}
 
 /**
  * The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or
@@ -48,21 +63,21 @@ export class RemoteCalls {
     this.#clock = clock;
   }
 
-  async pull(
-    after: unknown,
-    scope?: ReplicationScope,
-    held?: HeldIds,
-  ): Promise<PulledPage<unknown>> {
+  async pull(after: unknown, how: PullHow = {}): Promise<CheckedPage> {
     const page = await this.#inTime((signal) =>
-      this.#remote.pull(after, { limit: PULL_LIMIT, signal, scope, held }),
+      this.#remote.pull(after, { limit: PULL_LIMIT, signal, ...how }),
     );
-    if (!isObject(page) || !Array.isArray(page.changes)) throw invalid('pull() returned no page');
-    await inSlices(this.#clock, page.changes, checkChange);
+    const lines = longPages.get(page);
+    const changes = lines ?? page?.changes;
+    if (!Array.isArray(changes)) throw invalid('pull() returned no page');
+    await inSlices(this.#clock, changes, checkChange);
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
         throw invalid('a rejected document has no id or reason');
     if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
-    return page;
+    if (!lines) return page;
+    const { checkpoint, more, rejected = [] } = page;
+    return { changes, checkpoint, more, rejected, isLong: true };
   }
 
   /** @param files Where the remote asks for their content. */
@@ -163,6 +178,8 @@ export function failureOf(cause: unknown): unknown {
 
 function checkChange(change: RemoteChange): void {
   if (!isObject(change) || !isText(change.id)) throw invalid('a document has no id');
+  // Read and checked from its line.
+  if (plainBody(change) !== undefined) return;
   const { id, version, document, key } = change;
   if (!isVersion(version)) throw invalid('it has no version, which is a string', id);
   if (document && !isDocument(document, id)) throw invalid('it is no object with that _id', id);
@@ -209,22 +226,4 @@ export function invalid(what: string, id?: string, cause?: unknown): Replication
     `The server's answer is not understood.${subject} ${what}. Nothing of it was applied.`,
     { place: id, cause },
   );
-}
-
-/** How long it may keep the thread before it yields. */
-const SLICE_MS = 10;
-
-/** Goes through items, and yields to other tasks every few milliseconds. */
-export async function inSlices<T>(
-  clock: Pick<Clock, 'elapsed'>,
-  items: Iterable<T>,
-  step: (item: T) => void,
-): Promise<void> {
-  let since = clock.elapsed();
-  for (const item of items) {
-    step(item);
-    if (clock.elapsed() - since <= SLICE_MS) continue;
-    await nextTurn();
-    since = clock.elapsed();
-  }
 }

@@ -85,7 +85,6 @@ export class RecordPart {
   }
 
   eachMade(visit: (record: StoredRecord, row: number) => void): void {
-    if (this.#unmade === this.length) return;
     this.#made.forEach((record, row) => {
       if (record) visit(record, row);
     });
@@ -100,8 +99,7 @@ export class RecordPart {
   }
 
   get hasStamps(): boolean {
-    const { stamps } = this.#columns ?? {};
-    return stamps !== undefined || this.#made[0]?.stamps !== undefined;
+    return (this.#columns ?? this.#made[0])?.stamps !== undefined;
   }
 
   get isMade(): boolean {
@@ -143,7 +141,7 @@ export class RecordPart {
 
   /** Rows as columns of a segment; none of their records may be made. */
   segmentColumns({ from, to }: Rows, sizes: Uint32Array, columns: IndexColumns): SegmentColumns {
-    const { ranks, flags, stamps, indexKeys } = this.#columns as RecordColumns;
+    const { ranks, flags, stamps, indexKeys, remoteVersions } = this.#columns as RecordColumns;
     const indexed: Record<string, readonly unknown[]> = {};
     for (const [offset, column] of columns.entries()) {
       const keys = indexKeys[offset];
@@ -155,6 +153,7 @@ export class RecordPart {
       flags: flags.slice(from, to),
       stamps: stamps?.slice(from * 4, to * 4),
       indexed: Object.keys(indexed).length > 0 ? indexed : undefined,
+      remoteVersions: remoteVersions?.slice(from, to),
       sizes,
     };
   }

@@ -21,7 +21,7 @@ interface Answers {
 
 /** Remotes of collections at one server, which counts the requests. */
 function site(answers: Answers = {}) {
-  const handler: Handler = createHandler({ store: memory(), authorize: () => true });
+  const handler: Handler = createHandler({ store: memory(), authorize: () => true, keep: 0 });
   const calls: string[] = [];
   const fetch: RemoteFetch = async (url, init) => {
     const call = init.method === 'GET' ? 'GET' : url.slice(url.lastIndexOf('/') + 1);

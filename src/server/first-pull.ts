@@ -1,0 +1,163 @@
+import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
+import {
+  LONG_PAGE_BYTES,
+  LONG_PAGE_CHANGES,
+  LONG_PAGE_TYPE,
+  MAX_LIMIT,
+  PACKED_PAGE_TYPE,
+} from '../replication/protocol/http-fields.ts';
+import type { Store } from './store.ts';
+
+/** How long a page is kept, in milliseconds: so long, new devices see it as it was. */
+const KEPT_MS = 5 * 60_000;
+
+/** Pages that are put together at once; further requests get ordinary ones. */
+const MOST_BUILT = 4;
+
+/** A page of changes as it is sent, one change a line. */
+interface LongPage {
+  readonly body: Uint8Array;
+  readonly checkpoint: string;
+  readonly more: boolean;
+}
+
+const isPacked = typeof CompressionStream === 'function';
+
+/** The type of the pages: a runtime without `CompressionStream` sends plain text. */
+const TYPE = isPacked ? PACKED_PAGE_TYPE : LONG_PAGE_TYPE;
+
+/** Whether a client says that it reads them. */
+export function takesLongPages({ headers }: Request): boolean {
+  const accepted = headers.get('accept')?.split(',') ?? [];
+  return accepted.some((type) => type.trim() === TYPE);
+}
+
+/** Makes what is sent of the parts of a text. */
+type Pack = (parts: Uint8Array[]) => Promise<Uint8Array>;
+
+const packed: Pack = async (parts) => {
+  const stream = new Blob(parts as BlobPart[]).stream();
+  const sent = isPacked ? stream.pipeThrough(new CompressionStream('gzip')) : stream;
+  return new Uint8Array(await new Response(sent).arrayBuffer());
+};
+
+const encoder = new TextEncoder();
+
+/**
+ * Long pages for devices that have nothing yet. Those that are followed by others are kept as they
+ * are sent, for whom may see every document: what changes after has a later place, and so comes in
+ * a later page. docs/decisions/064-first-pull.md has the reasons.
+ */
+export class FirstPulls {
+  readonly #limit: number;
+  readonly #pack: Pack;
+  readonly #kept = new Map<string, LongPage>();
+  readonly #building = new Map<string, Promise<LongPage | undefined>>();
+  #builds = 0;
+  #bytes = 0;
+
+  /** @param limit Bytes that are kept. */
+  constructor(limit: number, pack = packed) {
+    this.#limit = limit;
+    this.#pack = pack;
+  }
+
+  /** @returns `undefined` where an ordinary page is to answer, such as after a reset. */
+  async answer(
+    store: Store,
+    collection: string,
+    after: string | undefined,
+  ): Promise<Response | undefined> {
+    const key = JSON.stringify([collection, after]);
+    let page = this.#kept.get(key);
+    // Restored since: the store has another history, and nothing of that is kept.
+    if (page && (await store.pull(collection, page.checkpoint, 1)).reset) {
+      for (const one of this.#kept.keys()) this.#drop(one);
+      page = undefined;
+    }
+    // A last page that was begun for others may be older than this request.
+    const building = this.#building.get(key);
+    const shared = page ?? (building && (await building));
+    page = shared?.more
+      ? shared
+      : await this.#build(key, () => this.#read(store, collection, after));
+    return page && responseOf(page);
+  }
+
+  async #build(
+    key: string,
+    make: () => Promise<LongPage | undefined>,
+  ): Promise<LongPage | undefined> {
+    if (this.#builds === MOST_BUILT) return undefined;
+    this.#builds++;
+    const building = make();
+    this.#building.set(key, building);
+    try {
+      const page = await building;
+      if (page?.more) this.#keep(key, page);
+      return page;
+    } finally {
+      this.#builds--;
+      this.#building.delete(key);
+    }
+  }
+
+  /** Once it is full, what is there stays: pulls begin with the first pages. */
+  #keep(key: string, page: LongPage): void {
+    if (this.#kept.has(key) || this.#bytes + page.body.length > this.#limit) return;
+    this.#kept.set(key, page);
+    this.#bytes += page.body.length;
+    const timer: unknown = setTimeout(() => {
+      if (this.#kept.get(key) === page) this.#drop(key);
+    }, KEPT_MS);
+    // In Node it must not keep the process running.
+    (timer as { unref?(): void }).unref?.();
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.body.length ?? 0;
+    this.#kept.delete(key);
+  }
+
+  /** @returns `undefined` where the history is another one than that of `after`. */
+  async #read(
+    store: Store,
+    collection: string,
+    after: string | undefined,
+  ): Promise<LongPage | undefined> {
+    const parts: Uint8Array[] = [];
+    const rejected: NonNullable<PullAnswer['rejected']>[number][] = [];
+    let [bytes, changes, checkpoint, more] = [0, 0, after, true];
+    while (more && bytes < LONG_PAGE_BYTES && changes <= LONG_PAGE_CHANGES - MAX_LIMIT) {
+      const page = await store.pull(collection, checkpoint, MAX_LIMIT);
+      if (page.reset) return undefined;
+      const part = encoder.encode(page.changes.map(lineOf).join(''));
+      // One document may be larger than all others together.
+      if (bytes > 0 && bytes + part.length > 2 * LONG_PAGE_BYTES) break;
+      parts.push(part);
+      rejected.push(...(page.rejected ?? []));
+      bytes += part.length;
+      changes += page.changes.length;
+      ({ checkpoint, more } = page);
+    }
+    const end = { checkpoint: checkpoint as string, more };
+    parts.push(encoder.encode(`${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`));
+    return { body: await this.#pack(parts), ...end };
+  }
+}
+
+/** Without its key: only who has pushed asks for that. */
+function lineOf({ key: _, document, ...change }: WireChange): string {
+  const { _id, ...fields } = document ?? {};
+  return `${JSON.stringify(document ? { ...change, fields } : change)}\n`;
+}
+
+function responseOf({ body }: LongPage): Response {
+  return new Response(body as BodyInit, {
+    headers: {
+      'content-type': TYPE,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}

@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { memoryDriver } from '../../src/index.ts';
+import { http } from '../../src/replication/index.ts';
+import { createHandler, type Handler, memory, type Store } from '../../src/server/index.ts';
+import { closeDevices, Device } from './device.ts';
+
+const URL_OF_ORDERS = 'https://example.com/sync/orders';
+const LONG = 'application/x-ndjson+gzip';
+
+afterEach(closeDevices);
+
+/** A document as a server has it; `gone`: it was deleted. */
+interface Fields {
+  readonly _id: string;
+  readonly gone?: boolean;
+  readonly [name: string]: unknown;
+}
+
+const KEPT = 1e7;
+
+const handlerOf = (store: Store) => createHandler({ store, authorize: () => true });
+
+/** @param types Gets the types of the answers to pulls. */
+function remoteOf(handler: Handler, types: string[] = []) {
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = await handler(new Request(url, init));
+    if (url.endsWith('/pull')) types.push(response.headers.get('content-type') ?? '');
+    return response;
+  };
+  return http({ url: URL_OF_ORDERS, fetch: fetch as never });
+}
+
+/** Until nobody has anything new for the others. */
+async function settled(...devices: Device[]): Promise<void> {
+  for (const each of [...devices, ...devices]) {
+    each.sync.resume();
+    await each.settled();
+  }
+}
+
+let keys = 0;
+
+/** Pushes documents as another device would. */
+async function push(store: Store, documents: readonly Fields[]): Promise<void> {
+  for (let from = 0; from < documents.length; from += 1000) {
+    const part = documents.slice(from, from + 1000);
+    const stored = await store.read(
+      'orders',
+      part.map(({ _id }) => _id),
+    );
+    const rows = part.map((document) => ({
+      id: document._id,
+      base: stored.find(({ id }) => id === document._id)?.version,
+      key: `r.${++keys}`,
+      document: document.gone ? undefined : document,
+    }));
+    for (const result of await store.push('orders', rows)) expect(result).toHaveProperty('version');
+  }
+}
+
+const made = (count: number, fields: (nth: number) => object = (nth) => ({ count: nth })) =>
+  Array.from({ length: count }, (_, nth): Fields => ({ _id: `o${nth}`, ...fields(nth) }));
+
+const LARGE = 1300;
+
+/** Documents of three long pages. */
+const large = () => made(LARGE, (nth) => ({ count: nth, note: 'x'.repeat(4000) }));
+
+describe('what came by long pages equals what came by ordinary ones', () => {
+  const times = { indicate_created_at: true, indicate_updated_at: true };
+  const stamps = { _created_at: { $date: 5 }, _updated: true, _updated_at: { $date: 9 } };
+  const escapes = made(300, (nth) => ({ _id: `"\\${nth}\n`, count: 1 }));
+  const contents: [string, Fields[], object?][] = [
+    ['plain documents', made(300)],
+    ['documents with wrappers', made(300, (nth) => ({ at: { $date: nth } }))],
+    ['other alphabets', made(300, (nth) => ({ 'a"\\': `"\\\n${nth} ж😀` }))],
+    ['ids with escapes', escapes],
+    ['no fields', made(300, () => ({}))],
+    ['some that are deleted since', [...made(300), { _id: 'o7', gone: true }]],
+    ['managed values', made(300, () => stamps), times],
+    ['managed values of some', made(300, (nth) => (nth % 3 ? {} : stamps)), times],
+    ['archived ones', made(300, (nth) => (nth % 2 ? { _archived: true } : {}))],
+    ['an index', made(300), { indexes: ['count'] }],
+    ['a unique index', made(300), { indexes: [{ fields: 'count', unique: true }] }],
+    ['a text index', made(300, () => ({ note: 'a lamp' })), { indexes: [{ text: 'note' }] }],
+    ['an index of times', made(300, () => stamps), { ...times, indexes: ['_created_at'] }],
+    ['a few documents', made(5)],
+    ['none', []],
+  ];
+  test.for(contents)('%s', async ([, documents, settings = {}]) => {
+    const store = memory();
+    for (const one of documents) await push(store, [one]);
+    const open = async (keep: number, type: string) => {
+      const types: string[] = [];
+      const handler = createHandler({ store, keep, authorize: () => true });
+      const device = new Device(remoteOf(handler, types), {}, undefined, settings);
+      await device.settled();
+      expect(types[0]).toBe(type);
+      return device;
+    };
+    const long = await open(KEPT, LONG);
+    const short = await open(0, 'application/json');
+    expect(await long.all()).toEqual(await short.all());
+    const gone = documents.filter((one) => one.gone).length;
+    expect(Object.keys(await long.all())).toHaveLength(documents.length - 2 * gone);
+    for (const criteria of [{ count: { $lt: 10 } }, { _created_at: { $gt: new Date(1) } }])
+      expect(await long.orders.count(criteria as never)).toBe(
+        await short.orders.count(criteria as never),
+      );
+    expect(long.sync.status).toMatchObject({ pending: 0, state: 'idle' });
+    // What was pulled is changed and pushed as what came by ordinary pages.
+    await long.orders.upsert({ _id: 'o1', note: 'changed' });
+    await settled(long, short);
+    expect(await short.all()).toEqual(await long.all());
+    expect(await long.sync.rejected()).toEqual([]);
+    expect([...long.sync.conflicts(), ...short.sync.conflicts()]).toEqual([]);
+  });
+});
+
+test('a device that has pulled long pages opens again, and has what it had', async () => {
+  const store = memory();
+  await push(store, made(3000));
+  const storage = memoryDriver();
+  const database = { name: 'again', storage };
+  const indexes = ['count'];
+  const open = () => new Device(remoteOf(handlerOf(store)), {}, database, { indexes });
+  const first = open();
+  await first.settled();
+  const before = await first.all();
+  await first.close();
+  const second = open();
+  await second.settled();
+  expect(await second.all()).toEqual(before);
+  expect(await second.orders.count({ count: { $gte: 2990 } })).toBe(10);
+  await second.orders.patch('o1', { note: 'changed' });
+  await second.settled();
+  expect(second.sync.conflicts()).toEqual([]);
+  expect(await store.read('orders', ['o1'])).toMatchObject([{ document: { note: 'changed' } }]);
+});
+
+describe('a remote around that of http()', () => {
+  type Pull = ReturnType<typeof http>['pull'];
+  type Page = Awaited<ReturnType<Pull>>;
+  const around: [string, (page: Page) => Page, (nth: number) => object][] = [
+    ['that copies pages has all documents', structuredClone, (count) => ({ count })],
+    [
+      'that changes documents is heeded',
+      ({ changes, ...page }) => ({
+        ...page,
+        changes: changes.map(({ document, ...change }) => ({
+          ...change,
+          document: document && { ...document, seen: true },
+        })),
+      }),
+      (count) => ({ count, seen: true }),
+    ],
+  ];
+
+  test.for(around)('%s', async ([, copied, expected]) => {
+    const store = memory();
+    await push(store, made(300));
+    const types: string[] = [];
+    const remote = remoteOf(handlerOf(store), types);
+    const pull: Pull = async (...ask) => copied(await remote.pull(...ask));
+    const device = new Device({ id: 'around', pull, push: remote.push.bind(remote) });
+    await settled(device);
+    expect(types).toContain(LONG);
+    expect(await device.all()).toMatchObject(
+      Object.fromEntries(made(300, expected).map((document) => [document._id, document])),
+    );
+  });
+});
+
+test('documents that were made here before are pushed, or merged, and none is lost', async () => {
+  const store = memory();
+  await push(store, made(1000));
+  const device = new Device(remoteOf(handlerOf(store)));
+  device.sync.pause();
+  await device.orders.insertMany([
+    { _id: 'mine', note: 'new' },
+    { _id: 'o5', note: 'mine' },
+  ]);
+  device.sync.resume();
+  await device.settled();
+  const all = await device.all();
+  expect(Object.keys(all)).toHaveLength(1001);
+  expect(all.o5).toMatchObject({ count: 5, note: 'mine' });
+  const onServer = await store.read('orders', ['mine', 'o5']);
+  expect(onServer.map(({ document }) => document?.note).sort()).toEqual(['mine', 'new']);
+});
+
+test('a key that a document here has is refused, as by ordinary pages', async () => {
+  const store = memory();
+  await push(store, made(300));
+  const device = new Device(remoteOf(handlerOf(store)), {}, undefined, {
+    indexes: [{ fields: 'count', unique: true }],
+  });
+  device.sync.pause();
+  await device.orders.insert({ _id: 'mine', count: 5 });
+  device.sync.resume();
+  await expect(device.settled()).rejects.toMatchObject({ code: 'unique_violation' });
+  await device.orders.patch('mine', { count: -5 });
+  device.sync.resume();
+  await device.settled();
+  expect(Object.keys(await device.all())).toHaveLength(301);
+});
+
+test('what changes while pages are kept comes in a later page', async () => {
+  const store = memory();
+  await push(store, large());
+  const handler = handlerOf(store);
+  const types: string[] = [];
+  await new Device(remoteOf(handler, types)).settled();
+  expect(types.filter((type) => type === LONG).length).toBeGreaterThan(2);
+  await push(store, [{ _id: 'o1', count: -1 }, { _id: 'o2', gone: true }, { _id: 'new' }]);
+  const second = new Device(remoteOf(handler));
+  await second.settled();
+  expect(Object.keys(await second.all())).toHaveLength(LARGE);
+  expect(await second.orders.get('o1')).toMatchObject({ count: -1 });
+  expect(await second.orders.get('o2')).toBeUndefined();
+});
+
+test('a server that was restored mixes no pages of its histories', async () => {
+  const store = memory();
+  await push(store, large());
+  let current = store;
+  const restoring: Store = {
+    pull: (...ask) => current.pull(...ask),
+    push: (...ask) => current.push(...ask),
+    read: (...ask) => current.read(...ask),
+    watch: (...ask) => current.watch(...ask),
+  };
+  const handler = handlerOf(restoring);
+  await new Device(remoteOf(handler)).settled();
+  current = store.copy();
+  await push(current, [{ _id: 'o1', gone: true }, { _id: 'new' }]);
+  const after = new Device(remoteOf(handler));
+  await after.settled();
+  expect(Object.keys(await after.all())).toHaveLength(LARGE);
+  // And in the middle of a pull.
+  let pulls = 0;
+  const middle = new Device(
+    remoteOf(async (request) => {
+      if (request.url.endsWith('/pull') && ++pulls === 2) {
+        current = current.copy();
+        await push(current, [{ _id: 'o3', gone: true }]);
+      }
+      return handler(request);
+    }),
+  );
+  await middle.settled();
+  expect(Object.keys(await middle.all())).toHaveLength(LARGE - 1);
+});
+
+test('a crash between two pages loses nothing', async () => {
+  const store = memory();
+  await push(store, large());
+  const handler = handlerOf(store);
+  const database = { name: 'crashed', storage: memoryDriver() };
+  let pulls = 0;
+  const cut: Handler = async (request) => {
+    const isCut = request.url.endsWith('/pull') && ++pulls > 2;
+    return isCut ? new Response(null, { status: 401 }) : handler(request);
+  };
+  const first = new Device(remoteOf(cut), {}, database);
+  await expect(first.settled()).rejects.toMatchObject({ code: 'remote_unauthorized' });
+  const half = Object.keys(await first.all()).length;
+  expect(half).toBeGreaterThan(0);
+  expect(half).toBeLessThan(LARGE);
+  await first.close();
+  const types: string[] = [];
+  const second = new Device(remoteOf(handler, types), {}, database);
+  await second.settled();
+  expect(types).not.toContain(LONG);
+  expect(Object.keys(await second.all())).toHaveLength(LARGE);
+});
