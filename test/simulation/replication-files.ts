@@ -24,6 +24,8 @@ interface Asked {
   readonly body?: Uint8Array | undefined;
 }
 
+type Call = readonly [keyof FileStore, readonly unknown[]];
+
 /** What a server with files is made of. */
 interface Parts {
   readonly world: World;
@@ -49,8 +51,8 @@ export class SimFiles {
   readonly #makers = new Set<string>();
   readonly #isLimited: boolean;
   /** All that has changed the store, for a copy of it. */
-  #calls: (readonly [keyof FileStore, readonly unknown[]])[] = [];
-  readonly #copies: number[] = [];
+  #calls: readonly Call[] = [];
+  readonly #copies: (readonly Call[])[] = [];
 
   constructor({ world, documents, isLimited }: Parts) {
     this.#isLimited = isLimited;
@@ -98,16 +100,15 @@ export class SimFiles {
   }
 
   copy(): void {
-    this.#copies.push(this.#calls.length);
+    this.#copies.push(this.#calls);
   }
 
   /** Goes back to a copy, which was made with that of the documents. */
-  async restore(nth: number): Promise<void> {
-    this.#calls = this.#calls.slice(0, this.#copies[nth]);
-    const store = this.#newStore();
-    this.#store = store;
-    for (const [name, args] of this.#calls)
-      await (store[name] as (...all: unknown[]) => unknown)(...args);
+  restore(nth: number): void {
+    this.#calls = this.#copies[nth] ?? [];
+    this.#store = this.#newStore();
+    // At once: each of a store in memory is done before it returns.
+    for (const call of this.#calls) void callOf(this.#store, call);
   }
 
   async collect(): Promise<void> {
@@ -194,8 +195,8 @@ export class SimFiles {
       const store = this.#store;
       await this.#pause();
       if (store !== this.#store) throw new ProcessEnded();
-      if (!READS.has(name)) this.#calls.push([name, args]);
-      const made = await (store[name] as (...all: unknown[]) => Promise<unknown>)(...args);
+      if (!READS.has(name)) this.#calls = [...this.#calls, [name, args]];
+      const made = await callOf(store, [name, args]);
       await this.#pause();
       return made;
     };
@@ -215,6 +216,10 @@ export class SimFiles {
     );
     if (isEnd) throw new ProcessEnded();
   }
+}
+
+function callOf(store: FileStore, [name, args]: Call): Promise<unknown> {
+  return (store[name] as (...all: readonly unknown[]) => Promise<unknown>)(...args);
 }
 
 const READS: ReadonlySet<string> = new Set([

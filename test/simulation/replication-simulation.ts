@@ -332,7 +332,7 @@ export class ReplicationSimulation {
     const nth = this.#server.restore();
     if (nth === undefined) return;
     this.#log.restores.push(this.#log.mark());
-    void this.#files?.restore(nth);
+    this.#files?.restore(nth);
   }
 
   #end({ tab }: ReplicationClient, kind: number): void {

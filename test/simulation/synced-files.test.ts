@@ -1,8 +1,11 @@
 import { expect, inject, test, vi } from 'vitest';
 // Before the first run: to load code takes real time.
 import '../../src/replication/files/synced-files.ts';
+import { SimFiles } from './replication-files.ts';
+import type { ReplicationServer } from './replication-server.ts';
 import { runEncryptedFiles, runFiles } from './run-replication.ts';
 import { FIRST } from './run-seeds.ts';
+import { World } from './world.ts';
 
 // Small files are in several parts then.
 vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
@@ -26,3 +29,24 @@ test.each([
   },
   3_600_000,
 );
+
+test('files go back to a later copy after they went back to an earlier one', async () => {
+  const world = new World(1);
+  const documents = {} as ReplicationServer;
+  const files = new SimFiles({ world, documents, isLimited: false });
+  const content = files.content(0);
+  const [sha256 = ''] = files.contents.keys();
+  const named = new Map([['f', { f: { $file: { sha256 } } }]]);
+  files.copy();
+  const [file, { signal }] = [{ sha256, size: content.length }, new AbortController()];
+  const remote = files.remote((_, run) => run());
+  for (let at: number | undefined = 0; at !== undefined; )
+    at = await world.hear(
+      remote.send(file, 'device-of-a-test', at, content.subarray(at, at + 16), { signal }),
+    );
+  files.copy();
+  files.restore(0);
+  expect(await world.hear(files.problems(named, false))).toHaveLength(1);
+  files.restore(1);
+  expect(await world.hear(files.problems(named, false))).toEqual([]);
+});
