@@ -33,3 +33,26 @@ test('a server without keys makes a repeated push anew, which undoes the deletio
   expect(server.documents().get('c')).toEqual({ _id: 'c' });
   expect([...server.late]).toEqual(['c']);
 });
+
+test('a push that is refused as a whole lets no reader pass the next one', () => {
+  const commits: (() => void)[] = [];
+  const server = new ReplicationServer(
+    new Random(1),
+    {
+      ...{ page: 10, commit: 1000, repeats: false, changes: false, refuses: false, merges: false },
+      keys: 'sent',
+    },
+    (_, call) => commits.push(call),
+  );
+  const row = { id: 'c', base: undefined, document: { _id: 'c' }, key: 'r.1' };
+  for (const rows of [[], [row]]) server.begin(rows, (first) => server.push(rows, false, first));
+  let after: string | undefined;
+  const seen: string[] = [];
+  for (const commit of commits) {
+    commit();
+    const { changes, checkpoint } = server.pull(after, 10);
+    seen.push(...changes.map(({ id }) => id));
+    after = checkpoint;
+  }
+  expect(seen).toEqual(['c']);
+});

@@ -176,7 +176,8 @@ export class ReplicationServer {
   /** Begins a push: it takes its numbers now, and is made when it commits. */
   begin(rows: readonly LocalChange[], commit: (first: number) => void): void {
     const first = this.#take(rows.length);
-    if (this.#habits.commit === 0) {
+    // Without rows it takes no number: the next push has that one.
+    if (this.#habits.commit === 0 || rows.length === 0) {
       commit(first);
       return;
     }
