@@ -98,9 +98,10 @@ export default defineWorkload({
       let next = () => {};
       const end = live.subscribe(() => next());
       const { data } = await live.ready;
+      const { _id: id } = /** @type {{ _id: string }} */ (data[data.length >> 1]);
+      await people.patch(id, { age: 1e5 }); // the code of changes is loaded
       await people.count(); // earlier differences are confirmed
       Object.assign(seen, { messages: 0, bytes: 0 });
-      const { _id: id } = /** @type {{ _id: string }} */ (data[data.length >> 1]);
       const arrived = new Promise((resolve) => {
         next = () => resolve(undefined);
       });
