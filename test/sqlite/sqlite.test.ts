@@ -22,6 +22,15 @@ function open(driver: SqliteDriver, name = 'shop') {
 
 const noEvents = { damaged: () => undefined };
 
+/** Has one document of a start of the app that has ended. */
+async function filled(): Promise<SqliteDriver> {
+  const driver = await openSqlite();
+  const { db, things } = open(driver);
+  await things.insert({ n: 1 });
+  await db.close();
+  return driver;
+}
+
 /** What another start of the app finds. */
 async function stored(driver: SqliteDriver): Promise<number[]> {
   const { db, things } = open(driver);
@@ -223,10 +232,7 @@ describe('a bridge', () => {
   test.concurrent.each(wrongRows)(
     'that answers with %s rejects with storage_failed',
     async (_, rows) => {
-      const driver = await openSqlite();
-      const first = open(driver);
-      await first.things.insert({ n: 1 });
-      await first.db.close();
+      const driver = await filled();
       const isValues = (sql: string) => /^SELECT k, part/.test(sql);
       const wrong = bridge(driver, { rows: (found, sql) => (isValues(sql) ? rows(found) : found) });
       const { db, things } = open(wrong);
@@ -239,10 +245,7 @@ describe('a bridge', () => {
   test.concurrent.each(wrongRows)(
     'that answers for marks and keys with %s does so, too',
     async (_, rows) => {
-      const driver = await openSqlite();
-      const first = open(driver);
-      await first.things.insert({ n: 1 });
-      await first.db.close();
+      const driver = await filled();
       for (const wrongly of [/^SELECT mark/, /^SELECT k FROM/]) {
         const wrong = bridge(driver, {
           rows: (found, sql) => (wrongly.test(sql) ? rows(found) : found),
@@ -298,10 +301,7 @@ describe('a database of a newer version', () => {
     driver.run('UPDATE cairn_databases SET mark = ?', [as]);
 
   test('rejects with format_newer, and stays as it is', async () => {
-    const driver = await openSqlite();
-    const first = open(driver);
-    await first.things.insert({ n: 1 });
-    await first.db.close();
+    const driver = await filled();
     const written = await marked(driver);
     expect(written).toMatch(/^1:/);
     mark(driver, '2:later');
