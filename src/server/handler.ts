@@ -85,7 +85,7 @@ const KNOWN = [
 export function createHandler(options: HandlerOptions): Handler {
   checkOptions(options);
   const { cors, keep = KEPT } = options;
-  const firstPulls = new FirstPulls(keep);
+  const firstPulls = keep > 0 ? new FirstPulls(keep) : undefined;
   return async (request) => {
     let response: Response;
     try {
@@ -107,17 +107,9 @@ const MOST_REPORTS = 10;
 async function answer(
   request: Request,
   options: HandlerOptions,
-  firstPulls: FirstPulls,
+  firstPulls: FirstPulls | undefined,
 ): Promise<Response> {
-  const {
-    store,
-    scopes = {},
-    files,
-    cors,
-    maxBody = 4 * MEGABYTE,
-    hold = 25_000,
-    keep = KEPT,
-  } = options;
+  const { store, scopes = {}, files, cors, maxBody = 4 * MEGABYTE, hold = 25_000 } = options;
   if (request.method === 'OPTIONS' && cors) return preflight(cors, files !== undefined);
   const file = files && fileOf(request.url);
   if (file) {
@@ -158,7 +150,7 @@ async function answer(
     }
     return streamEvents(store, streamed, signal, (error) => report(options, error, request));
   }
-  if (route.name === 'pull' && keep > 0 && !access.canRead && takesLongPages(request)) {
+  if (firstPulls && route.name === 'pull' && !access.canRead && takesLongPages(request)) {
     const { after, scope } = readPullRequest(body);
     const long = scope === undefined && (await firstPulls.answer(store, collection, after));
     if (long) return long;

@@ -66,9 +66,10 @@ export async function pull(
     const isApplied = await (mayWait ? unlessTaken(applying) : applying);
     if (isApplied === false) return pull(context, from, scope);
     held = isApplied ? undefined : await withRows(context, rows);
-    // Plain ones name no file.
-    const others = changes.filter((change) => plainBody(change) === undefined);
-    await context.files?.incoming(others.map(({ document }) => document));
+    await context.files?.incoming(
+      // Plain ones name no file.
+      changes.flatMap((change) => (plainBody(change) === undefined ? [change.document] : [])),
+    );
     if (changes.length > 0) context.events.pulled(changes.length);
     for (const { id, reason } of rejected) context.events.rejected(id, reason);
     if (isKept && !held) from = next;
@@ -127,7 +128,10 @@ async function applyPage(
   if (isFilled && !context.schema) return true;
   const { byId, rows } = columns ? await withRows(context, ready) : ready;
   if (isFilled) {
-    await reportRefused(context, new Map(rows.map(({ id, state }) => [id, state])));
+    await reportRefused(
+      context,
+      rows.map(({ id, state }) => [id, state] as const),
+    );
     return true;
   }
   let from = 0;

@@ -9,7 +9,6 @@ import type { RoundFiles } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 import {
   type FileAsk,
-  type HeldIds,
   type LocalChange,
   longPages,
   type PulledPage,
@@ -19,7 +18,6 @@ import {
   type RemoteChange,
   type RemoteFile,
   type RemoteFiles,
-  type ReplicationScope,
 } from '../protocol/remote.ts';
 
 /** A call that is silent for longer has failed: networks lose answers without a sign. */
@@ -35,12 +33,7 @@ const MAX_VERSION = 1024;
 export const PULL_LIMIT = 1000;
 
 /** What a pull has beside its place. */
-export interface PullHow {
-  readonly scope?: ReplicationScope | undefined;
-  readonly held?: HeldIds | undefined;
-  /** As of `Remote.pull`. */
-  readonly isFirst?: boolean | undefined;
-}
+type PullHow = Omit<Parameters<Remote['pull']>[1], 'limit' | 'signal'>;
 
 /** A page whose changes have an id, a version and an object each. */
 interface CheckedPage extends PulledPage<unknown> {
