@@ -2,7 +2,7 @@ import { Backoff, type Clock } from '../async/clock.ts';
 import { asCairnError, isPassing, loadFailed, mayPass } from '../errors/errors.ts';
 import { neededParts } from '../protocol/operations.ts';
 import type { PartName } from '../protocol/parts.ts';
-import type { RecoveryKey, RecoveryRecord, RecoveryRecords } from '../protocol/recovery-records.ts';
+import type { RecoveryKey, RecoveryRecords } from '../protocol/recovery-records.ts';
 import {
   type AcknowledgedChange,
   type OpenedHandles,
@@ -58,7 +58,7 @@ interface Contribution {
   /** By index among the changes. */
   readonly failures: Map<number, unknown>;
   readonly missed: Overdue;
-  /** The session, or the record that it stands in for. */
+  /** The session; all records are one. */
   readonly by: unknown;
   readonly session: RecoverySession;
   readonly changes: readonly AcknowledgedChange[];
@@ -82,11 +82,13 @@ export class Recovery {
   readonly #contributions: Contribution[] = [];
   /** Clients whose replay the recovery still waits for. */
   #missing: Set<string> | undefined;
-  /** Recovery records that are applied and not removed yet. */
-  readonly #applied: RecoveryKey[] = [];
   readonly #backoff = new Backoff(RETRY_MS);
   #retrying = false;
+  /** Settles when the records are applied that were there at the last request to do so. */
+  #recovering: Promise<void>;
   #complete: () => void = () => undefined;
+  readonly #report = (error: unknown, collection?: string) =>
+    this.#context.events.reportError(asCairnError(error), collection);
 
   /**
    * @param begun Resolves when storage may be read.
@@ -103,6 +105,7 @@ export class Recovery {
       // Replays that came while the others were being applied.
       void this.#apply();
     });
+    this.#recovering = this.over;
   }
 
   /**
@@ -118,7 +121,15 @@ export class Recovery {
     why?: unknown,
   ): Promise<ReadonlyMap<number, unknown>> {
     return new Promise((resolve) => {
-      this.#contribute({ by: session, session, changes, why, applied: resolve });
+      this.#contributions.push({
+        by: session,
+        session,
+        changes,
+        why,
+        failures: new Map(),
+        missed: new Map(),
+        applied: resolve,
+      });
       this.#missing?.delete(session.client);
       if (this.isOver) void this.#apply();
       else if (this.#missing?.size === 0) this.#complete();
@@ -130,30 +141,23 @@ export class Recovery {
     if (this.overdue.has(session)) void this.recover().then(() => this.overdue.note(session));
   }
 
-  /** Applies the records of pages that have ended, once the recovery is over. */
-  async recover(): Promise<void> {
-    await this.over;
-    await this.#applyRecords();
+  /**
+   * Applies the records of pages that have ended, once the recovery is over. One time after the
+   * other: the first removes what a second would apply again.
+   */
+  recover(): Promise<void> {
+    this.#recovering = this.#recovering.then(() => this.#applyRecords());
+    return this.#recovering;
   }
 
   async #run(
     begun: Promise<void>,
     expected: Promise<ReadonlySet<string>> | undefined,
   ): Promise<void> {
-    const { batchNumbers, events } = this.#context;
-    try {
-      await begun;
-      await this.#gather(await expected);
-    } catch (error) {
-      events.reportError(asCairnError(error));
-    }
+    await begun.then(async () => this.#gather(await expected)).catch(this.#report);
     // Together with the replays: changes of both may alternate.
     await this.#applyRecords();
-    try {
-      await batchNumbers.startEpoch();
-    } catch (error) {
-      events.reportError(asCairnError(error));
-    }
+    await this.#context.batchNumbers.startEpoch().catch(this.#report);
   }
 
   /** Waits for the clients that are expected, but not for long. */
@@ -163,70 +167,65 @@ export class Recovery {
     if (missing.size === 0) return;
     this.#missing = missing;
     await new Promise<void>((resolve) => {
-      const cancel = this.#context.clock.after(PATIENCE_MS, resolve);
-      this.#complete = () => {
-        cancel();
-        resolve();
-      };
+      this.#complete = resolve;
+      this.#context.clock.after(PATIENCE_MS, resolve);
     });
   }
 
   async #applyRecords(): Promise<void> {
-    const { records, collections, events, databaseId } = this.#context;
+    const { records, collections, databaseId, standIn } = this.#context;
+    const missed: Overdue = new Map();
+    const applied: RecoveryKey[] = [];
+    let mustRetry = false;
     try {
       const id = await databaseId();
-      for (const record of await records.list()) {
-        const { client, ending, database = id } = record;
-        if (database === id) this.#add(record);
+      for (const { client, ending, opened, changes, database = id } of await records.list()) {
         // Of a database that was deleted since.
-        else this.#applied.push([client, ending]);
+        if (database !== id) {
+          applied.push([client, ending]);
+          continue;
+        }
+        const session = standIn(client);
+        session.openAll(opened);
+        this.#contributions.push({
+          by: records,
+          session,
+          changes,
+          missed,
+          failures: new Map(),
+          applied: (failures) => {
+            for (const [index, error] of failures) {
+              const { request } = changes[index] as AcknowledgedChange;
+              this.#report(error, session.namesOf(request)[0]);
+            }
+            session.leave();
+            // Where storage or the network fails for now, the record stays.
+            if ([...failures.values()].some(mayPass)) mustRetry = true;
+            else applied.push([client, ending]);
+          },
+        });
       }
       await this.#apply();
-      const applied = this.#applied.splice(0);
+      // A page that has returned replays what it had left, and has removed its record.
+      this.overdue.note(records, missed);
       if (applied.length > 0) {
         await collections.save();
         await records.forget(applied);
       }
-      if (!this.#retrying) this.#backoff.succeeded();
     } catch (error) {
-      events.reportError(asCairnError(error));
-      this.#retry();
+      this.#report(error);
+      mustRetry = true;
     }
-  }
-
-  #contribute(contribution: Omit<Contribution, 'failures' | 'missed'>): void {
-    this.#contributions.push({ ...contribution, failures: new Map(), missed: new Map() });
-  }
-
-  #add({ client, ending, opened, changes }: RecoveryRecord): void {
-    const { standIn, events } = this.#context;
-    const session = standIn(client);
-    session.openAll(opened);
-    this.#contribute({
-      ...{ by: `${client} ${ending}`, session, changes },
-      applied: (failures) => {
-        session.leave();
-        const settings = new Map(opened);
-        for (const [index, error] of failures) {
-          const handle = changes[index]?.request.handle as number;
-          events.reportError(asCairnError(error), settings.get(handle)?.name);
-        }
-        // Where storage or the network fails for now, the record stays.
-        if ([...failures.values()].some(mayPass)) this.#retry();
-        else this.#applied.push([client, ending]);
-      },
-    });
-  }
-
-  #retry(): void {
-    if (this.#retrying) return;
-    this.#retrying = true;
-    const again = () => {
-      this.#retrying = false;
-      void this.recover();
-    };
-    // In the background: storage may have been closed, and no process waits for records.
-    this.#context.clock.after(this.#backoff.failed(), again, true);
+    if (!mustRetry) this.#backoff.succeeded();
+    else if (!this.#retrying) {
+      this.#retrying = true;
+      const again = () => {
+        this.#retrying = false;
+        void this.recover();
+      };
+      // In the background: storage may have been closed, and no process waits for records.
+      this.#context.clock.after(this.#backoff.failed(), again, true);
+    }
   }
 
   /** Applies all contributions so far, in the original order of their changes. */

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { NearSession } from '../../src/engine/near-session.ts';
 import { parts } from '../../src/engine/parts.ts';
@@ -6,9 +6,9 @@ import { loadFailed } from '../../src/errors/errors.ts';
 import { DATABASE, type Request } from '../../src/protocol/requests.ts';
 import { EPOCH_SPAN } from '../../src/storage/log/manifest.ts';
 import { type FaultyDriver, faultyDriver, type StorageCall } from '../storage/faulty-driver.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock, settled } from './fake-clock.ts';
 import { ReplayingClient } from './replaying-client.ts';
-import { ask, join, NOTES, notes, takeOver, VALUES } from './successive-engines.ts';
+import { ask, join, NOTES, notes, opened, takeOver, VALUES } from './successive-engines.ts';
 
 let driver: FaultyDriver;
 let clock: FakeClock;
@@ -18,6 +18,7 @@ beforeEach(() => {
   driver = faultyDriver();
   clock = new FakeClock();
 });
+afterEach(() => void vi.restoreAllMocks());
 
 const set = (id: string, n: number): Request => ({
   ...{ op: 'update', handle: NOTES, id, body: `{"n":${n}}` },
@@ -171,4 +172,53 @@ test('the changes of a client that leaves amid its replay hold nobody up', async
     const counted = () => ask(other, count).catch((error: unknown) => error);
     await expect.poll(counted, { message: `left after ${moment} tasks` }).toBe(1);
   }
+});
+
+const key = ['gone', 1] as const;
+const push = (n: number): Request => ({
+  ...{ op: 'kvPush', handle: VALUES, key: 'list', body: `${n}` },
+});
+
+/** A running engine, and a record that a page has left since. */
+async function withRecord() {
+  const engine = await takeOver(driver, clock);
+  await engine.recovery.over;
+  const { session } = join(engine, 'b');
+  await ask(session, push(0));
+  const storage = await driver.open('db', { damaged: () => undefined });
+  const changes = [{ number: 1, turn: 1, request: push(1) }];
+  const value = { client: key[0], ending: key[1], opened, changes };
+  await storage.write([{ type: 'put', store: 'recovery', key: [...key], value }], 'relaxed');
+  const list = async () => (await ask(session, { op: 'kvGet', handle: VALUES, key: 'list' })).body;
+  return { engine, storage, list };
+}
+
+test('a record is applied once, however many pages end at a time', async () => {
+  const { engine, list } = await withRecord();
+  const loading = vi.spyOn(parts, 'load');
+  const { load } = Object.getPrototypeOf(parts) as typeof parts;
+  let goOn = (): void => undefined;
+  loading.mockImplementation(async () => {
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    return loadFailed(new Error('offline'));
+  });
+  loading.mockImplementationOnce((name) => load.call(parts, name));
+  for (let pages = 0; pages < 2; pages++) engine.takeOver();
+  await settled();
+  goOn();
+  await clock.advance(60_000);
+  expect(await list()).toBe('[0,1]');
+});
+
+test('a record that its page removes as it returns holds nobody up', async () => {
+  const { engine, storage, list } = await withRecord();
+  vi.spyOn(parts, 'load').mockImplementationOnce(async () => loadFailed(new Error('offline')));
+  engine.takeOver();
+  await settled();
+  await expect(list()).rejects.toMatchObject({ code: 'load_failed' });
+  await storage.write([{ type: 'delete', store: 'recovery', key: [...key] }], 'relaxed');
+  await clock.advance(60_000);
+  expect(await list()).toBe('[0]');
 });
