@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
 import { simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
+
+/** The leader ends at one of so many moments. */
+const MOMENTS = 61;
 
 const open = ({ db }: Tab) =>
   new db.Collection<{ n?: number }>({ name: 'log', type: 'DOCUMENT_BASED', save_timeout: 3600 });
 
 test('createBackup makes one backup and returns its name, whenever the leader ends', async () => {
-  for (let seed = 1; seed <= 60; seed++) {
+  for (const seed of seedsOf(60)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
@@ -15,7 +19,7 @@ test('createBackup makes one backup and returns its name, whenever the leader en
     const log = open(new Tab(1, browser));
     const before = await world.hear(log.createBackup({ label: 'the same' }));
     const told = log.createBackup({ label: 'the same' });
-    await world.runUntil(world.now + seed / 8);
+    await world.runUntil(world.now + (seed % MOMENTS) / 8);
     leader.kill();
     const name = await world.hear(told);
     const names = (await world.hear(log.listBackups())).map((backup) => backup.name);
@@ -25,7 +29,7 @@ test('createBackup makes one backup and returns its name, whenever the leader en
 
 test('a backup that is removed is never told to be unknown, whenever the leader is gone', async () => {
   const outcomes = new Set<string>();
-  for (let seed = 1; seed <= 60; seed++) {
+  for (const seed of seedsOf(60)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
@@ -33,7 +37,7 @@ test('a backup that is removed is never told to be unknown, whenever the leader 
     const log = open(new Tab(1, browser));
     const name = await world.hear(log.createBackup());
     const told = log.deleteBackup(name).catch((error: { code: string }) => error.code);
-    await world.runUntil(world.now + seed / 8);
+    await world.runUntil(world.now + (seed % MOMENTS) / 8);
     leader.kill();
     const answer = await world.hear(told);
     expect([true, 'answer_lost']).toContain(answer);
@@ -45,7 +49,7 @@ test('a backup that is removed is never told to be unknown, whenever the leader 
 });
 
 test('a follower reads, compares and restores from backups, whenever the leader ends', async () => {
-  for (let seed = 1; seed <= 30; seed++) {
+  for (const seed of seedsOf(30)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);
@@ -56,7 +60,7 @@ test('a follower reads, compares and restores from backups, whenever the leader 
     const then = log.at(name);
     const restored = log.restoreDocument('a', name);
     const reads = [then.get('a'), then.count(), log.diff(name).next()] as const;
-    await world.runUntil(world.now + seed / 8);
+    await world.runUntil(world.now + (seed % MOMENTS) / 8);
     leader.kill();
     expect(await world.hear(restored)).toMatchObject({ n: 1, _updated: false });
     const [document, count] = [await world.hear(reads[0]), await world.hear(reads[1])];

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { directoryKey } from '../../src/storage/checkpoint/checkpoint-format.ts';
 import { simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 30);
 
 const open = ({ db }: Tab) => new db.Collection({ name: 'notes', type: 'DOCUMENT_BASED' });
 
@@ -45,8 +44,7 @@ async function closeAmidCalls(seed: number): Promise<readonly unknown[]> {
 }
 
 test('a leader that closes answers the calls of followers first', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++)
-    expect([seed, await closeAmidCalls(seed)]).toEqual([seed, []]);
+  for (const seed of seedsOf(30)) expect([seed, await closeAmidCalls(seed)]).toEqual([seed, []]);
 });
 
 test('a frozen follower delays the close of its leader by a second', async () => {

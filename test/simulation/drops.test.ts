@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
-import { FIRST } from './run-seeds.ts';
+import { seedsOf } from './run-seeds.ts';
 import type { Tab } from './tab.ts';
 import { type TabClient, TabStory } from './tab-story.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 60);
 
 /** Errors of calls that have changed nothing, or may have: nobody counts on them. */
 const REFUSED = [
@@ -117,6 +115,5 @@ class Drops extends TabStory<Client> {
 }
 
 test('what tabs write to a collection goes with it, and what they write to the next one stays', async () => {
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++)
-    expect([seed, await new Drops(seed).run()]).toEqual([seed, []]);
+  for (const seed of seedsOf(60)) expect([seed, await new Drops(seed).run()]).toEqual([seed, []]);
 }, 600_000);

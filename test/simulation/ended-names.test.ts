@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { Random } from '../setup/random.ts';
 import { simulateBrowser } from './browser.ts';
-import { FIRST } from './run-seeds.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 100);
 
 const NAMES = ['one', 'two', 'three'];
 
@@ -119,7 +117,7 @@ async function run(seed: number): Promise<void> {
 }
 
 test('what a frozen tab had acknowledged goes where others rename it, and with what they drop', async () => {
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++)
+  for (const seed of seedsOf(100))
     await run(seed).catch((error: Error) => {
       error.message = `seed ${seed}: ${error.message}`;
       throw error;

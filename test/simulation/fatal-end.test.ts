@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { StorageError, type StorageErrorCode } from '../../src/errors/errors.ts';
 import { Random } from '../setup/random.ts';
 import { simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 20);
 
 /** What ends a client while other tabs can go on. */
 const CODES: readonly StorageErrorCode[] = [
@@ -62,7 +61,7 @@ async function endFatally(code: StorageErrorCode, seed: number, isPlanned: boole
 }
 
 test.each(CODES)('a follower that ends by %s leaves what it was told is done', async (code) => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(20)) {
     const { states, lost, told } = await endFatally(code, seed, seed % 2 === 0);
     expect({ seed, states, lost }).toEqual({ seed, states: ['failed', 'failed'], lost: [] });
     expect(told).toBeGreaterThan(8);
@@ -70,7 +69,7 @@ test.each(CODES)('a follower that ends by %s leaves what it was told is done', a
 });
 
 test('tabs that hear of a newer version leave what they were told is done', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(20)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const tabs = [new Tab(0, browser), new Tab(1, browser)];
@@ -116,6 +115,5 @@ async function outlivesMemory(seed: number): Promise<boolean> {
 }
 
 test('an engine that runs in memory leaves journals of what is in storage to the next', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++)
-    expect([seed, await outlivesMemory(seed)]).toEqual([seed, true]);
+  for (const seed of seedsOf(20)) expect([seed, await outlivesMemory(seed)]).toEqual([seed, true]);
 });

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
-import { FIRST } from './run-seeds.ts';
+import { seedsOf } from './run-seeds.ts';
 import { changeWord } from './sim-encryption.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 60);
 
 interface Client {
   readonly tab: Tab;
@@ -109,6 +107,5 @@ class Keys {
 }
 
 test('who has the key of a database gets in, nobody else, and nothing that was acknowledged is lost', async () => {
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++)
-    expect([seed, await new Keys(seed).run()]).toEqual([seed, []]);
+  for (const seed of seedsOf(60)) expect([seed, await new Keys(seed).run()]).toEqual([seed, []]);
 }, 600_000);

@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import type { LiveQuery, SearchHits } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { changeThroughFailovers } from './failovers.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = 12;
 
 interface Note {
   text: string;
@@ -36,7 +35,7 @@ const seen = (hits: SearchHits<Note, never, undefined> | undefined) =>
   hits?.map(({ document, matches }) => ({ document, matches }));
 
 test('live hits are those of a fresh search, whatever happens to the leader', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(12)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const { random } = world;

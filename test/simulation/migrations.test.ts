@@ -1,7 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { type Happening, migrateInTabs } from './migration-run.ts';
-
-const SEEDS = 20 * inject('effort');
+import { seedsOf } from './run-seeds.ts';
 
 const HAPPENINGS: readonly (readonly [string, Happening])[] = [
   ['nothing happens', () => undefined],
@@ -15,7 +14,7 @@ const HAPPENINGS: readonly (readonly [string, Happening])[] = [
 test.each(HAPPENINGS)(
   'each document is migrated once and no change is lost, if %s',
   async (_, happen) => {
-    for (let seed = 1; seed <= SEEDS; seed++)
+    for (const seed of seedsOf(20 * inject('effort')))
       expect([seed, await migrateInTabs(seed, happen)]).toEqual([seed, []]);
   },
 );

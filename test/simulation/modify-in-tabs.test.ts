@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { modifyInTabs } from './modify-run.ts';
+import { seedsOf } from './run-seeds.ts';
 import type { Tab } from './tab.ts';
 
-const MOMENTS = 60;
 async function expectAll(seed: number, happen: (leader: Tab) => void): Promise<void> {
   const { problems, made, found } = await modifyInTabs(seed, happen);
   expect(problems).toEqual([]);
@@ -10,14 +10,13 @@ async function expectAll(seed: number, happen: (leader: Tab) => void): Promise<v
 }
 
 test('no modify of two tabs is lost or applied twice, whenever their leader ends', async () => {
-  for (let seed = 1; seed <= MOMENTS; seed++) await expectAll(seed, (leader) => leader.kill());
+  for (const seed of seedsOf(60)) await expectAll(seed, (leader) => leader.kill());
 });
 
 test('no modify of two tabs is lost or applied twice, whenever their leader is closed', async () => {
-  for (let seed = 1; seed <= MOMENTS; seed++) await expectAll(seed, (leader) => leader.close());
+  for (const seed of seedsOf(60)) await expectAll(seed, (leader) => leader.close());
 });
 
 test('no modify of two tabs is lost or applied twice, whenever their leader is frozen', async () => {
-  for (let seed = 1; seed <= MOMENTS; seed++)
-    await expectAll(seed, (leader) => leader.freeze(8000));
+  for (const seed of seedsOf(60)) await expectAll(seed, (leader) => leader.freeze(8000));
 });

@@ -3,6 +3,8 @@ import { Tab } from './tab.ts';
 import { World } from './world.ts';
 
 const CALLS = 12;
+/** Something happens to the leader at one of so many moments. */
+const MOMENTS = 61;
 
 const open = ({ db }: Tab) => ({
   notes: new db.Collection<{ n: number }>({ name: 'notes', type: 'DOCUMENT_BASED' }),
@@ -49,7 +51,7 @@ export async function modifyInTabs(seed: number, happen: (leader: Tab) => void) 
       problems,
     ),
   ]);
-  await world.runUntil(world.now + seed / 8);
+  await world.runUntil(world.now + (seed % MOMENTS) / 8);
   happen(leader);
   const made = await world.hear(counts, 60_000);
   const [{ notes, values }] = tabs as [(typeof tabs)[number]];

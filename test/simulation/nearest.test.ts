@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { DocumentCollection, IndexOption } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = 12;
 
 interface Thing {
   readonly _id: string;
@@ -35,7 +34,7 @@ const nearest = async (world: World, things: DocumentCollection<{ at?: unknown }
   (await world.hearInTurns(things.nearest([0, 0], { k: 100 }))).map(({ document }) => document._id);
 
 test('every leader finds the nearest of what was acknowledged', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(12)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const { random } = world;
@@ -66,7 +65,7 @@ test('every leader finds the nearest of what was acknowledged', async () => {
 });
 
 test('a vector index loses no change that was acknowledged before it was declared', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(12)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { IndexOption } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = 20;
 
 /** An app, and the version of it that has taken its place. */
 const OLD = ['a'];
@@ -33,7 +32,7 @@ const hear = <T>(world: World, asked: Promise<T>): Promise<T | { code: string }>
   world.hearInTurns(asked.catch((error: { code: string }) => error));
 
 test('an app that is reloaded as another version has what the old one left, and its own indexes', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(20)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const old = open(0, browser, OLD);
@@ -84,7 +83,7 @@ function deploy(seed: number, leads: 'old' | 'new') {
 test.each(['old', 'new'] as const)(
   'a version with one more index works beside the old one: the %s one leads, and ends',
   async (leads) => {
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of seedsOf(20)) {
       const { world, old: openOld, next: openNext } = deploy(seed, leads);
       const old = leads === 'old' ? openOld() : undefined;
       const next = openNext();
@@ -118,7 +117,7 @@ test.each(['old', 'new'] as const)(
 );
 
 test('a unique index that acknowledged changes violate fails its own version alone, in every failover', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(20)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const leader = new Tab(0, browser);

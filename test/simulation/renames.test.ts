@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DocumentCollection } from '../../src/page/collections/document-collection.ts';
-import { FIRST } from './run-seeds.ts';
+import { seedsOf } from './run-seeds.ts';
 import type { Tab } from './tab.ts';
 import { type TabClient, TabStory } from './tab-story.ts';
-
-const SEEDS = Number(process.env.SEEDS ?? 60);
 
 /** Errors of calls that have changed nothing. */
 const REFUSED = [
@@ -81,6 +79,5 @@ class Renames extends TabStory<Client> {
 }
 
 test('what tabs write to a collection that others rename is there once', async () => {
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++)
-    expect([seed, await new Renames(seed).run()]).toEqual([seed, []]);
+  for (const seed of seedsOf(60)) expect([seed, await new Renames(seed).run()]).toEqual([seed, []]);
 }, 600_000);

@@ -8,6 +8,12 @@ import { run } from './run.ts';
 export const SEEDS = Number(process.env.SEEDS ?? 500);
 export const FIRST = Number(process.env.SEED ?? 1);
 
+/** The seeds of a test: so many, or as many as `SEEDS` says, from `SEED` on. */
+export function* seedsOf(count: number): Generator<number> {
+  const end = FIRST + Number(process.env.SEEDS ?? count);
+  for (let seed = FIRST; seed < end; seed++) yield seed;
+}
+
 /** Runs every second seed: two processes share the work. */
 export async function runEverySecond(first: number): Promise<void> {
   const began = performance.now();

@@ -4,7 +4,7 @@ import '../../src/replication/files/synced-files.ts';
 import { SimFiles } from './replication-files.ts';
 import type { ReplicationServer } from './replication-server.ts';
 import { runEncryptedFiles, runFiles } from './run-replication.ts';
-import { FIRST } from './run-seeds.ts';
+import { seedsOf } from './run-seeds.ts';
 import { World } from './world.ts';
 
 // Small files are in several parts then.
@@ -13,16 +13,13 @@ vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
   PART_BYTES: 16,
 }));
 
-/** `SEEDS=20000` runs more, `SEED=…` begins elsewhere. */
-const SEEDS = Number(process.env.SEEDS ?? 30 * inject('effort'));
-
 test.each([
   ['', runFiles],
   [', which the server cannot read', runEncryptedFiles],
 ] as const)(
   'the server and every browser have the files that documents name%s',
   async (_, run) => {
-    for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
+    for (const seed of seedsOf(30 * inject('effort'))) {
       const problems = await run(seed);
       expect(problems, `seed ${seed}\n${problems.join('\n')}`).toEqual([]);
     }

@@ -3,10 +3,9 @@ import * as Y from 'yjs';
 import { type AutomergeChunk, automergeStorage } from '../../src/automerge/index.ts';
 import { type DocUpdate, keepDoc } from '../../src/yjs/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = 30;
 
 /** Ends of a tab. */
 const ENDS: readonly ((tab: Tab) => void)[] = [
@@ -31,7 +30,7 @@ function openText(id: number, browser: Browser) {
 }
 
 test('a text loses no saved edit, and has none twice, when a tab ends in the middle of a merge', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(30)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const { random } = world;
@@ -93,7 +92,7 @@ const editsOf = (text: Y.Text) => [...text.toString().matchAll(/<\d+>/g)].map(([
 const encode = (changes: Iterable<number>) => Uint8Array.from(changes);
 
 test('chunks of Automerge lose no saved change while another tab compacts them', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(30)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const { random } = world;

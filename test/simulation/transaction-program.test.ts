@@ -4,6 +4,7 @@ import { findSerialOrder } from '../serializability/find-serial-order.ts';
 import { formatHistory } from '../serializability/format-history.ts';
 import type { History } from '../serializability/history.ts';
 import { Random } from '../setup/random.ts';
+import { seedsOf } from './run-seeds.ts';
 import { type Attempt, type CollectionName, keyOf, TransactionLog } from './transaction-log.ts';
 import {
   type Account,
@@ -83,7 +84,7 @@ async function simulate(seed: number, isIsolated: boolean) {
 
 test('programs that run one after the other make a serialisable history', async () => {
   const kinds = new Set<Task['kind']>();
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(SEEDS)) {
     const { history, total, ...run } = await simulate(seed, true);
     const isRight = findSerialOrder(history) && !findCycle(history);
     expect([seed, isRight ? '' : formatHistory(history), total]).toEqual([seed, '', TOTAL]);

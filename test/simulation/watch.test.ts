@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import type { DocumentCollection, LiveOptions } from '../../src/index.ts';
 import { type Browser, simulateBrowser } from './browser.ts';
 import { changeThroughFailovers } from './failovers.ts';
+import { seedsOf } from './run-seeds.ts';
 import { Tab } from './tab.ts';
 import { World } from './world.ts';
-
-const SEEDS = 40;
 
 interface Task {
   n: number;
@@ -66,7 +65,7 @@ function follow(tasks: Tasks, [criteria, options]: (typeof VIEWS)[number]) {
 }
 
 test('a watch hears of each change once, whatever happens to the leader', async () => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seedsOf(40)) {
     const world = new World(seed);
     const browser = simulateBrowser(world);
     const { random } = world;
