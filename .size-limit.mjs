@@ -109,7 +109,7 @@ export default [
     modifyEsbuildConfig: (/** @type {BuildOptions} */ config) => ({ ...config, format: 'esm' }),
   },
   part('aggregation', '14 kB'),
-  part('backups', '17.3 kB'),
+  part('backups', '17.4 kB'),
   part('expressions', '16.3 kB'),
   part('relations', '14 kB'),
   // docs/decisions/064-first-pull.md

@@ -1,5 +1,4 @@
 import { run } from '../async/coroutine.ts';
-import { Mutex } from '../async/mutex.ts';
 import { asCairnError } from '../errors/errors.ts';
 import type { Request } from '../protocol/requests.ts';
 import type { DatabaseRequests } from './backups/database-requests.ts';
@@ -12,8 +11,6 @@ import { parts } from './parts.ts';
 export class DatabaseExecutor implements Executor {
   readonly #environment: EngineEnvironment;
   readonly #collections: OpenCollections;
-  /** Renames and imports run one after the other: two could wait for each other's collections. */
-  readonly #order = new Mutex();
   #requests: DatabaseRequests | undefined;
 
   constructor(environment: EngineEnvironment, collections: OpenCollections) {
@@ -24,9 +21,9 @@ export class DatabaseExecutor implements Executor {
   async execute(request: Request): Promise<unknown> {
     // At once: collections of the new name wait for it.
     if (request.op === 'rename')
-      return this.#order.run(() => this.#collections.rename(request.from, request.to));
+      return this.#collections.order.run(() => this.#collections.rename(request.from, request.to));
     const { DatabaseRequests } = await run(parts.need('backups'));
-    this.#requests ??= new DatabaseRequests(this.#environment, this.#collections, this.#order);
+    this.#requests ??= new DatabaseRequests(this.#environment, this.#collections);
     return this.#requests.execute(request);
   }
 

@@ -1,3 +1,4 @@
+import { Mutex } from '../async/mutex.ts';
 import { asCairnError } from '../errors/errors.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import type { EngineEnvironment } from './collection-context.ts';
@@ -16,8 +17,10 @@ export class OpenCollections {
    * not open.
    */
   readonly #ahead = new Map<string, Promise<unknown>>();
+  /** Renames and imports run one after the other: two could wait for each other's collections. */
+  readonly order = new Mutex();
   /** Settles when nothing is left of what drops leave behind. */
-  #clearing: Promise<unknown> = Promise.resolve();
+  clearing: Promise<unknown> = Promise.resolve();
 
   constructor(environment: EngineEnvironment) {
     this.#environment = environment;
@@ -29,6 +32,10 @@ export class OpenCollections {
 
   named(name: string): HostedCollection | undefined {
     return this.#byName.get(name);
+  }
+
+  isUsed(name: string): boolean {
+    return this.#byName.has(name) || this.#ahead.has(name);
   }
 
   get backlog(): Backlog {
@@ -66,7 +73,7 @@ export class OpenCollections {
   rename(from: string, to: string): Promise<void> {
     const isOpen = this.#byName.get(to)?.availability.failed === false;
     // Drops; imports and other renames have ended.
-    const ahead = isOpen ? Promise.resolve() : this.#clearing;
+    const ahead = isOpen ? Promise.resolve() : this.clearing;
     const renaming = ahead.then(async () => {
       const { renameAnyway } = await parts.load('backups');
       const open = this.#byName.get(from);
@@ -103,7 +110,7 @@ export class OpenCollections {
   /** Ends timers and writes of all. Unsaved changes are lost: save first. */
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.#byName.values(), ({ lifecycle }) => lifecycle.stop()));
-    await this.#clearing;
+    await this.clearing;
   }
 
   /** A collection that only its caller uses. */
@@ -121,11 +128,10 @@ export class OpenCollections {
     const ends = () => void this.#leaving.delete(collection);
     drop.then(ends, ends);
     const environment = this.#environment;
-    const isUsed = (other: string) => this.#byName.has(other) || this.#ahead.has(other);
     const clearUp = () =>
       parts
         .load('backups')
-        .then((code) => code.clearUp(this, environment, name, isUsed))
+        .then((code) => code.clearUp(this, environment, name))
         .catch((error: unknown) => environment.events.reportError(asCairnError(error)));
     // A drop that fails leaves the collection as it was. One that was constructed meanwhile does
     // not open: two of one name would overwrite each other's segments.
@@ -134,7 +140,7 @@ export class OpenCollections {
       throw error;
     });
     this.goAhead(name, ended);
-    this.#clearing = Promise.allSettled([this.#clearing, ended]);
+    this.clearing = Promise.allSettled([this.clearing, ended]);
   }
 
   /** Makes collections of the name that are constructed from now on wait. */

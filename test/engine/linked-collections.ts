@@ -1,4 +1,3 @@
-import { Mutex } from '../../src/async/mutex.ts';
 import { DatabaseRequests } from '../../src/engine/backups/database-requests.ts';
 import { tidyWhenLoaded } from '../../src/engine/engine.ts';
 import { EngineEventHub } from '../../src/engine/engine-events.ts';
@@ -51,7 +50,7 @@ export class LinkedCollections {
       snapshots: {},
     };
     this.collections = new OpenCollections(environment);
-    this.database = new DatabaseRequests(environment, this.collections, new Mutex());
+    this.database = new DatabaseRequests(environment, this.collections);
   }
 
   static async over(driver: StorageDriver): Promise<LinkedCollections> {

@@ -40,6 +40,17 @@ async function expectPushed(remote: MemoryRemote, orders: any, sync: any): Promi
   expect(Object.fromEntries(there)).toEqual({ o: 2, other: 1, new: 3 });
 }
 
+async function expectSold(remote: MemoryRemote, db: Database): Promise<void> {
+  const pulls: number[] = [];
+  const sold = new db.Collection<any>({ name: 'sold', type: 'DOCUMENT_BASED' });
+  const next = replicate(sold, { remote });
+  next.on('pulled', ({ documents }) => pulls.push(documents));
+  await expectPushed(remote, sold, next);
+  // What was pushed comes back, and nothing else.
+  expect(pulls.reduce((sum, one) => sum + one, 0)).toBe(3);
+  await next.stop();
+}
+
 test.each(['Drop', 'rename'] as const)(
   'a replicated collection goes on as a whole after each failure of %s()',
   async (how) => {
@@ -82,14 +93,7 @@ test.each(['Drop', 'rename'] as const)(
         const stored = (await again.collections()).map(({ name }) => name);
         expect(stored).toEqual(how === 'Drop' ? [] : ['sold']);
         if (how === 'rename') {
-          const pulls: number[] = [];
-          const sold = new again.Collection<any>({ name: 'sold', type: 'DOCUMENT_BASED' });
-          const next = replicate(sold, { remote });
-          next.on('pulled', ({ documents }) => pulls.push(documents));
-          await expectPushed(remote, sold, next);
-          // What was pushed comes back, and nothing else.
-          expect(pulls.reduce((sum, one) => sum + one, 0)).toBe(3);
-          await next.stop();
+          await expectSold(remote, again);
         } else {
           const orders = new again.Collection<any>({ name: 'orders', type: 'DOCUMENT_BASED' });
           const next = replicate(orders, { remote });
@@ -104,3 +108,28 @@ test.each(['Drop', 'rename'] as const)(
     expect(failures).toBeGreaterThan(how === 'Drop' ? 0 : 5);
   },
 );
+
+test('a rename takes along what replication knows, whenever another collection is dropped', async () => {
+  let drops: Promise<unknown> | undefined;
+  for (let step = 0; step === 0 || drops; step++) {
+    const remote = new MemoryRemote();
+    const driver = faultyDriver();
+    const device = await changedDevice(remote, driver);
+    const { db } = device;
+    const options = { type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
+    const other = new db.Collection<any>({ ...options, name: 'other' });
+    await other.insert({});
+    await db.save();
+    drops = undefined;
+    driver.interrupt(step, () => {
+      drops ??= other.Drop();
+    });
+    await db.renameCollection('orders', 'sold');
+    driver.heal();
+    await drops;
+    await device.close();
+    const again = new Database({ name: `again ${++names}`, storage: oneDatabase(driver) });
+    await expectSold(remote, again);
+    await again.close();
+  }
+});

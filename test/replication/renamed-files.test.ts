@@ -199,6 +199,47 @@ test('a file that was not sent stays with a renamed collection, though another o
   await sales.settled();
 });
 
+test('the same, of one that was renamed twice, to a name that had files', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  for (const name of ['third', 'fourth']) {
+    const third = openOther(office, device, name);
+    await third.sync.file('none', 'a').catch(() => undefined);
+    await third.sync.stop();
+    if (name === 'third') await db.renameCollection(name, 'fourth');
+  }
+  await db.renameCollection('orders', 'sales');
+  await db.renameCollection('sales', 'third');
+  const options = { type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
+  const orders = new db.Collection<any>({ ...options, name: 'orders' });
+  await orders.insert({ _id: 'x' });
+  await orders.Drop();
+  const third = openOther(office, device, 'third');
+  expect(await bytesOf(await third.sync.file('unsent', 'sound'))).toEqual(new Uint8Array(sound));
+  mend();
+  await third.settled();
+});
+
+test('a renamed collection that is dropped before it is opened takes its files along', async () => {
+  const office = new Office();
+  const { device, mend, db } = await makeDevice(office);
+  const other = openOther(office, device, 'other');
+  await db.renameCollection('orders', 'sales');
+  const options = { type: 'DOCUMENT_BASED', activate_drop_method: true } as const;
+  const dropSales = async () => {
+    await new db.Collection({ ...options, name: 'sales' }).Drop();
+    // It waits for what the drop leaves behind.
+    await new db.Collection({ ...options, name: 'sales' }).ready;
+    return (await namesOf(device)).filter((name) => name.startsWith('orders'));
+  };
+  // Another collection may still take them along.
+  expect(await dropSales()).toEqual(['orders file parts', 'orders files']);
+  await other.sync.file('none', 'a').catch(() => undefined);
+  await other.sync.stop();
+  expect(await dropSales()).toEqual([]);
+  mend();
+});
+
 test('collections of others that have such names stay', async () => {
   const device = new Office().device('lazy');
   await device.sync.stop();
@@ -206,8 +247,14 @@ test('collections of others that have such names stay', async () => {
   for (const name of kept)
     await new device.db.Collection({ name, type: 'DOCUMENT_BASED' }).insert({ _id: 'a' });
   await device.orders.insert({ _id: 'a' });
+  const values = new device.db.Collection({ name: 'my files', type: 'KEY_VALUE_BASED' });
+  await values.set('device', { size: 0 });
+  const errors: unknown[] = [];
+  device.db.on('error', (error) => errors.push(error));
   await device.orders.Drop();
-  expect((await namesOf(device)).sort()).toEqual(kept.sort());
+  await new device.db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' }).ready;
+  expect((await namesOf(device)).sort()).toEqual(['my files', ...kept].sort());
+  expect(errors).toEqual([]);
 });
 
 test.for([

@@ -36,6 +36,7 @@ interface DatabaseCollection {
 
 interface DatabaseCollections extends ReachedCollections<DatabaseCollection> {
   readonly usable: readonly DatabaseCollection[];
+  readonly clearing: Promise<unknown>;
 }
 
 /** More backups than a database ever has. */
@@ -48,12 +49,10 @@ export class DatabaseRequests {
   readonly #imports = new Imports();
   readonly #reported = new Set<string>();
   readonly #importing = new Mutex();
-  readonly #order: Mutex;
 
-  constructor(environment: EngineEnvironment, collections: DatabaseCollections, order: Mutex) {
+  constructor(environment: EngineEnvironment, collections: DatabaseCollections) {
     this.#environment = environment;
     this.#collections = collections;
-    this.#order = order;
   }
 
   async execute(request: Request): Promise<unknown> {
@@ -145,7 +144,12 @@ export class DatabaseRequests {
 
   #import({ call, merge }: Request<'importAll'>): Promise<number> {
     this.#imports.expect(call);
-    const importing = this.#order.run(() => this.#readAll(call, merge));
+    const { order } = this.#collections;
+    // What is being cleared up would wait for what the import holds.
+    const importing = order.run(async () => {
+      await this.#collections.clearing;
+      return this.#readAll(call, merge);
+    });
     this.#importing.hold(importing);
     return importing.finally(() => this.#imports.forget(call));
   }

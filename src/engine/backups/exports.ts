@@ -38,7 +38,7 @@ export class Exports {
     if (!open) {
       throw new BackupError(
         'export_lost',
-        'The engine was replaced in the middle of this export or diff. Begin it again.',
+        'The engine was replaced during this export or diff. Begin it again.',
       );
     }
     try {

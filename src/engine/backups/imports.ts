@@ -2,6 +2,8 @@ import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { BackupError, CairnError } from '../../errors/errors.ts';
 import type { SectionImport } from './section-import.ts';
 
+type FileSection = Extract<FilePart, { kind: 'header' }>;
+
 interface OpenImport {
   readonly feed: ImportFeed;
   documents: number;
@@ -49,16 +51,15 @@ export class Imports {
    * @returns how many documents the file holds.
    */
   async run(call: number, target: ImportTarget): Promise<number> {
-    const open = this.#open.get(call);
-    if (!open) throw new TypeError('No import is open under this number.');
+    const open = this.#open.get(call) as OpenImport;
     const parts = open.feed[Symbol.asyncIterator]();
     const sections: SectionImport[] = [];
     /** Recursive, from header to header: the collections stay locked until all are live. */
     const readSections = async (): Promise<void> => {
       const { value, done } = await parts.next();
       if (done) return target.commit(sections);
-      if (value.kind !== 'header') throw new TypeError(`"${value.kind}" outside of a section.`);
-      await target.section(value.header, async (section) => {
+      // The client has read the file: sections follow each other.
+      await target.section((value as FileSection).header, async (section) => {
         sections.push(section);
         try {
           await this.#readSection(parts, open, section);
@@ -84,9 +85,8 @@ export class Imports {
     section: SectionImport,
   ): Promise<void> {
     for (;;) {
-      const { value, done } = await parts.next();
-      if (done || value.kind === 'end') break;
-      if (value.kind === 'header') throw new TypeError('A section must end before the next.');
+      const { value } = await parts.next();
+      if (value?.kind !== 'records') break;
       await section.add(value.records);
       open.documents += value.records.length;
     }

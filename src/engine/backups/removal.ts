@@ -1,4 +1,5 @@
 import { type Coroutine, wait } from '../../async/coroutine.ts';
+import type { Mutex } from '../../async/mutex.ts';
 import type { SerialQueue } from '../../async/serial-queue.ts';
 import { putSnapshots } from '../../backup/named-snapshots.ts';
 import type { Snapshot } from '../../backup/snapshot.ts';
@@ -54,6 +55,9 @@ interface NewName {
 
 const isEnd = ([origin]: Watermark): boolean => origin.startsWith(END);
 
+const lastEndIn = (watermarks: readonly Watermark[] | undefined): number =>
+  watermarks?.findLast(isEnd)?.[1] ?? 0;
+
 /**
  * The watermarks of a collection that ends. Handles that were opened before it are of no later
  * collection of the name. Ends are numbered by the time, as their tombstone goes after a week.
@@ -104,7 +108,7 @@ function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> 
   // A write that failed may be stored nevertheless.
   yield saves.alone(() => records.log.write());
   const before = yield* wait(readManifest(storage, to));
-  const end = { name: to, born: before?.watermarks?.findLast(isEnd)?.[1] ?? 0 };
+  const end = { name: to, born: lastEndIn(before?.watermarks) };
   yield* leave(lifecycle, end, (applied) =>
     renameStored({ storage, durability, before }, settings.name, to, applied),
   );
@@ -123,6 +127,10 @@ export interface ReachedCollections<C> {
   construct(settings: CollectionSettings): C;
   /** Makes others of the name wait. */
   goAhead(name: string, ended: Promise<unknown>): void;
+  /** Whether one of the name is open, or something goes ahead of it. */
+  isUsed(name: string): boolean;
+  /** Renames and imports run one after the other: two could wait for each other's collections. */
+  readonly order: Mutex;
 }
 
 /**
@@ -148,33 +156,46 @@ interface FilesCollection extends ReachedCollection {
 }
 
 /**
- * Drops the two collections in which a page keeps the files of a dropped one's documents. They stay
- * where a backup may name files, and where some were not sent that may be of another collection:
- * one that had the name before and has not taken its files along yet.
+ * Drops the two collections in which a page keeps the files of a dropped one's documents, and those
+ * that collections left behind by a rename. They stay where a backup may name files, and where a
+ * collection may not have taken its files along yet: of the dropped one those that were not sent.
  */
 async function dropFiles(
   collections: ReachedCollections<FilesCollection>,
   storage: Storage,
-  collection: string,
+  dropped: string,
   manifests: readonly Manifest[],
 ): Promise<void> {
   const isThere = (name: string) =>
     collections.named(name) ?? manifests.some((one) => one.name === name && !one.dropped);
-  const files = `${collection} files`;
-  const beside = [files, `${collection} file parts`];
-  if (!beside.every(isThere)) return;
-  if ((await storage.keys('snapshots', [collection])).length > 0) return;
-  const use = (name: string, request: object) =>
-    useCollection(collections, { name, type: 'DOCUMENT_BASED' }, async (own) =>
-      own.execute({ handle: DATABASE, ...request } as Request),
-    );
-  // Else they are somebody's own collections.
-  if (!(await use(files, { op: 'get', id: 'device' }))) return;
-  const lacksFiles = ({ name }: Manifest) =>
-    isThere(hiddenName('replica', name)) && !isThere(`${name} files`);
-  const unsent = { op: 'count', criteria: { isSent: false }, archived: false };
-  if (manifests.some(lacksFiles) && (await use(files, unsent))) return;
-  for (const name of beside) await use(name, { op: 'drop' });
+  const hasReplica = (name: string) => isThere(hiddenName('replica', name));
+  /** Others that wait for a collection may wait for this. A later drop finds what fails. */
+  const use = (name: string, task: (own: FilesCollection) => Promise<unknown>) =>
+    (collections.named(name) || !collections.isUsed(name)) &&
+    useCollection(collections, { name, type: 'DOCUMENT_BASED' }, task).catch(() => undefined);
+  const asking = (request: object) => async (own: FilesCollection) =>
+    own.execute({ handle: DATABASE, ...request } as Request);
+  const counting = (criteria: object) => asking({ op: 'count', criteria, archived: false });
+  const lacksFiles = async ({ name, watermarks }: Manifest) => {
+    const note = { _id: 'device', born: lastEndIn(watermarks) };
+    return hasReplica(name) && !(await use(`${name} files`, counting(note)));
+  };
+  for (const name of [dropped, ...manifests.map((one) => one.name.replace(/ files$/, ''))]) {
+    const files = `${name} files`;
+    const isFree = () => name === dropped || !(isThere(name) || hasReplica(name));
+    if (!isThere(files) || !isFree()) continue;
+    if ((await storage.keys('snapshots', [name])).length > 0) continue;
+    const drop = async (own: FilesCollection) => isFree() && asking({ op: 'drop' })(own);
+    await use(files, async (own) => {
+      // Else they are somebody's own collections.
+      if (!(await counting({ _id: 'device', size: 0 })(own))) return;
+      if (name !== dropped || (await counting({ isSent: false })(own)))
+        for (const one of manifests) if (await lacksFiles(one)) return;
+      await use(`${name} file parts`, drop);
+      // Last: by its note the next drop finds what is left.
+      await drop(own);
+    });
+  }
 }
 
 /**
@@ -190,7 +211,7 @@ export async function renameAnyway(
   to: string,
   isOpen: boolean,
 ): Promise<void> {
-  if (isOpen) throw nameTaken(to, 'is open: rename before any tab constructs it');
+  if (isOpen) throw refused('name_taken', to, 'is open: rename before any tab constructs it');
   const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),
@@ -198,9 +219,10 @@ export async function renameAnyway(
     storage.keys('segments', [to]),
   ]);
   const isFree = target ? target.kept_until !== undefined : left.length === 0;
-  if (!isFree) throw nameTaken(to, 'exists: drop it first');
+  if (!isFree) throw refused('name_taken', to, 'exists: drop it first');
   if (open) await renameOpen(open, to);
-  else if (!source || source.dropped) throw missing(from);
+  else if (!source || source.dropped)
+    throw refused('collection_missing', from, 'is not stored; collections() lists them');
   else {
     const type = source.type as CollectionSettings['type'];
     await useCollection(collections, { name: from, type }, (own) => renameOpen(own, to));
@@ -263,35 +285,38 @@ function* leave(
 /**
  * Removes what is left of a dropped collection, and the manifests of those that were dropped so
  * long ago that no page frozen since then will replay a change to them.
- *
- * @param isUsed Whether a collection of the name was constructed since.
  */
 export async function clearUp(
   collections: ReachedCollections<FilesCollection>,
   { storage, durability, clock }: Pick<CollectionContext, 'storage' | 'durability' | 'clock'>,
   collection: string,
-  isUsed: (name: string) => boolean,
 ): Promise<void> {
+  // A rename or an import may hold what this waits for, and has copies that nothing lists yet. The
+  // next drop finds what is left.
+  if (collections.order.held) return;
+  let isComplete = true;
   // A damaged one is no tombstone for sure.
-  const all = await listManifests(storage, () => undefined);
-  await dropFiles(collections, storage, collection, all);
+  const all = await listManifests(storage, () => {
+    isComplete = false;
+  });
+  if (isComplete) await dropFiles(collections, storage, collection, all);
   const outlived = all.filter(
-    ({ name, kept_until: until }) => until !== undefined && until < clock.now() && !isUsed(name),
+    ({ name, kept_until: until }) =>
+      until !== undefined && until < clock.now() && !collections.isUsed(name),
   );
   if (outlived.length === 0) return;
   // A collection that opens under one of the names writes later. There may be a copy that was never
   // completed, of a collection to be renamed.
-  const removals = outlived.flatMap(({ name }) => [noManifest(name), ...removalOf(name)]);
+  const removals = outlived.flatMap(({ name }) => forgetting(name));
   await storage.write(removals, durability);
 }
 
-function nameTaken(name: string, why: string): CollectionError {
-  return new CollectionError('name_taken', `Collection "${name}" ${why}.`, { place: name });
-}
-
-function missing(name: string): CollectionError {
-  const message = `No collection "${name}" is stored; collections() lists them.`;
-  return new CollectionError('collection_missing', message, { place: name });
+function refused(
+  code: 'name_taken' | 'collection_missing',
+  name: string,
+  why: string,
+): CollectionError {
+  return new CollectionError(code, `Collection "${name}" ${why}.`, { place: name });
 }
 
 /** Segments copied in one write: about 2 MB. */
@@ -322,39 +347,37 @@ async function renameStored(
   const replica = [hiddenName('replica', from), hiddenName('replica', to)] as const;
   const { before } = target;
   try {
-    const main = await copy(target, from, to);
+    const main = await copy(target, from, to, before);
     const beside = await copy(target, ...replica);
-    const known = new Watermarks();
-    known.merge(before?.watermarks ?? []);
     // Its ends are those of the other name.
-    known.merge(applied.filter((one) => !isEnd(one)));
+    const own = applied.filter((one) => !isEnd(one));
+    const known = recentOf(before?.watermarks ?? [], own);
+    const [, , at = 0] = applied.at(-1) ?? [];
     const operations: StorageOperation[] = [
-      putManifest({ ...(main as Manifest), watermarks: known.recent() }),
+      putManifest({ ...(main as Manifest), watermarks: known }),
       ...(await moveSnapshots(target.storage, from, to)),
       ...removalOf(from),
-      tombstone(main as Manifest, from, applied),
+      putManifest(emptied(main as Manifest, from, at + KEPT_MS, recentOf(applied))),
     ];
-    if (beside)
-      operations.push(putManifest(beside), ...removalOf(replica[0]), noManifest(replica[0]));
+    if (beside) operations.push(putManifest(beside), ...forgetting(replica[0]));
     await target.storage.write(operations, target.durability);
   } catch (error) {
     // A write that failed may be stored nevertheless. If this read fails too, the tombstone keeps
     // the copy from counting.
     const left = await readManifest(target.storage, from);
-    if (left && !left.dropped) await undo(target, to, replica[1], before, error);
+    if (left && !left.dropped) await undo(target, to, replica[1], error);
     else return;
   }
 }
 
 /** Removes the copy. */
 async function undo(
-  { storage, durability }: Target,
+  { storage, durability, before }: Target,
   to: string,
   replica: string,
-  before: Manifest | undefined,
   cause: unknown,
 ): Promise<never> {
-  const operations = [...removalOf(to), ...removalOf(replica), noManifest(replica)];
+  const operations = [...removalOf(to), ...forgetting(replica)];
   operations.push(before ? putManifest(before) : noManifest(to));
   // If this fails, a tombstone stays, and goes in time with its segments.
   await storage.write(operations, durability).catch(() => undefined);
@@ -364,21 +387,19 @@ async function undo(
 /**
  * Copies the segments of a log to a name that is free.
  *
+ * @param before The tombstone of the name.
  * @returns the manifest of the copy; `undefined` where there is no such log.
  */
 async function copy(
   { storage, durability }: Target,
   from: string,
   to: string,
+  before?: Manifest,
 ): Promise<Manifest | undefined> {
   const manifest = await readManifest(storage, from);
   if (!manifest || manifest.dropped) return undefined;
-  const before = await readManifest(storage, to);
   // What is left of an attempt that ended with its tab.
-  const room = {
-    ...emptied(manifest, to, before?.watermarks),
-    kept_until: before?.kept_until ?? 0,
-  };
+  const room = emptied(manifest, to, before?.kept_until ?? 0, before?.watermarks);
   await storage.write([putManifest(room), ...removalOf(to)], durability);
   const keys = await storage.keys('segments', [from]);
   for (let at = 0; at < keys.length; at += AT_ONCE) {
@@ -423,23 +444,27 @@ async function moveSnapshots(
   return putSnapshots(to, { whole: moved, lost });
 }
 
-function tombstone(
-  manifest: Manifest,
-  name: string,
-  applied: readonly Watermark[],
-): StorageOperation {
-  const known = new Watermarks();
-  known.merge(applied);
-  const [, , at = 0] = applied.at(-1) ?? [];
-  return putManifest({ ...emptied(manifest, name, known.recent()), kept_until: at + KEPT_MS });
-}
-
-/** A tombstone with the numbers of a manifest: new segments under its name get higher ones. */
+/**
+ * A tombstone with the numbers of a manifest: new segments under its name get higher ones.
+ *
+ * @param until `kept_until`
+ */
 function emptied(
   { format, type, next, changed }: Manifest,
   name: string,
+  until: number,
   watermarks: readonly Watermark[] | undefined,
 ): Manifest {
   const known = watermarks && { watermarks };
-  return { ...{ format, name, type, next, changed, segments: [], dropped: true }, ...known };
+  const empty = { format, name, type, next, changed, segments: [], dropped: true } as const;
+  return { ...empty, kept_until: until, ...known };
 }
+
+function recentOf(...lists: (readonly Watermark[])[]): readonly Watermark[] {
+  const known = new Watermarks();
+  for (const one of lists) known.merge(one);
+  return known.recent();
+}
+
+/** Removes a log as if there had been none. */
+const forgetting = (name: string) => [...removalOf(name), noManifest(name)];
