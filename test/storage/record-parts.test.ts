@@ -119,3 +119,24 @@ test('a part has segments of its own, and its bodies are dropped with the save',
   expect(part.body(0)).toBeUndefined();
   expect(part.hasMade()).toBe(false);
 });
+
+test('a reader keeps the rows that it has, whatever replaces their records', async () => {
+  const rig = await openRecords(faultyDriver());
+  const part = newPart(
+    ['a', 'b', 'c', 'd'].map((key) => [key, 1]),
+    () => rig.records.takeRank(),
+  );
+  rig.records.addAll(part);
+  await rig.save();
+  const replaced = rig.records.get('a');
+  const release = rig.records.pin();
+  rig.put('a', 2);
+  rig.delete('b');
+  expect(part.at(0)).toBe(replaced);
+  expect(part.at(1)).toMatchObject({ key: 'b', segment: 1, index: 1 });
+  expect(part.at(2)).toBe(rig.records.get('c'));
+  release();
+  rig.delete('c');
+  expect(part.made(2)).toBeUndefined();
+  expect(part.at(3)).toBe(rig.records.get('d'));
+});

@@ -241,7 +241,7 @@ export class RecordBodies {
 
 /**
  * Keeps compaction and readers apart: a reader that waits remembers segments by their number, and
- * they must not be removed meanwhile.
+ * records by their rows, and they must not be removed meanwhile.
  */
 export class CompactionGuard {
   #pins = 0;

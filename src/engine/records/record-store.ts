@@ -118,7 +118,7 @@ export class RecordStore {
   readonly #caching: boolean;
   readonly #snapshots: SnapshotHolder;
   readonly guard: CompactionGuard;
-  readonly table = new RecordTable();
+  readonly table: RecordTable;
   /** The decoded values of all records, in order. */
   #decoded: DecodedDocuments | undefined;
   /** Whether there has been such a list since the cache was cleared. */
@@ -139,6 +139,7 @@ export class RecordStore {
     this.#clock = clock;
     this.#caching = caching;
     this.guard = guard;
+    this.table = new RecordTable(guard);
     this.bodies = new RecordBodies(log, this.table, guard, caching);
     this.applied = new AppliedChanges(clock);
     this.#snapshots = snapshots;

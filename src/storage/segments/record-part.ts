@@ -108,8 +108,7 @@ export class RecordPart {
 
   /** Whether it has made this record. Ranks must ascend by one. */
   has(record: StoredRecord): boolean {
-    const first = this.#made[0]?.rank ?? this.#columns?.ranks[0];
-    return first !== undefined && this.#made[record.rank - first] === record;
+    return this.#made[record.rank - this.placeOf(0).rank] === record;
   }
 
   hasMade({ from, to }: Rows = { from: 0, to: this.length }): boolean {
@@ -134,7 +133,7 @@ export class RecordPart {
 
   /** Forgets the record of a row that is in a segment: it was replaced or deleted. */
   free(row: number): void {
-    if ((this.#made[row]?.segment ?? this.#columns?.segments[row]) === 0) return;
+    if (this.placeOf(row).segment === 0) return;
     this.#made[row] = undefined;
     if (this.#bodies) this.#bodies[row] = undefined;
   }

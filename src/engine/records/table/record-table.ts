@@ -32,6 +32,12 @@ export class RecordTable {
   #list: readonly StoredRecord[] | undefined;
   #flags = 0;
   #passes = 0;
+  readonly #guard: { readonly pinned: boolean };
+
+  /** @param guard Whether readers are under way. */
+  constructor(guard: { readonly pinned: boolean }) {
+    this.#guard = guard;
+  }
 
   get size(): number {
     return this.#byKey.size + this.#parts.length - this.#entered;
@@ -174,12 +180,12 @@ export class RecordTable {
   }
 
   /**
-   * Forgets what is in the place of a record; once that is most of the slots, the rest become
-   * objects.
+   * Forgets what is in the place of a record, unless a reader may have taken its row; once that is
+   * most of the slots, the rest become objects.
    */
   #free(found: StoredRecord | number | undefined): void {
     if (typeof found !== 'number') return;
-    this.#parts.free(found);
+    if (!this.#guard.pinned) this.#parts.free(found);
     if (++this.#freed <= Math.max(SLICE, this.#parts.length / 2)) return;
     for (const [key, each] of this.#byKey) this.#byKey.set(key, this.#recordOf(each));
     this.#leaveParts(new PartList());
