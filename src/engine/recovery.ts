@@ -191,8 +191,8 @@ export class Recovery {
           by: records,
           session,
           changes,
-          missed,
           failures: new Map(),
+          missed,
           applied: (failures) => {
             for (const [index, error] of failures) {
               const { request } = changes[index] as AcknowledgedChange;

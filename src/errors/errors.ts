@@ -338,3 +338,6 @@ export function closedError(database: string): CollectionError {
     place: database,
   });
 }
+
+/** Invalid content of JSON. The message is a clause; the caller adds where it stands. */
+export class Malformed extends Error {}

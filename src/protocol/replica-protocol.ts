@@ -1,11 +1,6 @@
-import type { Body } from '../codec/body.ts';
-import type { KeyColumns } from '../query/index/index-key.ts';
 import type { Operation } from '../query/update/late-update.ts';
-import type { Stamps } from '../storage/segments/stored-record.ts';
 import { OF_REPLICA } from './operation-kinds.ts';
-
-/** A document or value as its record holds it; `undefined` where there is none. */
-export type RecordState = readonly [flags: number, stamps: Stamps | undefined, body: Body];
+import type { RecordState } from './record-states.ts';
 
 /** A part of a collection that replicates. */
 export interface ScopeState {
@@ -104,23 +99,6 @@ export interface RemoteRow {
         readonly operations?: readonly Operation[] | undefined;
       }
     | undefined;
-}
-
-/**
- * States of the server, as columns: to clone rows costs more than all else where they are many.
- * Those of stamps are four for each document.
- */
-export interface RemoteColumns {
-  readonly ids: readonly string[];
-  readonly versions: readonly string[];
-  readonly flags: Uint8Array;
-  /** `undefined`: none has any. */
-  readonly stamps: Float64Array | undefined;
-  readonly bodies: readonly Body[];
-  /** The keys of indexes that the page has read. */
-  readonly indexKeys: KeyColumns | undefined;
-  /** The ids of documents that are deleted on the server. */
-  readonly gone: readonly string[];
 }
 
 /** The server's answer to a row that was pushed. */
@@ -224,16 +202,20 @@ export interface ReplicaOperations {
     reply: readonly LocalRow[];
   };
   /**
-   * Adds the documents of a first pull, with the checkpoint in the same write. Replies whether it
-   * has: not where one of them is known here.
+   * Adds the documents of a packed page, with the checkpoint in the same write. Replies with how
+   * many changes it has; `undefined` where nothing is added, as one of them is known here, cannot
+   * be read, or an index refuses it.
    */
   replicaFill: {
     ask: RoundPart & {
-      readonly columns: RemoteColumns;
+      /** As packed-page.ts has it; left out: it was the `next` of the request before. */
+      readonly packed: Uint8Array | undefined;
+      /** The page behind it, where it is there: it is read while this one is saved. */
+      readonly next: Uint8Array | undefined;
       readonly after: string | undefined;
       readonly checkpoint: string;
     };
-    reply: boolean;
+    reply: number | undefined;
   };
   /**
    * Applies the local operations since a push, or since the base, to a state of the server. Replies

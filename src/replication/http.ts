@@ -3,8 +3,9 @@ import { type Clock, systemClock } from '../async/clock.ts';
 import type { ReplicationError } from '../errors/replication-error.ts';
 import { blameless, OversizedAnswer, RefusedError } from './fetching/answer-errors.ts';
 import type { EventStream, StreamPlace } from './fetching/event-stream.ts';
-import { Fetcher, type FetcherSettings, readJson } from './fetching/fetcher.ts';
+import { Fetcher, type FetcherSettings } from './fetching/fetcher.ts';
 import { longPoll } from './fetching/long-poll.ts';
+import type { PackedPull } from './fetching/packed-pull.ts';
 import { batchesOf, callByHalves, encodeRows, type SendableRow } from './fetching/push-batches.ts';
 import { type FetchingOptions, fetchingChecks, parseUrl } from './fetching/remote-options.ts';
 import { pauseFor } from './fetching/slowdown.ts';
@@ -18,15 +19,17 @@ import {
   readPushAnswer,
   readWatchAnswer,
 } from './protocol/http-answers.ts';
-import { LONG_PAGE_TYPE, PART_BYTES } from './protocol/http-fields.ts';
+import { PART_BYTES } from './protocol/http-fields.ts';
 import { toWireRow, type WireRow } from './protocol/http-requests.ts';
-import type {
-  LocalChange,
-  PulledPage,
-  PushResult,
-  Remote,
-  RemoteFiles,
-  ReplicationScope,
+import {
+  type LocalChange,
+  type PackedPage,
+  type PulledPage,
+  type PushResult,
+  packedPulls,
+  type Remote,
+  type RemoteFiles,
+  type ReplicationScope,
 } from './protocol/remote.ts';
 
 /** Twice as long as a server holds a request: a silent one is lost. */
@@ -65,21 +68,21 @@ export class HttpRemote implements Remote<string> {
   /** What names the collection, or one of its scopes, to the stream. */
   readonly #heard = new Map<string | undefined, object>();
   #abilities: AbilitiesAnswer | undefined;
-  readonly #takesPages: boolean;
-  /** Whether the first pull asks for long pages: until one breaks, as on a slow network. */
-  #takesLong: boolean;
+  readonly #takesEvents: boolean;
+  #packed: Promise<PackedPull | undefined> | undefined;
 
   /**
-   * @param takesPages Whether changes come by the stream, or in long pages. They may be older than
-   *   what this page has pushed since.
+   * @param takesEvents Whether changes come by the stream, or in packed pages. They may be older
+   *   than what this page has pushed since.
    */
   constructor(
     settings: Pick<FetcherSettings, 'headers' | 'fetch' | 'locks'> & { readonly url: string },
     clock: Clock,
-    takesPages = true,
+    takesEvents = true,
   ) {
     const { url, headers, fetch } = settings;
-    this.#takesPages = this.#takesLong = takesPages;
+    this.#takesEvents = takesEvents;
+    if (takesEvents) packedPulls.set(this.pull, (...asked) => this.#pullPacked(...asked));
     this.id = `http:${url}`;
     this.#clock = clock;
     this.#url = url;
@@ -93,19 +96,18 @@ export class HttpRemote implements Remote<string> {
     };
   }
 
-  async pull(after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> {
+  readonly pull = async (after: string | undefined, ask: PullAsk): Promise<PulledPage<string>> => {
     const { limit, signal, scope } = ask;
     const [name, pushes] = [this.#nameOf(scope), this.#pushes];
     const brought = after === undefined ? undefined : this.#stream?.take(name, after);
     // An event may be older than a push since: the document would go back to what it was.
     const isNewer = (this.#seen.get(name) ?? 0) === pushes;
-    if (brought && isNewer && this.#takesPages) return brought;
+    if (brought && isNewer && this.#takesEvents) return brought;
     const body = { after: after ?? null, limit, scope };
-    const read = (answer: unknown) => readPullAnswer(answer, limit, scope !== undefined);
     try {
-      const page =
-        (ask.isFirst && this.#takesLong && (await this.#pullLong(body, ask, read))) ||
-        (await this.#call('pull', body, signal, read));
+      const page = await this.#call('pull', body, signal, (answer) =>
+        readPullAnswer(answer, limit, scope !== undefined),
+      );
       if (!page.more) this.#seen.set(name, pushes);
       return page;
     } catch (error) {
@@ -115,34 +117,20 @@ export class HttpRemote implements Remote<string> {
       const isForeign =
         error instanceof RefusedError && error.refusal?.code === 'checkpoint_invalid';
       if (after === undefined || !isForeign) throw error;
-      return { ...(await this.pull(undefined, { ...ask, isFirst: false })), reset: true };
+      return { ...(await this.pull(undefined, ask)), reset: true };
     }
-  }
+  };
 
-  /** @returns `undefined` where it is not understood, or too large: an ordinary page says why. */
-  async #pullLong(
-    body: object,
-    { signal }: PullAsk,
-    read: (answer: unknown) => PulledPage<string>,
-  ): Promise<PulledPage<string> | undefined> {
+  async #pullPacked(
+    after: string | undefined,
+    ask: PullAsk,
+  ): Promise<PackedPage | PulledPage<string>> {
     // Where its code does not load, ordinary pages will do.
-    const code = await import('./fetching/long-page.ts').catch(() => undefined);
-    if (!code) return undefined;
-    let hasBegun = false;
-    const accept = `${code.LONG_PAGE_TYPES}, application/json`;
-    const request = { url: `${this.#url}/pull`, body, signal, accept };
-    try {
-      return await this.#fetcher.open(request, async (response) => {
-        hasBegun = response.headers.get('content-type')?.startsWith(LONG_PAGE_TYPE) === true;
-        return hasBegun
-          ? code.readLongPage(response, request, this.#clock)
-          : read(await readJson(response, request));
-      });
-    } catch (error) {
-      if (hasBegun) this.#takesLong = false;
-      if (hasBegun && (error as ReplicationError).code === 'answer_invalid') return undefined;
-      throw error;
-    }
+    this.#packed ??= import('./fetching/packed-pull.ts').then(
+      (code) => new code.PackedPull(this.#fetcher, `${this.#url}/pull`, this.#clock, this.pull),
+      () => undefined,
+    );
+    return ((await this.#packed) ?? this).pull(after, ask);
   }
 
   readonly files: RemoteFiles = {

@@ -1,6 +1,6 @@
-import { Malformed } from '../codec/exact-json/json-checks.ts';
+import { decodeDocument, encodeDocument } from '../codec/exact-json/wire-documents.ts';
+import { Malformed } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
-import { decodeDocument, encodeDocument } from './protocol/wire-documents.ts';
 
 /**
  * A document as plain JSON, for an adapter of your own: what JSON lacks becomes an object such as

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64, toHex } from '../codec/exact-json/base64.ts';
-import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { ValueError } from '../errors/errors.ts';
+import { decodeDocument, encodeDocument } from '../codec/exact-json/wire-documents.ts';
+import { Malformed, ValueError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import { encodeRows } from './fetching/push-batches.ts';
 import { sameContent } from './merge-fields.ts';
@@ -14,7 +14,6 @@ import type {
   RemoteChange,
   RemoteFiles,
 } from './protocol/remote.ts';
-import { decodeDocument, encodeDocument } from './protocol/wire-documents.ts';
 import { type CollectionKey, collectionKey, cryptFile, IdCipher } from './sealing-keys.ts';
 
 /** The field of a document that the server cannot read. */

@@ -1,10 +1,10 @@
-import { type Body, decode, encode } from '../codec/body.ts';
+import { decode } from '../codec/body.ts';
 import type { KeyValueCollection } from '../page/collections/key-value-collection.ts';
-import { encodeGiven } from '../page/sending/documents.ts';
+import { ownFields, takeId } from '../page/sending/documents.ts';
 import { ARCHIVED, UPDATED } from '../protocol/managed.ts';
-import type { RecordState } from '../protocol/replica-protocol.ts';
+import { type RecordState, stateOfDocument, stateOfValue } from '../protocol/record-states.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
-import { STAMPS, type Stamps } from '../storage/segments/stored-record.ts';
+import { STAMPS } from '../storage/segments/stored-record.ts';
 
 /** A document as it travels: its own fields, `_id`, and the managed fields that say something. */
 export type ReplicatedDocument = { readonly _id: string } & Readonly<Record<string, unknown>>;
@@ -14,8 +14,6 @@ export interface StateCodec {
   toDocument(id: string, state: RecordState): ReplicatedDocument;
   /** @throws {ValueError} with the path of a value that cannot be stored. */
   toState(document: ReplicatedDocument): RecordState;
-  /** The state of a document without managed fields, of its fields as JSON; left out: none. */
-  plainState?(body: string): RecordState;
 }
 
 const documents: StateCodec = {
@@ -30,28 +28,19 @@ const documents: StateCodec = {
     return { _id: id, ...managed, ...(decode(body) as object) };
   },
   toState(document) {
-    const flags =
-      (document._updated === true ? UPDATED : 0) | (document._archived === true ? ARCHIVED : 0);
-    const instants = STAMPS.map(({ setting }) => instantOf(document[`_${setting}_at`]));
-    const stamps = instants.some(Boolean) ? (instants as unknown as Stamps) : undefined;
-    return [flags, stamps, encodeGiven(document, 'document').body];
+    takeId(document, 'document');
+    return stateOfDocument(document, ownFields(document));
   },
-  plainState: (body) => [0, undefined, body],
 };
 
 /** A value is the field `value` of a document whose `_id` is the key. */
 const keyValues: StateCodec = {
   toDocument: (id, [, , body]) => ({ _id: id, value: decode(body) }),
-  toState: ({ value }): [number, undefined, Body] => [0, undefined, encode(value, 'value')],
+  toState: stateOfValue,
 };
 
 export function stateCodec(type: CollectionSettings['type']): StateCodec {
   return type === 'DOCUMENT_BASED' ? documents : keyValues;
-}
-
-function instantOf(value: unknown): number {
-  const instant = value instanceof Date ? value.getTime() : 0;
-  return Number.isFinite(instant) ? instant : 0;
 }
 
 /**

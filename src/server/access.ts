@@ -1,6 +1,6 @@
 import { copy } from '../codec/capture.ts';
-import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { decodeDocument } from '../replication/protocol/wire-documents.ts';
+import { decodeDocument } from '../codec/exact-json/wire-documents.ts';
+import { Malformed } from '../errors/errors.ts';
 import { RequestFailure, ServerError } from './failures.ts';
 import { sqlFailureOf } from './postgres/sql-state.ts';
 

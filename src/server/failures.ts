@@ -1,5 +1,4 @@
-import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { CairnError, type CairnErrorDetails } from '../errors/errors.ts';
+import { CairnError, type CairnErrorDetails, Malformed } from '../errors/errors.ts';
 import type { ErrorAnswer } from '../replication/protocol/http-answers.ts';
 
 /** What a server answers, beside the codes of {@link ServerError}. */

@@ -1,12 +1,11 @@
-import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
-import {
-  LONG_PAGE_BYTES,
-  LONG_PAGE_CHANGES,
-  LONG_PAGE_TYPE,
-  MAX_LIMIT,
-  PACKED_PAGE_TYPE,
-} from '../replication/protocol/http-fields.ts';
+import { MOST_LINES } from '../codec/exact-json/plain-json.ts';
+import type { WireChange } from '../codec/exact-json/wire-changes.ts';
+import type { PullAnswer } from '../replication/protocol/http-answers.ts';
+import { MAX_LIMIT, PACKED_PAGE_TYPE } from '../replication/protocol/http-fields.ts';
 import type { Store } from './store.ts';
+
+/** Bytes, before they are compressed, after which a page ends; its changes end before. */
+const PAGE_BYTES = 2_000_000;
 
 /** How long a page is kept, in milliseconds: so long, new devices see it as it was. */
 const KEPT_MS = 5 * 60_000;
@@ -14,30 +13,26 @@ const KEPT_MS = 5 * 60_000;
 /** Pages that are put together at once; further requests get ordinary ones. */
 const MOST_BUILT = 4;
 
-/** A page of changes as it is sent, one change a line. */
-interface LongPage {
+/** A page as it is sent. */
+interface KeptPage {
   readonly body: Uint8Array;
   readonly checkpoint: string;
   readonly more: boolean;
 }
 
-const isPacked = typeof CompressionStream === 'function';
-
-/** The type of the pages: a runtime without `CompressionStream` sends plain text. */
-const TYPE = isPacked ? PACKED_PAGE_TYPE : LONG_PAGE_TYPE;
-
-/** Whether a client says that it reads them. */
-export function takesLongPages({ headers }: Request): boolean {
+/** Whether a client says that it reads them, and this runtime can make them. */
+export function takesPackedPages({ headers }: Request): boolean {
   const accepted = headers.get('accept')?.split(',') ?? [];
-  return accepted.some((type) => type.trim() === TYPE);
+  const isAccepted = accepted.some((type) => type.trim() === PACKED_PAGE_TYPE);
+  return isAccepted && typeof CompressionStream === 'function';
 }
 
-/** Makes what is sent of the parts of a text. */
+/** Compresses the parts of a text. */
 type Pack = (parts: Uint8Array[]) => Promise<Uint8Array>;
 
 const packed: Pack = async (parts) => {
   const stream = new Blob(parts as BlobPart[]).stream();
-  const sent = isPacked ? stream.pipeThrough(new CompressionStream('gzip')) : stream;
+  const sent = stream.pipeThrough(new CompressionStream('gzip'));
   return new Uint8Array(await new Response(sent).arrayBuffer());
 };
 
@@ -51,8 +46,8 @@ const encoder = new TextEncoder();
 export class FirstPulls {
   readonly #limit: number;
   readonly #pack: Pack;
-  readonly #kept = new Map<string, LongPage>();
-  readonly #building = new Map<string, Promise<LongPage | undefined>>();
+  readonly #kept = new Map<string, KeptPage>();
+  readonly #building = new Map<string, Promise<KeptPage | undefined>>();
   #builds = 0;
   #bytes = 0;
 
@@ -86,8 +81,8 @@ export class FirstPulls {
 
   async #build(
     key: string,
-    make: () => Promise<LongPage | undefined>,
-  ): Promise<LongPage | undefined> {
+    make: () => Promise<KeptPage | undefined>,
+  ): Promise<KeptPage | undefined> {
     if (this.#builds === MOST_BUILT) return undefined;
     this.#builds++;
     const building = make();
@@ -103,7 +98,7 @@ export class FirstPulls {
   }
 
   /** Once it is full, what is there stays: pulls begin with the first pages. */
-  #keep(key: string, page: LongPage): void {
+  #keep(key: string, page: KeptPage): void {
     if (this.#kept.has(key) || this.#bytes + page.body.length > this.#limit) return;
     this.#kept.set(key, page);
     this.#bytes += page.body.length;
@@ -124,16 +119,16 @@ export class FirstPulls {
     store: Store,
     collection: string,
     after: string | undefined,
-  ): Promise<LongPage | undefined> {
+  ): Promise<KeptPage | undefined> {
     const parts: Uint8Array[] = [];
     const rejected: NonNullable<PullAnswer['rejected']>[number][] = [];
     let [bytes, changes, checkpoint, more] = [0, 0, after, true];
-    while (more && bytes < LONG_PAGE_BYTES && changes <= LONG_PAGE_CHANGES - MAX_LIMIT) {
+    while (more && bytes < PAGE_BYTES && changes <= MOST_LINES - MAX_LIMIT) {
       const page = await store.pull(collection, checkpoint, MAX_LIMIT);
       if (page.reset) return undefined;
       const part = encoder.encode(page.changes.map(lineOf).join(''));
       // One document may be larger than all others together.
-      if (bytes > 0 && bytes + part.length > 2 * LONG_PAGE_BYTES) break;
+      if (bytes > 0 && bytes + part.length > 2 * PAGE_BYTES) break;
       parts.push(part);
       rejected.push(...(page.rejected ?? []));
       bytes += part.length;
@@ -141,9 +136,18 @@ export class FirstPulls {
       ({ checkpoint, more } = page);
     }
     const end = { checkpoint: checkpoint as string, more };
-    parts.push(encoder.encode(`${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`));
-    return { body: await this.#pack(parts), ...end };
+    const head = encoder.encode(
+      `${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`,
+    );
+    return { body: joined(head, await this.#pack(parts)), ...end };
   }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
 }
 
 /** Without its key: only who has pushed asks for that. */
@@ -152,10 +156,10 @@ function lineOf({ key: _, document, ...change }: WireChange): string {
   return `${JSON.stringify(document ? { ...change, fields } : change)}\n`;
 }
 
-function responseOf({ body }: LongPage): Response {
+function responseOf({ body }: KeptPage): Response {
   return new Response(body as BodyInit, {
     headers: {
-      'content-type': TYPE,
+      'content-type': PACKED_PAGE_TYPE,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     },

@@ -2,7 +2,7 @@ import { OptionError } from '../errors/errors.ts';
 import { readPullRequest, readStreamRequest } from '../replication/protocol/http-requests.ts';
 import { type Access, type Authorize, accessOf, type OnFilterFailure } from './access.ts';
 import { answerFailure, answerJson, RequestFailure, toFailure } from './failures.ts';
-import { FirstPulls, takesLongPages } from './first-pull.ts';
+import { FirstPulls, takesPackedPages } from './first-pull.ts';
 import { fileOf, type HandlerFiles } from './handler-files.ts';
 import { ABILITIES, collectionOf, knownName, namedCollection, routeOf, routes } from './routes.ts';
 import { requestedScope, type ScopeCriteria } from './scopes.ts';
@@ -150,7 +150,7 @@ async function answer(
     }
     return streamEvents(store, streamed, signal, (error) => report(options, error, request));
   }
-  if (firstPulls && route.name === 'pull' && !access.canRead && takesLongPages(request)) {
+  if (firstPulls && route.name === 'pull' && !access.canRead && takesPackedPages(request)) {
     const { after, scope } = readPullRequest(body);
     const long = scope === undefined && (await firstPulls.answer(store, collection, after));
     if (long) return long;

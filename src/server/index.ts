@@ -1,11 +1,12 @@
+export type { WireChange } from '../codec/exact-json/wire-changes.ts';
+export type { WireDocument } from '../codec/exact-json/wire-documents.ts';
 export {
   CairnError,
   type CairnErrorDetails,
   OptionError,
   type OptionErrorCode,
 } from '../errors/errors.ts';
-export type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
-export type { WireDocument } from '../replication/protocol/wire-documents.ts';
+export type { PullAnswer } from '../replication/protocol/http-answers.ts';
 export type { AccessFilters, Authorization, Authorize, Filter } from './access.ts';
 export {
   ServerError,

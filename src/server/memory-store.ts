@@ -1,5 +1,6 @@
-import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
-import type { WireDocument } from '../replication/protocol/wire-documents.ts';
+import type { WireChange } from '../codec/exact-json/wire-changes.ts';
+import type { WireDocument } from '../codec/exact-json/wire-documents.ts';
+import type { PullAnswer } from '../replication/protocol/http-answers.ts';
 import {
   ABSENT,
   ANSWER_FULL,

@@ -1,7 +1,14 @@
 import { Mutex } from '../async/mutex.ts';
 import { copy } from '../codec/capture.ts';
-import { asArray, asString, Malformed } from '../codec/exact-json/json-checks.ts';
-import { CairnError } from '../errors/errors.ts';
+import { documentDefect } from '../codec/exact-json/document-defect.ts';
+import { asArray, asString } from '../codec/exact-json/json-checks.ts';
+import type { WireChange } from '../codec/exact-json/wire-changes.ts';
+import {
+  decodeDocument,
+  encodeDocument,
+  type WireDocument,
+} from '../codec/exact-json/wire-documents.ts';
+import { CairnError, Malformed } from '../errors/errors.ts';
 import { checkOperators } from '../query/update/check-operators.ts';
 import { compileUpdate } from '../query/update/compile-update.ts';
 import type { Operation } from '../query/update/late-update.ts';
@@ -12,7 +19,6 @@ import type {
   PullAnswer,
   PushAnswer,
   WatchAnswer,
-  WireChange,
   WireResult,
 } from '../replication/protocol/http-answers.ts';
 import { isIdTooLong, MAX_ID_BYTES, MAX_ROWS } from '../replication/protocol/http-fields.ts';
@@ -22,12 +28,6 @@ import {
   readPushRequest,
   readWatchRequest,
 } from '../replication/protocol/http-requests.ts';
-import {
-  decodeDocument,
-  documentDefect,
-  encodeDocument,
-  type WireDocument,
-} from '../replication/protocol/wire-documents.ts';
 import type { Access } from './access.ts';
 import { RequestFailure } from './failures.ts';
 import type { HandlerFiles, SentRow } from './handler-files.ts';

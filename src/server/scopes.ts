@@ -1,11 +1,13 @@
 import { copy } from '../codec/capture.ts';
 import { toHex } from '../codec/exact-json/base64.ts';
-import { asObject, Malformed } from '../codec/exact-json/json-checks.ts';
+import { asObject } from '../codec/exact-json/json-checks.ts';
+import type { WireChange } from '../codec/exact-json/wire-changes.ts';
+import { encodeDocument } from '../codec/exact-json/wire-documents.ts';
+import { Malformed } from '../errors/errors.ts';
 import { compileCriteria } from '../query/criteria/compile-criteria.ts';
 import { addFieldOperators } from '../query/criteria/operators/field-operators.ts';
 import { rareOperators } from '../query/criteria/operators/rare-operators.ts';
-import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
-import { encodeDocument } from '../replication/protocol/wire-documents.ts';
+import type { PullAnswer } from '../replication/protocol/http-answers.ts';
 import { type Access, type OnFilterFailure, overWire } from './access.ts';
 import { RequestFailure, ServerError } from './failures.ts';
 import type { Store } from './store.ts';

@@ -1,6 +1,7 @@
 import { toHex } from '../codec/exact-json/base64.ts';
-import type { PullAnswer, WireChange } from '../replication/protocol/http-answers.ts';
-import type { WireDocument } from '../replication/protocol/wire-documents.ts';
+import type { WireChange } from '../codec/exact-json/wire-changes.ts';
+import type { WireDocument } from '../codec/exact-json/wire-documents.ts';
+import type { PullAnswer } from '../replication/protocol/http-answers.ts';
 import { ServerError } from './failures.ts';
 
 /** A row to push, with a checked document. */

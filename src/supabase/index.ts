@@ -1,7 +1,7 @@
 import { checkOptions } from '../api/options/option-checks.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
-import { Malformed } from '../codec/exact-json/json-checks.ts';
-import { ValueError } from '../errors/errors.ts';
+import { documentDefect } from '../codec/exact-json/document-defect.ts';
+import { Malformed, ValueError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import { orAborted } from '../page/sending/call-arguments.ts';
 import { answerInvalid, blameless, refused } from '../replication/fetching/answer-errors.ts';
@@ -16,7 +16,6 @@ import type {
   Remote,
   ReplicationScope,
 } from '../replication/protocol/remote.ts';
-import { documentDefect } from '../replication/protocol/wire-documents.ts';
 import { type SupabaseAnswer, type SupabaseLike, TableChanges } from './table-changes.ts';
 
 export type { SupabaseAnswer, SupabaseChannel, SupabaseLike } from './table-changes.ts';

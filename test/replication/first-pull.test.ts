@@ -1,11 +1,13 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../src/index.ts';
 import { http } from '../../src/replication/index.ts';
 import { createHandler, type Handler, memory, type Store } from '../../src/server/index.ts';
 import { closeDevices, Device } from './device.ts';
+import { badLines, good, linesOf } from './http/bad-lines.ts';
 
 const URL_OF_ORDERS = 'https://example.com/sync/orders';
-const LONG = 'application/x-ndjson+gzip';
+const PACKED = 'application/vnd.cairn.page';
 
 afterEach(closeDevices);
 
@@ -63,10 +65,10 @@ const made = (count: number, fields: (nth: number) => object = (nth) => ({ count
 
 const LARGE = 1300;
 
-/** Documents of three long pages. */
+/** Documents of three packed pages. */
 const large = () => made(LARGE, (nth) => ({ count: nth, note: 'x'.repeat(4000) }));
 
-describe('what came by long pages equals what came by ordinary ones', () => {
+describe('what came by packed pages equals what came by ordinary ones', () => {
   const times = { indicate_created_at: true, indicate_updated_at: true };
   const stamps = { _created_at: { $date: 5 }, _updated: true, _updated_at: { $date: 9 } };
   const escapes = made(300, (nth) => ({ _id: `"\\${nth}\n`, count: 1 }));
@@ -98,26 +100,26 @@ describe('what came by long pages equals what came by ordinary ones', () => {
       expect(types[0]).toBe(type);
       return device;
     };
-    const long = await open(KEPT, LONG);
+    const packed = await open(KEPT, PACKED);
     const short = await open(0, 'application/json');
-    expect(await long.all()).toEqual(await short.all());
+    expect(await packed.all()).toEqual(await short.all());
     const gone = documents.filter((one) => one.gone).length;
-    expect(Object.keys(await long.all())).toHaveLength(documents.length - 2 * gone);
+    expect(Object.keys(await packed.all())).toHaveLength(documents.length - 2 * gone);
     for (const criteria of [{ count: { $lt: 10 } }, { _created_at: { $gt: new Date(1) } }])
-      expect(await long.orders.count(criteria as never)).toBe(
+      expect(await packed.orders.count(criteria as never)).toBe(
         await short.orders.count(criteria as never),
       );
-    expect(long.sync.status).toMatchObject({ pending: 0, state: 'idle' });
+    expect(packed.sync.status).toMatchObject({ pending: 0, state: 'idle' });
     // What was pulled is changed and pushed as what came by ordinary pages.
-    await long.orders.upsert({ _id: 'o1', note: 'changed' });
-    await settled(long, short);
-    expect(await short.all()).toEqual(await long.all());
-    expect(await long.sync.rejected()).toEqual([]);
-    expect([...long.sync.conflicts(), ...short.sync.conflicts()]).toEqual([]);
+    await packed.orders.upsert({ _id: 'o1', note: 'changed' });
+    await settled(packed, short);
+    expect(await short.all()).toEqual(await packed.all());
+    expect(await packed.sync.rejected()).toEqual([]);
+    expect([...packed.sync.conflicts(), ...short.sync.conflicts()]).toEqual([]);
   });
 });
 
-test('a device that has pulled long pages opens again, and has what it had', async () => {
+test('a device that has pulled packed pages opens again, and has what it had', async () => {
   const store = memory();
   await push(store, made(3000));
   const storage = memoryDriver();
@@ -164,7 +166,7 @@ describe('a remote around that of http()', () => {
     const pull: Pull = async (...ask) => copied(await remote.pull(...ask));
     const device = new Device({ id: 'around', pull, push: remote.push.bind(remote) });
     await settled(device);
-    expect(types).toContain(LONG);
+    expect(types).not.toContain(PACKED);
     expect(await device.all()).toMatchObject(
       Object.fromEntries(made(300, expected).map((document) => [document._id, document])),
     );
@@ -211,7 +213,7 @@ test('what changes while pages are kept comes in a later page', async () => {
   const handler = handlerOf(store);
   const types: string[] = [];
   await new Device(remoteOf(handler, types)).settled();
-  expect(types.filter((type) => type === LONG).length).toBeGreaterThan(2);
+  expect(types.filter((type) => type === PACKED).length).toBeGreaterThan(2);
   await push(store, [{ _id: 'o1', count: -1 }, { _id: 'o2', gone: true }, { _id: 'new' }]);
   const second = new Device(remoteOf(handler));
   await second.settled();
@@ -271,6 +273,67 @@ test('a crash between two pages loses nothing', async () => {
   const types: string[] = [];
   const second = new Device(remoteOf(handler, types), {}, database);
   await second.settled();
-  expect(types).not.toContain(LONG);
+  expect(types).not.toContain(PACKED);
   expect(Object.keys(await second.all())).toHaveLength(LARGE);
+});
+
+test.for(badLines)('nothing is taken of a page with %s', async ([, lines]) => {
+  const store = memory();
+  await push(store, made(5));
+  const handler = handlerOf(store);
+  const types: string[] = [];
+  const remote = remoteOf(async (request) => {
+    const response = await handler(request);
+    if (response.headers.get('content-type') !== PACKED) return response;
+    const first = (await response.text()).split('\n')[0];
+    const body = Buffer.concat([Buffer.from(`${first}\n`), gzipSync(lines, { level: 1 })]);
+    return new Response(body, { headers: response.headers });
+  }, types);
+  const device = new Device(remote);
+  await device.settled();
+  expect(types.slice(0, 2)).toEqual([PACKED, 'application/json']);
+  expect(Object.keys(await device.all())).toEqual(['o0', 'o1', 'o2', 'o3', 'o4']);
+});
+
+test('a page with a document twice has its later state', async () => {
+  const store = memory();
+  await push(store, made(2));
+  const handler = handlerOf(store);
+  const lines = linesOf(
+    { ...good, id: 'o1' },
+    { ...good, id: 'o1', version: '2', fields: { count: 2 } },
+  );
+  const remote = remoteOf(async (request) => {
+    const response = await handler(request);
+    const first = (await response.text()).split('\n')[0];
+    const body = Buffer.concat([Buffer.from(`${first}\n`), gzipSync(lines)]);
+    return new Response(body, { headers: response.headers });
+  });
+  const device = new Device(remote);
+  await device.settled();
+  expect(await device.all()).toMatchObject({ o1: { count: 2 } });
+});
+
+test('a schema sees what came by packed pages', async () => {
+  const store = memory();
+  await push(
+    store,
+    made(300, (count) => ({ count: count === 7 ? 'seven' : count })),
+  );
+  const types: string[] = [];
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value: { count: unknown }) =>
+        typeof value.count === 'number' ? { value } : { issues: [{ message: 'no number' }] },
+    },
+  };
+  const device = new Device(remoteOf(handlerOf(store), types), {}, undefined, { schema });
+  const invalid: string[] = [];
+  device.sync.on('invalid', ({ id }) => void invalid.push(id));
+  await device.settled();
+  expect(types[0]).toBe(PACKED);
+  expect(invalid).toEqual(['o7']);
+  expect(Object.keys(await device.all())).toHaveLength(300);
 });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test } from 'vitest';
-import { encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
+import { encodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
 import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import { createHandler, type Handler, memory } from '../../src/server/index.ts';
 import { Random } from '../setup/random.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { encodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
 import { type FileRef, refsIn, sealedName } from '../../src/replication/protocol/files.ts';
 import type {
   LocalChange,
   PushResult,
   RemoteFiles,
 } from '../../src/replication/protocol/remote.ts';
-import { encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
 import { RequestFailure } from '../../src/server/failures.ts';
 import { documentFiles, type FileStore, memoryFiles } from '../../src/server/files/index.ts';
 import type { Store, StoredRow } from '../../src/server/store.ts';

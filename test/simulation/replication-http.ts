@@ -1,14 +1,16 @@
 import type { Clock } from '../../src/async/clock.ts';
+import type { WireChange } from '../../src/codec/exact-json/wire-changes.ts';
 // Before the first run: to load code takes real time.
 import '../../src/replication/fetching/event-stream.ts';
+import {
+  decodeDocument,
+  encodeDocument,
+  type WireDocument,
+} from '../../src/codec/exact-json/wire-documents.ts';
 import type { RemoteFetch } from '../../src/replication/fetching/remote-options.ts';
 import { HttpRemote } from '../../src/replication/http.ts';
-import type {
-  PullAnswer,
-  WireChange,
-  WireResult,
-} from '../../src/replication/protocol/http-answers.ts';
-import { DEFAULT_LIMIT, LONG_PAGE_TYPE } from '../../src/replication/protocol/http-fields.ts';
+import type { PullAnswer, WireResult } from '../../src/replication/protocol/http-answers.ts';
+import { DEFAULT_LIMIT, PACKED_PAGE_TYPE } from '../../src/replication/protocol/http-fields.ts';
 import {
   readPullRequest,
   readPushRequest,
@@ -24,11 +26,6 @@ import type {
   RemoteChange,
   ReplicationScope,
 } from '../../src/replication/protocol/remote.ts';
-import {
-  decodeDocument,
-  encodeDocument,
-  type WireDocument,
-} from '../../src/replication/protocol/wire-documents.ts';
 import { FirstPulls } from '../../src/server/first-pull.ts';
 import type { Store } from '../../src/server/index.ts';
 import { type ReplicationNetwork, settle } from './replication-network.ts';
@@ -98,12 +95,12 @@ function fetchFrom(parts: Parts): RemoteFetch {
     const ended = signal as AbortSignal;
     const route = url.slice(url.lastIndexOf('/') + 1);
     const { accept } = headers as Record<string, string>;
-    if (accept?.includes(LONG_PAGE_TYPE)) {
-      const page = await network.request<Awaited<ReturnType<typeof longPage>>>(
+    if (accept?.includes(PACKED_PAGE_TYPE)) {
+      const page = await network.request<Awaited<ReturnType<typeof packedPage>>>(
         ...[tab, ended],
-        (_, answer) => void settle(longPage(parts, asked.after ?? undefined), answer),
+        (_, answer) => void settle(packedPage(parts, asked.after ?? undefined), answer),
       );
-      if (page) return textAnswer(LONG_PAGE_TYPE, page.text);
+      if (page) return textAnswer(PACKED_PAGE_TYPE, page.text);
     }
     if (route === 'stream') {
       await network.request(tab, ended, (_, answer) => answer(() => undefined));
@@ -113,14 +110,19 @@ function fetchFrom(parts: Parts): RemoteFetch {
   };
 }
 
-/** Not compressed: that takes threads, whose time is no seed's. */
+// Not compressed: that takes threads, whose time is no seed's.
+globalThis.DecompressionStream = class extends TransformStream {
+  constructor(_format: string) {
+    super();
+  }
+} as never;
 const joined = async (parts: readonly Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
 
 /** What a server keeps of first pulls; `undefined`: nothing. */
 const keptBy = new WeakMap<ReplicationServer, FirstPulls | undefined>();
 
-/** The text of a long page, and its documents, where the server has some. */
-async function longPage({ world, server }: Parts, after: string | undefined) {
+/** The text of a packed page, and its documents, where the server has some. */
+async function packedPage({ world, server }: Parts, after: string | undefined) {
   if (!keptBy.has(server)) {
     const keeps = world.random.chance(0.7);
     keptBy.set(

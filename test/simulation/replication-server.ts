@@ -1,3 +1,4 @@
+import { decodeDocument, encodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
 import { ReplicationError } from '../../src/errors/replication-error.ts';
 import type {
   LocalChange,
@@ -6,7 +7,6 @@ import type {
   RemoteChange,
   ReplicationScope,
 } from '../../src/replication/protocol/remote.ts';
-import { decodeDocument, encodeDocument } from '../../src/replication/protocol/wire-documents.ts';
 import { mergedDocument } from '../../src/server/routes.ts';
 import type { Random } from '../setup/random.ts';
 import { tokenOf, tokensIn } from './replication-tokens.ts';

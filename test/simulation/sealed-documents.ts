@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { vi } from 'vitest';
 // Before the first run: to load code takes real time.
 import '../../src/replication/sealed-remote.ts';
+import { decodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
 import { sealed } from '../../src/replication/late-sealing.ts';
 import type { Remote } from '../../src/replication/protocol/remote.ts';
-import { decodeDocument } from '../../src/replication/protocol/wire-documents.ts';
 import type { Random } from '../setup/random.ts';
 
 const TAG_BYTES = 16;

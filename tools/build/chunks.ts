@@ -61,6 +61,9 @@ export const chunks: Group[] = [
   ),
   chunk('fold', 72, 'codec/fold-text'),
   chunk('retries', 71, 'async/retries'), // outbox and replication load apart
+  // Replication, and the engine in the thread.
+  chunk('states', 75, 'codec/exact-json/plain-json', 'protocol/record-states'),
+  chunk('packed-page', 74, 'protocol/packed-page'),
   chunk(
     'thread-parts',
     70,
@@ -88,7 +91,7 @@ export const chunks: Group[] = [
   chunk('synced-files', 42, 'replication/files/synced-files'),
   chunk('sealed-remote', 42, 'replication/(?:sealed-remote|sealing-keys)'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
-  chunk('long-page', 41, 'replication/fetching/long-page'),
+  chunk('packed-pull', 41, 'replication/fetching/packed-pull'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|live-hooks)'),
 ];

@@ -2,18 +2,20 @@ import type { Plugin } from 'rolldown';
 
 /** Files that load on demand, with those whose code they share: the page's part, or each other. */
 const LATE: Record<string, readonly string[]> = {
-  couchdb: ['page'],
+  couchdb: ['page', 'states'],
   'event-stream': ['page'],
   extras: ['page'],
   files: ['page'],
-  'long-page': ['page'],
+  'packed-page': ['page', 'states'],
+  'packed-pull': ['page', 'states'],
   relations: ['page', 'extras'],
-  'sealed-remote': ['page', 'extras'],
+  'sealed-remote': ['page', 'extras', 'states'],
   search: ['page', 'extras'],
   subscribed: ['page'],
   'synced-files': ['page', 'extras'],
   thread: ['page', 'extras'],
-  'thread-parts': ['page', 'thread', 'extras'],
+  'thread-parts': ['page', 'thread', 'extras', 'states', 'packed-page'],
+  states: ['page'],
 };
 
 const SHARED = ['page', ...Object.keys(LATE)];

@@ -1,11 +1,6 @@
 import { version } from '../../../package.json';
-import {
-  asArray,
-  asInteger,
-  asObject,
-  asString,
-  Malformed,
-} from '../../codec/exact-json/json-checks.ts';
+import { asArray, asInteger, asObject, asString } from '../../codec/exact-json/json-checks.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { TargetError } from '../calls/target-calls.ts';
 import type { PartRef } from './part-store.ts';
 import { sha256 } from './sha256.ts';

@@ -1,4 +1,5 @@
-import { asArray, asInteger, asString, Malformed } from '../../codec/exact-json/json-checks.ts';
+import { asArray, asInteger, asString } from '../../codec/exact-json/json-checks.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { inParallel, type TargetCalls } from '../calls/target-calls.ts';
 import { isFileOfBackup } from './backup-list.ts';
 import { readHashed, writeHashed } from './target-manifest.ts';

@@ -3,10 +3,9 @@ import {
   asObject,
   asString,
   type JsonObject,
-  Malformed,
   onlyFields,
 } from '../../codec/exact-json/json-checks.ts';
-import { BackupError } from '../../errors/errors.ts';
+import { BackupError, Malformed } from '../../errors/errors.ts';
 import {
   CHUNK,
   FILE_FORMAT,

@@ -7,10 +7,10 @@ import {
   asObject,
   asString,
   type JsonObject,
-  Malformed,
   onlyFields,
 } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { MAX_NAME_LENGTH } from '../../storage/collection-name.ts';
 import { MANAGED_FIELDS, type Stamps } from '../../storage/segments/stored-record.ts';
 import { Crc32 } from './crc32.ts';

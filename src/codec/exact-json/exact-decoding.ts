@@ -1,11 +1,5 @@
-import {
-  asArray,
-  asObject,
-  asString,
-  fileUnsupported,
-  type JsonObject,
-  Malformed,
-} from './json-checks.ts';
+import { Malformed } from '../../errors/errors.ts';
+import { asArray, asObject, asString, fileUnsupported, type JsonObject } from './json-checks.ts';
 
 export interface BinarySource {
   /** Returns the bytes of an index, once. */

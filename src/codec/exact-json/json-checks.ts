@@ -1,7 +1,4 @@
-import { BackupError } from '../../errors/errors.ts';
-
-/** Invalid content of JSON. The message is a clause; the caller adds the line of the file. */
-export class Malformed extends Error {}
+import { BackupError, Malformed } from '../../errors/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,6 @@
 import { type Body, decode, encode, peek } from '../../codec/body.ts';
-import type { Push, RecordState } from '../../protocol/replica-protocol.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
+import type { Push } from '../../protocol/replica-protocol.ts';
 import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { Operation } from '../../query/update/late-update.ts';
 import { folded, isOperation, MOST_OPERATIONS } from '../../query/update/operations.ts';

@@ -1,15 +1,13 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import { Pace } from '../../async/pace.ts';
 import { type Body, decode, encode } from '../../codec/body.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../../errors/replication-error.ts';
-import { readsManaged, UPDATED } from '../../protocol/managed.ts';
+import { UPDATED } from '../../protocol/managed.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
 import type {
   LocalRow,
   OpenReplica,
   PushedRow,
   RebasedStates,
-  RecordState,
-  RemoteColumns,
   RemoteRow,
   ReplicaOperations,
 } from '../../protocol/replica-protocol.ts';
@@ -20,26 +18,21 @@ import { RecordPart } from '../../storage/segments/record-part.ts';
 import { type Stamps, StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
 import { isEarlier } from './held-version.ts';
+import { PackedFill } from './packed-fill.ts';
 import { Replica } from './replica.ts';
 import { recordStateOf, sameState } from './replica-tracker.ts';
-
-/** Documents whose index keys are read between two looks at the clock. */
-const FILLED_AT_ONCE = 256;
-
-/** Fewer records become objects at once, as those of an insert. */
-const FEW = 128;
-
-const INDEX_REFUSALS: readonly string[] = ['unique_violation', 'vector_invalid'];
 
 export type ReplicaRequest = Request<keyof ReplicaOperations>;
 
 /** Executes the requests of replication to one collection. Each holds the collection's queue. */
 export class ReplicaRequests {
   readonly #context: CollectionContext;
+  readonly #packed: PackedFill;
   #replica: Replica | undefined;
 
   constructor(context: CollectionContext) {
     this.#context = context;
+    this.#packed = new PackedFill(context);
   }
 
   /** Must be called when a collection that is replicated has been opened. */
@@ -69,7 +62,8 @@ export class ReplicaRequests {
       case 'replicaApply':
         return yield* this.#apply(replica, request);
       case 'replicaFill':
-        return yield* this.#fill(replica, request);
+        this.#checkPlace(replica, request.after);
+        return yield* this.#packed.fill(replica, request);
       case 'replicaRebase':
         return yield* this.#rebase(replica, request);
       case 'replicaPushed':
@@ -267,61 +261,6 @@ export class ReplicaRequests {
       throw this.#error('checkpoint_moved', 'was replicated by another page meanwhile');
   }
 
-  *#fill(
-    replica: Replica,
-    { columns, after, checkpoint }: Request<'replicaFill'>,
-  ): Coroutine<boolean> {
-    this.#checkPlace(replica, after);
-    try {
-      if (!(yield* this.#addNew(replica, columns))) return false;
-    } catch (error) {
-      // The same documents one by one say which of them is refused, and may be stored all the same.
-      const { code = '' } = error as { readonly code?: string };
-      if (INDEX_REFUSALS.includes(code)) return false;
-      throw error;
-    }
-    replica.setCheckpoint(checkpoint, undefined);
-    yield this.#context.saves.flush();
-    return true;
-  }
-
-  /** @returns whether none of them is known here: else none is added. */
-  *#addNew(replica: Replica, columns: RemoteColumns): Coroutine<boolean> {
-    const { records, indexes, versions, clock, aborts } = this.#context;
-    const { ids, bodies, gone, flags, stamps, indexKeys = {} } = columns;
-    const { width } = indexes;
-    const rows: NewRows = { keys: [], stamps: undefined, bodies: [], indexKeys: [] };
-    const pace = new Pace(clock, aborts);
-    for (let from = 0; from < ids.length; from += FILLED_AT_ONCE) {
-      const to = from + FILLED_AT_ONCE;
-      rows.keys.push(...ids.slice(from, to));
-      rows.bodies.push(...bodies.slice(from, to));
-      const given = Object.entries(indexKeys).map(([name, keys]) => [name, keys.slice(from, to)]);
-      versions.prepareRows(rows, from, Object.fromEntries(given));
-      if (pace.late) yield* pace.pause();
-    }
-    const isKnown = (id: string) =>
-      records.table.get(id) || replica.dirty.has(id) || replica.log.get(id);
-    const isOther = indexes !== this.#context.indexes || indexes.width !== width;
-    // Their keys are not those of documents without managed values.
-    const areManaged = indexes.all.some(({ definition }) => readsManaged(definition));
-    const { scopes } = replica.state;
-    if (scopes || isOther || areManaged || ids.some(isKnown) || gone.some(isKnown)) return false;
-    const { length } = ids;
-    const { keys, bodies: own, indexKeys: found } = rows;
-    const part = new RecordPart({
-      ...{ keys, bodies: own, indexKeys: found, flags, stamps },
-      remoteVersions: columns.versions.map((version) => replica.tagged(version, [])),
-      ranks: new Float64Array(length).map(() => records.takeRank()),
-      segments: new Float64Array(length),
-      indexes: new Uint32Array(length),
-      sizes: new Uint32Array(length),
-    });
-    if (length < FEW) part.records();
-    replica.applying(() => versions.add(part));
-    return true;
-  }
-
   /** Documents that derive from the server's, and that it, or a scope, no longer has. */
   *#goneBut(replica: Replica, kept: ReadonlySet<string>, left: boolean): Generator<RemoteRow> {
     const ids = new Set([...this.#context.records.table.keys(), ...replica.log.ids()]);
@@ -428,9 +367,6 @@ function laterUpdate(stamps: Stamps | undefined, local: Stamps | undefined): Sta
   const [created, updated, ...others] = stamps;
   return [created, Math.max(updated, local[1]), ...others];
 }
-
-/** New documents, before they have ranks. */
-type NewRows = Parameters<CollectionContext['versions']['prepareRows']>[0];
 
 type NewVersion = Parameters<CollectionContext['versions']['putAll']>[0][number];
 

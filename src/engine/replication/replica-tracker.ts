@@ -1,6 +1,6 @@
 import type { Body } from '../../codec/body.ts';
 import { sameBody, sameValue } from '../../codec/same-value.ts';
-import type { RecordState } from '../../protocol/replica-protocol.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
 import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';

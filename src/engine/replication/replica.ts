@@ -1,8 +1,8 @@
 import { type Coroutine, run } from '../../async/coroutine.ts';
 import { asCairnError } from '../../errors/errors.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
 import type {
   Push,
-  RecordState,
   ReplicaReport,
   ReplicaState,
   ScopeState,

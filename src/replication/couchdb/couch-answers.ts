@@ -1,10 +1,6 @@
-import {
-  asArray,
-  asObject,
-  type JsonObject,
-  Malformed,
-} from '../../codec/exact-json/json-checks.ts';
+import { asArray, asObject, type JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { Malformed } from '../../errors/errors.ts';
 import type { Refusal } from '../fetching/answer-errors.ts';
 import type { RefusedRow } from '../protocol/remote.ts';
 import type { CouchDocument } from './couch-documents.ts';

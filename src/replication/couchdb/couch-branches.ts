@@ -1,5 +1,6 @@
-import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { batchesOf, callByHalves } from '../fetching/push-batches.ts';
 import { mergeChangedFields, sameContent } from '../merge-fields.ts';

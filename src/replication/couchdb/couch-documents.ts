@@ -1,8 +1,9 @@
 import { capture } from '../../codec/capture.ts';
-import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { encodeDocument } from '../../codec/exact-json/wire-documents.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
+import { Malformed } from '../../errors/errors.ts';
 import type { RemoteChange } from '../protocol/remote.ts';
-import { encodeDocument } from '../protocol/wire-documents.ts';
 import {
   decodeExactValue,
   type ExactValues,

@@ -1,7 +1,6 @@
 import { TooLong } from '../../codec/exact-json/exact-encoding.ts';
-import { Malformed } from '../../codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { ValueError } from '../../errors/errors.ts';
+import { Malformed, ValueError } from '../../errors/errors.ts';
 import { blameless, OversizedAnswer } from '../fetching/answer-errors.ts';
 import { batchesOf, encodeRows, type SendableRow } from '../fetching/push-batches.ts';
 import { sameContent } from '../merge-fields.ts';

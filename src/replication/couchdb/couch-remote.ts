@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
-import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { OversizedAnswer, RefusedError } from '../fetching/answer-errors.ts';
 import { Fetcher, type FetcherSettings } from '../fetching/fetcher.ts';
 import { longPoll } from '../fetching/long-poll.ts';

@@ -1,7 +1,8 @@
-import { type JsonObject, Malformed } from '../../codec/exact-json/json-checks.ts';
+import type { JsonObject } from '../../codec/exact-json/json-checks.ts';
+import { decodeDocument, encodeDocument } from '../../codec/exact-json/wire-documents.ts';
 import { hashText } from '../../codec/hash-text.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
-import { decodeDocument, encodeDocument } from '../protocol/wire-documents.ts';
+import { Malformed } from '../../errors/errors.ts';
 
 /**
  * Values that JSON does not keep, encoded as by `codec/exact-json`, by the text that stands for

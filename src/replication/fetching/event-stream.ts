@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import { retryDelay } from '../../async/retries.ts';
-import { Malformed } from '../../codec/exact-json/json-checks.ts';
+import { Malformed } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
 import { readStreamEvent, type StreamEvent } from '../protocol/http-answers.ts';

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../../async/clock.ts';
-import { Malformed } from '../../codec/exact-json/json-checks.ts';
-import { CairnError } from '../../errors/errors.ts';
+import { CairnError, Malformed } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { holdConnection } from '../../platform/held-connections.ts';
 import type { Locks } from '../../platform/platform.ts';
@@ -82,24 +81,7 @@ export class Fetcher {
    * @throws as {@link fetch}.
    */
   fetchBytes(request: FetchRequest, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-    return this.open(request, async (response) => {
-      const parts: Uint8Array[] = [];
-      let length = 0;
-      const isShort = await readParts(response, limit, request.signal, (part) => {
-        parts.push(part);
-        length += part.length;
-      });
-      if (!isShort) throw new OversizedAnswer(request.url, limit);
-      // Not longer: who gets a view gets a copy of all that is behind it.
-      const bytes = new Uint8Array(length);
-      let at = 0;
-      for (const part of parts) {
-        bytes.set(part, at);
-        at += part.length;
-        freeBytes(part);
-      }
-      return bytes;
-    });
+    return this.open(request, (response) => readBytes(response, request, limit, freeBytes));
   }
 
   /** The same, of an answer that `take` reads itself. */
@@ -139,7 +121,7 @@ export class Fetcher {
     const { status, type } = response;
     if (status < 400 && type !== 'opaqueredirect' && !(status >= 300)) return response;
     if (status >= 400) {
-      const refusal = readRefusal(await readLeniently(response, request.signal));
+      const refusal = readRefusal(await readLeniently(response, request));
       throw refused(response, request.url, refusal, clock.now());
     }
     discard(response);
@@ -212,8 +194,7 @@ export async function readJson(response: Response, request: FetchRequest): Promi
     const given = type === '' ? 'no content type' : `the content type ${type.slice(0, 100)}`;
     throw answerInvalid(url, `it has status ${response.status} and ${given}, not JSON`);
   }
-  const text = await readText(response, MAX_ANSWER_BYTES, request.signal);
-  if (text === undefined) throw new OversizedAnswer(url, MAX_ANSWER_BYTES);
+  const text = await readText(response, request);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -225,50 +206,53 @@ export async function readJson(response: Response, request: FetchRequest): Promi
  * The parsed body of a failed request; `undefined` if it is something else, such as HTML of a
  * proxy.
  */
-async function readLeniently(response: Response, signal: AbortSignal): Promise<unknown> {
+async function readLeniently(response: Response, request: FetchRequest): Promise<unknown> {
   try {
-    const text = await readText(response, MAX_REFUSAL_BYTES, signal);
-    return text === undefined ? undefined : JSON.parse(text);
+    return JSON.parse(await readText(response, request, MAX_REFUSAL_BYTES));
   } catch {
     return undefined;
   }
 }
 
-/** @returns `undefined` if it is longer than the limit: the rest is not read. */
 async function readText(
   response: Response,
-  limit: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  const isShort = await readParts(response, limit, signal, (part) => {
-    text += decoder.decode(part, { stream: true });
-  });
-  return isShort ? text + decoder.decode() : undefined;
+  request: FetchRequest,
+  limit?: number,
+): Promise<string> {
+  return new TextDecoder().decode(await readBytes(response, request, limit));
 }
 
-/** @returns whether it is not longer than the limit: the rest is not read. */
-export async function readParts(
-  { body }: Pick<Response, 'body'>,
-  limit: number,
-  signal: AbortSignal,
-  take: (part: Uint8Array) => unknown,
-): Promise<boolean> {
-  if (!body) return true;
-  const reader = body.getReader();
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return true;
-    bytes += value.byteLength;
-    if (bytes > limit) {
-      reader.cancel().catch(() => undefined);
-      return false;
+/**
+ * @param free Called with each part once it is copied.
+ * @throws {OversizedAnswer} The rest is not read.
+ */
+export async function readBytes(
+  { body }: Response,
+  { url, signal }: FetchRequest,
+  limit = MAX_ANSWER_BYTES,
+  free?: (part: Uint8Array) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    length += part.value.length;
+    if (length > limit) {
+      reader?.cancel().catch(() => undefined);
+      throw new OversizedAnswer(url, limit);
     }
-    progressOf(signal)?.received(value.byteLength);
-    await take(value);
+    progressOf(signal)?.received(part.value.length);
+    parts.push(part.value);
   }
+  // Not longer: who gets a view gets a copy of all that is behind it.
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+    free?.(part);
+  }
+  return bytes;
 }
 
 /** Frees the connection of an answer that nobody reads. */

@@ -288,8 +288,7 @@ export class SyncedFiles implements RoundFiles {
 
   /** Until then files stay here: a server removes those that no document names. */
   async named(documents: readonly (object | null | undefined)[]): Promise<void> {
-    for (const ref of documents.flatMap((document) => refsIn(document)))
-      await this.#local.noteSent(ref);
+    for (const ref of refsIn(documents)) await this.#local.noteSent(ref);
   }
 
   #want(documents: readonly (object | null | undefined)[]): void {

@@ -1,7 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
-import { indexKeysReader } from '../../page/sending/document-slices.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
 import { slowedDown } from '../fetching/slowdown.ts';
@@ -345,7 +344,7 @@ export class CollectionSync {
       },
       save: () => channel.send({ op: 'save' }),
       held: (ids) => this.#held(channel, ids),
-      ...{ schema: channel.schema, readKeys: indexKeysReader(this.#access.settings) },
+      schema: channel.schema,
       pulls: direction !== 'push',
       pushes: direction !== 'pull',
       events: {

@@ -4,22 +4,18 @@ import {
   asObject,
   asString,
   type JsonObject,
-  Malformed,
 } from '../../codec/exact-json/json-checks.ts';
-import { asId, asToken, documentField, MAX_LIMIT } from './http-fields.ts';
-import type { LocalChange, PulledPage, PushResult, RefusedRow, RemoteChange } from './remote.ts';
-import { decodeDocument, type WireDocument } from './wire-documents.ts';
-
-/** A {@link RemoteChange} as JSON. */
-export interface WireChange {
-  readonly id: string;
-  readonly version: string;
-  readonly key?: string;
-  readonly document?: WireDocument;
-  readonly deleted?: true;
-  /** It is there, and no more in the scope. */
-  readonly left?: true;
-}
+import {
+  asId,
+  asToken,
+  decodeNamed,
+  readChange,
+  type WireChange,
+} from '../../codec/exact-json/wire-changes.ts';
+import type { WireDocument } from '../../codec/exact-json/wire-documents.ts';
+import { Malformed } from '../../errors/errors.ts';
+import { MAX_LIMIT } from './http-fields.ts';
+import type { LocalChange, PulledPage, PushResult, RefusedRow } from './remote.ts';
 
 /** Answer of `POST {url}/pull`. */
 export interface PullAnswer {
@@ -161,20 +157,6 @@ export function readErrorAnswer(body: unknown): ErrorAnswer['error'] | undefined
   return { code: code.slice(0, 100), message: message.slice(0, MAX_REASON) };
 }
 
-/** @throws {Malformed} */
-export function readChange(change: JsonObject): RemoteChange {
-  const id = asId(change.id);
-  const wire = documentField(change);
-  const { key } = change;
-  return {
-    id,
-    version: asToken(change.version, '"version"'),
-    document: wire === undefined ? undefined : decodeNamed(wire, id),
-    ...(change.left === true && { left: true }),
-    ...(key !== undefined && { key: asToken(key, '"key"') }),
-  };
-}
-
 function readResult(result: JsonObject, id: string): PushResult {
   const { version, document, conflict, rejected } = result;
   if (rejected !== undefined) {
@@ -198,13 +180,4 @@ function readResult(result: JsonObject, id: string): PushResult {
       document: document === null ? null : decodeNamed(document, id),
     }),
   };
-}
-
-function decodeNamed(wire: unknown, id: string): object {
-  try {
-    return decodeDocument(wire, id);
-  } catch (error) {
-    if (!(error instanceof Malformed)) throw error;
-    throw new Malformed(`the document "${id.slice(0, 100)}" is damaged: ${error.message}`);
-  }
 }

@@ -1,14 +1,10 @@
-import {
-  asArray,
-  asInteger,
-  asObject,
-  asString,
-  Malformed,
-} from '../../codec/exact-json/json-checks.ts';
+import { asArray, asInteger, asObject, asString } from '../../codec/exact-json/json-checks.ts';
+import { asId, asToken, documentField } from '../../codec/exact-json/wire-changes.ts';
+import { encodeDocument, type WireDocument } from '../../codec/exact-json/wire-documents.ts';
+import { Malformed } from '../../errors/errors.ts';
 import type { Operation } from '../../query/update/late-update.ts';
-import { asId, asToken, DEFAULT_LIMIT, documentField, MAX_LIMIT } from './http-fields.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from './http-fields.ts';
 import type { LocalChange } from './remote.ts';
-import { encodeDocument, type WireDocument } from './wire-documents.ts';
 
 /** A row of `POST {url}/push`. */
 export interface WireRow {

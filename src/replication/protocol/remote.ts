@@ -55,21 +55,6 @@ export interface LocalChange {
   readonly device?: string | undefined;
 }
 
-/**
- * What the lines of long pages say, for who has the page itself: their `changes` are made where
- * somebody else reads them.
- */
-export const longPages = new WeakMap<object, readonly RemoteChange[]>();
-
-/**
- * Of a change that was read and checked from a line: its own fields as JSON, without managed ones.
- */
-export const PLAIN = Symbol('plain');
-
-export function plainBody(change: RemoteChange): string | undefined {
-  return (change as { readonly [PLAIN]?: string })[PLAIN];
-}
-
 /** A part of a collection, by one name and a value: `{ technician: 'ada' }`. */
 export type ReplicationScope = Readonly<Record<string, string | number | boolean>>;
 
@@ -113,6 +98,33 @@ export interface PulledPage<Checkpoint> {
    */
   readonly reset?: true;
 }
+
+/**
+ * A long page of a first pull, which the engine reads. It may have older states of documents whose
+ * newest ones come in later pages.
+ */
+export interface PackedPage extends Omit<PulledPage<string>, 'changes' | 'reset'> {
+  /** Its changes, compressed. */
+  readonly packed: Uint8Array;
+  /** The same as an ordinary page; where it cannot be read, the one that the server sends now. */
+  unpack(ask: PackedAsk): Promise<PulledPage<string>>;
+}
+
+interface PackedAsk {
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+type PullPacked = (
+  after: string | undefined,
+  ask: PackedAsk,
+) => Promise<PackedPage | PulledPage<string>>;
+
+/**
+ * By the very function that pulls: one that an app has put around it, which may change what comes,
+ * is called for ordinary pages.
+ */
+export const packedPulls = new WeakMap<object, PullPacked>();
 
 /** A file: its SHA-256 in hexadecimal digits, and its bytes. */
 export interface RemoteFile {
@@ -234,11 +246,6 @@ export interface Remote<Checkpoint = unknown> {
       readonly signal: AbortSignal;
       readonly scope?: ReplicationScope | undefined;
       readonly held?: HeldIds | undefined;
-      /**
-       * Whether this device had nothing of the server before: pages may be longer, and have older
-       * states of documents whose newest ones come in later pages.
-       */
-      readonly isFirst?: boolean | undefined;
     },
   ): Promise<PulledPage<Checkpoint>>;
 

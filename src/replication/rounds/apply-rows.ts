@@ -1,17 +1,16 @@
 import { inSlices } from '../../async/next-turn.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
 import type {
   LocalRow,
   Push,
   PushedRow,
   RebasedStates,
-  RecordState,
-  RemoteColumns,
   RemoteRow,
 } from '../../protocol/replica-protocol.ts';
 import { sameContent } from '../merge-fields.ts';
-import { plainBody, type RemoteChange } from '../protocol/remote.ts';
+import type { RemoteChange } from '../protocol/remote.ts';
 import type { Ancestor, Conflict } from './conflict-resolution.ts';
 import { invalid } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
@@ -31,29 +30,15 @@ export interface ReadyRows {
   /** A server may send a document twice: the later state is the newer one. */
   readonly byId: ReadonlyMap<string, RemoteChange>;
   readonly rows: readonly RemoteRow[];
-  /** The same as columns, in a first pull; `rows` is empty then. */
-  readonly columns?: RemoteColumns | undefined;
 }
 
-/**
- * @param isLong Whether they are of a long page of a first pull.
- * @throws {ReplicationError} `answer_invalid` for a document that cannot be stored.
- */
+/** @throws {ReplicationError} `answer_invalid` for a document that cannot be stored. */
 export async function readyRows(
   context: RoundContext,
-  changes: readonly RemoteChange[],
-  isLong = false,
+  changes: Iterable<RemoteChange>,
 ): Promise<ReadyRows> {
-  const byId = new Map(changes.map((change) => [change.id, change]));
-  const code = isLong && (await import('../fetching/long-page.ts'));
-  const toRow = (change: RemoteChange) => rowOf(context, change);
-  const columns =
-    code && (await code.remoteColumnsOf(byId, toRow, context.clock, context.readKeys));
-  return columns ? { byId, rows: [], columns } : withRows(context, { byId, rows: [] });
-}
-
-/** The same, where columns do not serve. */
-export async function withRows(context: RoundContext, { byId }: ReadyRows): Promise<ReadyRows> {
+  const byId = new Map<string, RemoteChange>();
+  for (const change of changes) byId.set(change.id, change);
   const rows: RemoteRow[] = [];
   await inSlices(context.clock, byId.values(), (change) => rows.push(rowOf(context, change)));
   return { byId, rows };
@@ -153,11 +138,7 @@ export async function reportRefused(
 }
 
 function rowOf({ codec }: RoundContext, change: RemoteChange): RemoteRow {
-  const { id, version, left = false } = change;
-  const body = plainBody(change);
-  const plain = body === undefined ? undefined : codec.plainState?.(body);
-  if (plain) return { id, version, state: plain };
-  const { document } = change;
+  const { id, version, document, left = false } = change;
   if (!document) return { id, version, state: undefined, left };
   try {
     return { id, version, state: codec.toState(document as never) };

@@ -3,12 +3,8 @@ import { copy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
-import type {
-  LocalRow,
-  RebasedStates,
-  RecordState,
-  RemoteRow,
-} from '../../protocol/replica-protocol.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
+import type { LocalRow, RebasedStates, RemoteRow } from '../../protocol/replica-protocol.ts';
 import { type MergeRules, mergeChangedFields, sameContent } from '../merge-fields.ts';
 import type { ReplicationSettings } from '../replication-options.ts';
 import type { ConflictStates } from '../resolvers.ts';

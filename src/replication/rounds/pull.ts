@@ -1,13 +1,12 @@
 import { nextTurn } from '../../async/next-turn.ts';
-import type { RemoteColumns, ScopeState } from '../../protocol/replica-protocol.ts';
-import { type PulledPage, plainBody } from '../protocol/remote.ts';
+import type { ReplicaOperations, ScopeState } from '../../protocol/replica-protocol.ts';
+import type { PackedPage, PulledPage, RemoteChange } from '../protocol/remote.ts';
 import {
   applyRows,
   type PulledEnd,
   type ReadyRows,
   readyRows,
   reportRefused,
-  withRows,
 } from './apply-rows.ts';
 import { invalid, PULL_LIMIT } from './remote-calls.ts';
 import type { RoundContext } from './round-context.ts';
@@ -36,28 +35,34 @@ export async function pull(
   isFirst = false,
 ): Promise<string> {
   let from = stored;
-  let after: unknown = stored === undefined ? undefined : JSON.parse(stored);
-  let fetching = fetchPage(context, after, scope, isFirst);
+  const pages = new PageReader(context, stored, scope, isFirst);
   /** The ids of the new history, while the old one is being replaced. */
   let ids: Set<string> | undefined;
   /** Rows that a unique index has refused so far. */
   let held: ReadyRows | undefined;
-  for (;;) {
-    const { page, rows: fetched } = await fetching;
-    const rows = held && !page.reset ? joined(held, await withRows(context, fetched)) : fetched;
+  /** The page that the engine has read ahead. */
+  let sent: object | undefined;
+  for (; ; pages.next()) {
+    const arrived = await pages.arrived;
+    if ('packed' in arrived && !held && !ids) {
+      const { following } = pages;
+      const packed = arrived === sent ? undefined : arrived.packed;
+      const next = following?.packed;
+      const isFilled = await fill(context, arrived, { packed, next, after: from });
+      sent = isFilled ? following : undefined;
+      if (isFilled) {
+        from = checkpointOf(arrived.checkpoint);
+        if (!arrived.more) return from;
+        continue;
+      }
+    }
+    const { page, rows: fetched } = 'packed' in arrived ? await pages.unpack(arrived) : arrived;
+    const rows = held && !page.reset ? joined(held, fetched) : fetched;
     const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
     if (ids) for (const { id, document } of changes) if (document) ids.add(id);
     for (const { id } of rejected) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
-    if (more && next === JSON.stringify(after))
-      throw invalid('pull() returned more: true with the checkpoint that it was given');
-    after = page.checkpoint;
-    if (more) {
-      // Under way while this page is saved.
-      fetching = fetchPage(context, after, scope, isFirst);
-      fetching.catch(() => undefined);
-    }
     const isKept = !ids || !more;
     const part = { scope: scope?.id };
     const end = isKept ? { ...part, after: from, checkpoint: next, kept: ids && [...ids] } : part;
@@ -65,13 +70,8 @@ export async function pull(
     const mayWait = more && rows.byId.size < MOST_HELD;
     const isApplied = await (mayWait ? unlessTaken(applying) : applying);
     if (isApplied === false) return pull(context, from, scope);
-    held = isApplied ? undefined : await withRows(context, rows);
-    await context.files?.incoming(
-      // Plain ones name no file.
-      changes.flatMap((change) => (plainBody(change) === undefined ? [change.document] : [])),
-    );
-    if (changes.length > 0) context.events.pulled(changes.length);
-    for (const { id, reason } of rejected) context.events.rejected(id, reason);
+    held = isApplied ? undefined : rows;
+    await report(context, page, changes);
     if (isKept && !held) from = next;
     if (!more) return next;
   }
@@ -93,47 +93,137 @@ export async function pullScopes(
   return pulled;
 }
 
-async function fetchPage(
-  context: RoundContext,
-  after: unknown,
-  scope: ScopeState | undefined,
-  isFirst: boolean,
-): Promise<{ readonly page: PulledPage<unknown>; readonly rows: ReadyRows }> {
-  const { held } = context;
-  const how = { scope: scope && JSON.parse(scope.name), held, isFirst };
-  const page = await context.remote.pull(after, how);
-  // A task must not last long where a page paints.
-  if (page.changes.length > LONG) await nextTurn();
-  return { page, rows: await readyRows(context, page.changes, isFirst && page.isLong) };
+/** A page, ready to be applied. */
+interface Fetched {
+  readonly page: PulledPage<unknown>;
+  readonly rows: ReadyRows;
 }
 
-/** Adds the documents of a first pull. @returns whether none of them was known here. */
+/** A page under way. */
+interface Fetching {
+  /** Where it begins, as JSON. */
+  readonly after: string | undefined;
+  readonly arrived: Promise<Fetched | PackedPage>;
+  /** The same, once it has. */
+  page?: PulledPage<unknown> | PackedPage;
+}
+
+/**
+ * Fetches one page after the other: the next one is under way while one is saved, of packed ones
+ * the next two, as the engine reads one meanwhile.
+ */
+class PageReader {
+  readonly #context: RoundContext;
+  readonly #fetch: (after: unknown) => Promise<PulledPage<unknown> | PackedPage>;
+  /** The one that is read, and those behind it. */
+  #pages: Fetching[];
+
+  constructor(
+    context: RoundContext,
+    after: string | undefined,
+    scope: ScopeState | undefined,
+    isFirst: boolean,
+  ) {
+    const how = { scope: scope && JSON.parse(scope.name), held: context.held };
+    this.#context = context;
+    this.#fetch = (at) => context.remote.pull(at, how, isFirst);
+    this.#pages = [this.#start(after)];
+  }
+
+  /** The page that is read. */
+  get arrived(): Promise<Fetched | PackedPage> {
+    return (this.#pages[0] as Fetching).arrived;
+  }
+
+  /** Goes on to the next one. */
+  next(): void {
+    this.#pages.shift();
+    this.#goOn();
+  }
+
+  /** The next page, if it has arrived. */
+  get following(): Partial<PackedPage> | undefined {
+    return this.#pages[1]?.page as Partial<PackedPage> | undefined;
+  }
+
+  /** The page that is read as an ordinary one, or what the server has sent in its place. */
+  async unpack(packed: PackedPage): Promise<Fetched> {
+    const page = await this.#context.remote.unpack(packed);
+    if (page.checkpoint !== packed.checkpoint) this.#pages.length = 1;
+    (this.#pages[0] as Fetching).page = page;
+    this.#goOn();
+    return this.#ready(page);
+  }
+
+  #goOn(): void {
+    const { page, after } = this.#pages.at(-1) as Fetching;
+    if (!page?.more) return;
+    const next = checkpointOf(page.checkpoint);
+    if (next === after)
+      throw invalid('pull() returned more: true with the checkpoint that it was given');
+    if (this.#pages.length < ('packed' in page ? 3 : 2)) this.#pages.push(this.#start(next));
+  }
+
+  #start(after: string | undefined): Fetching {
+    const fetch = async () => {
+      const page = await this.#fetch(after && JSON.parse(after));
+      fetching.page = page;
+      this.#goOn();
+      return 'packed' in page ? page : this.#ready(page);
+    };
+    const fetching: Fetching = { after, arrived: fetch() };
+    // It is thrown in its turn, if ever.
+    fetching.arrived.catch(() => undefined);
+    return fetching;
+  }
+
+  async #ready(page: PulledPage<unknown>): Promise<Fetched> {
+    // A task must not last long where a page paints.
+    if (page.changes.length > LONG) await nextTurn();
+    return { page, rows: await readyRows(this.#context, page.changes) };
+  }
+}
+
+/** Adds the documents of a packed page. @returns whether none of them was known here. */
 async function fill(
-  { send }: RoundContext,
-  columns: RemoteColumns,
-  { after, checkpoint, kept }: PulledEnd,
+  context: RoundContext,
+  page: PackedPage,
+  ask: Omit<ReplicaOperations['replicaFill']['ask'], 'checkpoint'>,
 ): Promise<boolean> {
-  if (checkpoint === undefined || kept) return false;
-  return send({ op: 'replicaFill', columns, after, checkpoint });
+  const checkpoint = checkpointOf(page.checkpoint);
+  const count = await context.send({ op: 'replicaFill', ...ask, checkpoint });
+  if (count === undefined) return false;
+  let changes: readonly RemoteChange[] = [];
+  if (context.schema || context.files) {
+    ({ changes } = await context.remote.unpack(page));
+    const { rows } = await readyRows(context, changes);
+    await reportRefused(
+      context,
+      rows.map(({ id, state }) => [id, state] as const),
+    );
+  }
+  await report(context, page, changes, count);
+  return true;
+}
+
+/** Reports a page that is stored. */
+async function report(
+  { files, events }: RoundContext,
+  { rejected = [] }: Pick<PulledPage<unknown>, 'rejected'>,
+  changes: readonly RemoteChange[],
+  count = changes.length,
+): Promise<void> {
+  await files?.incoming(changes.map(({ document }) => document));
+  if (count > 0) events.pulled(count);
+  for (const { id, reason } of rejected) events.rejected(id, reason);
 }
 
 /** Where it ends in the middle, the page comes again. @returns as {@link applyRows}. */
 async function applyPage(
   context: RoundContext,
-  ready: ReadyRows,
+  { byId, rows }: ReadyRows,
   end: PulledEnd,
 ): Promise<boolean> {
-  const { columns } = ready;
-  const isFilled = columns !== undefined && (await fill(context, columns, end));
-  if (isFilled && !context.schema) return true;
-  const { byId, rows } = columns ? await withRows(context, ready) : ready;
-  if (isFilled) {
-    await reportRefused(
-      context,
-      rows.map(({ id, state }) => [id, state] as const),
-    );
-    return true;
-  }
   let from = 0;
   for (; rows.length - from > PULL_LIMIT; from += PULL_LIMIT) {
     const part = { byId, rows: rows.slice(from, from + PULL_LIMIT) };

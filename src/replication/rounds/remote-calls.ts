@@ -10,10 +10,10 @@ import { PART_BYTES } from '../protocol/http-fields.ts';
 import {
   type FileAsk,
   type LocalChange,
-  longPages,
+  type PackedPage,
   type PulledPage,
   type PushResult,
-  plainBody,
+  packedPulls,
   type Remote,
   type RemoteChange,
   type RemoteFile,
@@ -35,11 +35,6 @@ export const PULL_LIMIT = 1000;
 /** What a pull has beside its place. */
 type PullHow = Omit<Parameters<Remote['pull']>[1], 'limit' | 'signal'>;
 
-/** A page whose changes have an id, a version and an object each. */
-interface CheckedPage extends PulledPage<unknown> {
-  readonly isLong?: true;
-}
-
 /**
  * The calls to a remote, with deadlines; checks what it answers, as it may be anybody's code or
  * server.
@@ -56,21 +51,34 @@ export class RemoteCalls {
     this.#clock = clock;
   }
 
-  async pull(after: unknown, how: PullHow = {}): Promise<CheckedPage> {
-    const page = await this.#inTime((signal) =>
-      this.#remote.pull(after, { limit: PULL_LIMIT, signal, ...how }),
+  /** @param isFirst Whether it may be a packed page. */
+  async pull(
+    after: unknown,
+    how: PullHow = {},
+    isFirst = false,
+  ): Promise<PackedPage | PulledPage<unknown>> {
+    const packed = isFirst ? packedPulls.get(this.#remote.pull) : undefined;
+    const page = await this.#inTime<PackedPage | PulledPage<unknown>>((signal) => {
+      const ask = { limit: PULL_LIMIT, signal, ...how };
+      return packed ? packed(after as string | undefined, ask) : this.#remote.pull(after, ask);
+    });
+    return packed && 'packed' in page ? page : this.#checked(page as PulledPage<unknown>);
+  }
+
+  async unpack(page: PackedPage): Promise<PulledPage<unknown>> {
+    return this.#checked(
+      await this.#inTime((signal) => page.unpack({ limit: PULL_LIMIT, signal })),
     );
-    const lines = longPages.get(page);
-    const changes = lines ?? page?.changes;
-    if (!Array.isArray(changes)) throw invalid('pull() returned no page');
-    await inSlices(this.#clock, changes, checkChange);
+  }
+
+  async #checked(page: PulledPage<unknown>): Promise<PulledPage<unknown>> {
+    if (!Array.isArray(page?.changes)) throw invalid('pull() returned no page');
+    await inSlices(this.#clock, page.changes, checkChange);
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
         throw invalid('a rejected document has no id or reason');
     if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
-    if (!lines) return page;
-    const { checkpoint, more, rejected = [] } = page;
-    return { changes, checkpoint, more, rejected, isLong: true };
+    return page;
   }
 
   /** @param files Where the remote asks for their content. */
@@ -171,8 +179,6 @@ export function failureOf(cause: unknown): unknown {
 
 function checkChange(change: RemoteChange): void {
   if (!isObject(change) || !isText(change.id)) throw invalid('a document has no id');
-  // Read and checked from its line.
-  if (plainBody(change) !== undefined) return;
   const { id, version, document, key } = change;
   if (!isVersion(version)) throw invalid('it has no version, which is a string', id);
   if (document && !isDocument(document, id)) throw invalid('it is no object with that _id', id);

@@ -1,7 +1,6 @@
 import type { Clock } from '../../async/clock.ts';
 import type { CairnError } from '../../errors/errors.ts';
 import type { CollectionSchema } from '../../page/sending/collection-schema.ts';
-import type { ReadKeys } from '../../page/sending/document-slices.ts';
 import type { HandleRequest } from '../../page/sending/sender.ts';
 import type { ReplicaOperations } from '../../protocol/replica-protocol.ts';
 import type { RoundFiles } from '../protocol/files.ts';
@@ -31,8 +30,6 @@ export interface RoundContext {
   readonly files: RoundFiles | undefined;
   readonly pulls: boolean;
   readonly pushes: boolean;
-  /** Reads the keys of the collection's indexes, where it has some. */
-  readonly readKeys: ReadKeys | undefined;
   /** Of this page's collection. */
   readonly schema: CollectionSchema | undefined;
   readonly events: RoundEvents;

@@ -1,5 +1,6 @@
 import { ReplicationError } from '../../errors/replication-error.ts';
-import type { LocalRow, Push, PushedRow, RecordState } from '../../protocol/replica-protocol.ts';
+import type { RecordState } from '../../protocol/record-states.ts';
+import type { LocalRow, Push, PushedRow } from '../../protocol/replica-protocol.ts';
 import type { LocalChange, PushResult } from '../protocol/remote.ts';
 import type { RoundContext } from './round-context.ts';
 

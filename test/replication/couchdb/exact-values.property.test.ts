@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Malformed } from '../../../src/codec/exact-json/json-checks.ts';
 import { isPlainObject } from '../../../src/codec/kinds.ts';
+import { Malformed } from '../../../src/errors/errors.ts';
 import { fromCouch, toCouch } from '../../../src/replication/couchdb/couch-documents.ts';
 
 const leaf = fc.oneof(

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import { decodeDocument } from '../../../src/codec/exact-json/wire-documents.ts';
 import { http } from '../../../src/replication/index.ts';
-import { decodeDocument } from '../../../src/replication/protocol/wire-documents.ts';
 import { createHandler, type Handler, memory } from '../../../src/server/index.ts';
 import { type StoryServer, stories } from '../remotes/stories.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
+import { decodeDocument } from '../../../src/codec/exact-json/wire-documents.ts';
 import { http, type Remote, type RemoteFetch } from '../../../src/replication/index.ts';
-import { decodeDocument } from '../../../src/replication/protocol/wire-documents.ts';
 import {
   createHandler,
   type Handler,

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
-import { sameValue } from '../../../src/codec/same-value.ts';
-import {
-  decodeDocument,
-  documentDefect,
-  encodeDocument,
-} from '../../../src/replication/protocol/wire-documents.ts';
-import { leaves, strings, valuesOf } from '../../codec/arbitrary-values.ts';
-import { fc, runs } from '../../setup/properties.ts';
+import { documentDefect } from '../../src/codec/exact-json/document-defect.ts';
+import { decodeDocument, encodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
+import { sameValue } from '../../src/codec/same-value.ts';
+import { fc, runs } from '../setup/properties.ts';
+import { leaves, strings, valuesOf } from './arbitrary-values.ts';
 
 const values = valuesOf(leaves);
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

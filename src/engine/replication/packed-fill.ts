@@ -1,0 +1,204 @@
+import type { Coroutine } from '../../async/coroutine.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { isPlainJson, parsedLine } from '../../codec/exact-json/plain-json.ts';
+import { Malformed, ValueError } from '../../errors/errors.ts';
+import { readsManaged } from '../../protocol/managed.ts';
+import { type PlainChange, readPackedPage } from '../../protocol/packed-page.ts';
+import { type RecordState, stateOfDocument, stateOfValue } from '../../protocol/record-states.ts';
+import type { Request } from '../../protocol/requests.ts';
+import type { IndexKey } from '../../query/index/index-key.ts';
+import { RecordPart } from '../../storage/segments/record-part.ts';
+import { MANAGED_FIELDS } from '../../storage/segments/stored-record.ts';
+import type { CollectionContext } from '../collection-context.ts';
+import type { Replica } from './replica.ts';
+
+/** Fewer records become objects at once, as those of an insert. */
+const FEW = 128;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The documents of a packed page, as columns. */
+interface PackedRows {
+  /** Of all changes. */
+  readonly ids: Set<string>;
+  readonly keys: string[];
+  readonly versions: string[];
+  readonly bodies: Body[];
+  readonly flags: number[];
+  /** Four for each that has some. */
+  readonly stamps: number[];
+  /** By the names of the indexes. */
+  readonly indexKeys: Record<string, IndexKey[]>;
+  /** Those that are deleted on the server. */
+  readonly gone: string[];
+}
+
+/** A page that is read while another is saved. */
+interface PageAhead {
+  /** Its checkpoint before, as JSON. */
+  readonly after: string | undefined;
+  /** The indexes whose keys it has. */
+  readonly indexes: CollectionContext['indexes'];
+  readonly width: number;
+  readonly rows: Promise<PackedRows>;
+}
+
+/** Adds the pages of a first pull. docs/decisions/064-first-pull.md has the reasons. */
+export class PackedFill {
+  readonly #context: CollectionContext;
+  #ahead: PageAhead | undefined;
+
+  constructor(context: CollectionContext) {
+    this.#context = context;
+  }
+
+  *fill(
+    replica: Replica,
+    { packed, next, after, checkpoint }: Request<'replicaFill'>,
+  ): Coroutine<number | undefined> {
+    const { indexes, saves } = this.#context;
+    // Their keys are not those of documents without managed values.
+    const areManaged = indexes.all.some(({ definition }) => readsManaged(definition));
+    if (areManaged || replica.state.scopes) return undefined;
+    const page = packed ? this.#read(packed, after) : this.#ahead;
+    this.#ahead = undefined;
+    if (!page || page.after !== after) return undefined;
+    let rows: PackedRows;
+    try {
+      rows = (yield page.rows) as PackedRows;
+      if (!this.#isOf(page) || !this.#add(replica, rows)) return undefined;
+    } catch (error) {
+      // The same documents one by one say what is wrong, and may be stored all the same.
+      if (error instanceof ValueError || error instanceof Malformed) return undefined;
+      throw error;
+    }
+    replica.setCheckpoint(checkpoint, undefined);
+    const saving = saves.flush();
+    if (next) this.#ahead = this.#read(next, checkpoint);
+    yield saving;
+    return rows.keys.length + rows.gone.length;
+  }
+
+  #read(packed: Uint8Array, after: string | undefined): PageAhead {
+    const { indexes } = this.#context;
+    const rows = packedRows(packed, this.#context);
+    // Awaited in its turn, if ever.
+    rows.catch(() => undefined);
+    return { after, indexes, width: indexes.width, rows };
+  }
+
+  /** Whether the collection has the indexes that it was read for. */
+  #isOf({ indexes, width }: PageAhead): boolean {
+    return indexes === this.#context.indexes && width === indexes.width;
+  }
+
+  /** @returns whether none of them is known here: else none is added. */
+  #add(replica: Replica, rows: PackedRows): boolean {
+    const { records, versions } = this.#context;
+    const { keys, bodies, flags, stamps } = rows;
+    if (!areColumns(rows)) return false;
+    for (const id of rows.ids) if (records.table.get(id)) return false;
+    for (const ids of [replica.dirty, replica.log.ids()])
+      for (const id of ids) if (rows.ids.has(id)) return false;
+    const { length } = keys;
+    if (length === 0) return true;
+    const made: NewRows = { keys, bodies, stamps: undefined, indexKeys: [] };
+    versions.prepareRows(made, 0, rows.indexKeys);
+    const part = new RecordPart({
+      ...{ keys, bodies, indexKeys: made.indexKeys, flags: Uint8Array.from(flags) },
+      stamps: stamps.length > 0 ? Float64Array.from(stamps) : undefined,
+      remoteVersions: rows.versions.map((version) => replica.tagged(version, [])),
+      ranks: new Float64Array(length).map(() => records.takeRank()),
+      segments: new Float64Array(length),
+      indexes: new Uint32Array(length),
+      sizes: new Uint32Array(length),
+    });
+    if (length < FEW) part.records();
+    replica.applying(() => versions.add(part));
+    return true;
+  }
+}
+
+/** New documents, before they have ranks. */
+type NewRows = Parameters<CollectionContext['versions']['prepareRows']>[0];
+
+/** Whether columns can say it: each document once, and stamps of all or of none. */
+function areColumns({ ids, keys, gone, stamps }: PackedRows): boolean {
+  const areEven = stamps.length === 0 || stamps.length === keys.length * 4;
+  return areEven && ids.size === keys.length + gone.length;
+}
+
+/** @throws {Malformed} {ValueError} for what cannot be stored, or an index refuses. */
+async function packedRows(
+  packed: Uint8Array,
+  { settings, indexes, clock }: CollectionContext,
+): Promise<PackedRows> {
+  const rows: PackedRows = {
+    ids: new Set(),
+    ...{ keys: [], versions: [], bodies: [], flags: [], stamps: [], indexKeys: {}, gone: [] },
+  };
+  const areDocuments = settings.type === 'DOCUMENT_BASED';
+  const lists = indexes.all.map((index) => {
+    const keys: IndexKey[] = [];
+    rows.indexKeys[index.keyName] = keys;
+    return { index, keys };
+  });
+  const stateOf = areDocuments
+    ? (fields: Fields) => stateOfDocument(fields, ownOf(fields))
+    : stateOfValue;
+  await readPackedPage(packed, clock, (line) => {
+    const { id, version, body, fields } = typeof line === 'string' ? otherChange(line) : line;
+    rows.ids.add(id);
+    if (!fields) return void rows.gone.push(id);
+    const isPlain = areDocuments && body !== undefined;
+    const state: RecordState = isPlain ? [0, undefined, body] : stateOf(fields as Fields);
+    rows.keys.push(id);
+    rows.versions.push(version);
+    rows.bodies.push(state[2]);
+    rows.flags.push(state[0]);
+    if (state[1]) rows.stamps.push(...state[1]);
+    const own = isPlain ? fields : (peek(state[2]) as object);
+    for (const { index, keys } of lists) keys.push(index.read(own));
+  });
+  return rows;
+}
+
+const VERSION = /^[\x20-\x7e]{1,200}$/;
+
+/**
+ * A deletion, or a document with managed fields or dates. Those with other values outside JSON are
+ * for the page, which has the code for them.
+ */
+function otherChange(line: string): Partial<PlainChange> & Pick<PlainChange, 'id' | 'version'> {
+  const parsed = parsedLine(line);
+  const { id, version, fields, deleted } = asFields(parsed);
+  const isNamed = typeof id === 'string' && id !== '' && typeof version === 'string';
+  if (!isNamed || !VERSION.test(version)) throw new Malformed('a line has no id or version');
+  if (deleted === true && fields === undefined) return { id, version };
+  const given = asFields(fields);
+  if ('_id' in given || deleted !== undefined) throw new Malformed('a line is of two documents');
+  return { id, version, fields: isPlainJson(given) ? given : (withDates(given) as object) };
+}
+
+/** @throws {Malformed} */
+function asFields(value: unknown): Fields {
+  if (typeof value === 'object' && value && !Array.isArray(value)) return value as Fields;
+  throw new Malformed('a line has no object');
+}
+
+/** A document without its managed fields. */
+function ownOf(fields: Fields): object {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !MANAGED_FIELDS.has(key)));
+}
+
+function withDates(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withDates);
+  const entries = Object.entries(value);
+  const [[name = '', content] = []] = entries;
+  if (entries.length !== 1 || !name.startsWith('$'))
+    return Object.fromEntries(entries.map(([key, inner]) => [key, withDates(inner)]));
+  const date = new Date(content as number);
+  if (name !== '$date' || date.getTime() !== content) throw new Malformed('a value is no date');
+  return date;
+}
