@@ -40,7 +40,8 @@ interface PageAhead {
   /** The indexes whose keys it has. */
   readonly indexes: CollectionContext['indexes'];
   readonly width: number;
-  readonly rows: Promise<PackedRows>;
+  /** `undefined` where they cannot be read. */
+  readonly rows: Promise<PackedRows | undefined>;
 }
 
 /** Adds the pages of a first pull. docs/decisions/064-first-pull.md has the reasons. */
@@ -63,13 +64,11 @@ export class PackedFill {
     const page = packed ? this.#read(packed, after) : this.#ahead;
     this.#ahead = undefined;
     if (!page || page.after !== after) return undefined;
-    let rows: PackedRows;
+    const rows = (yield page.rows) as Awaited<typeof page.rows>;
     try {
-      rows = (yield page.rows) as PackedRows;
-      if (!this.#isOf(page) || !this.#add(replica, rows)) return undefined;
+      if (!rows || !this.#isOf(page) || !this.#add(replica, rows)) return undefined;
     } catch (error) {
-      // The same documents one by one say what is wrong, and may be stored all the same.
-      if (error instanceof ValueError || error instanceof Malformed) return undefined;
+      if (error instanceof ValueError) return undefined;
       throw error;
     }
     replica.setCheckpoint(checkpoint, undefined);
@@ -81,9 +80,8 @@ export class PackedFill {
 
   #read(packed: Uint8Array, after: string | undefined): PageAhead {
     const { indexes } = this.#context;
-    const rows = packedRows(packed, this.#context);
-    // Awaited in its turn, if ever.
-    rows.catch(() => undefined);
+    // The same documents one by one say what is wrong, and may be stored all the same.
+    const rows = packedRows(packed, this.#context).catch(() => undefined);
     return { after, indexes, width: indexes.width, rows };
   }
 

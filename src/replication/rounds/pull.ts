@@ -191,17 +191,16 @@ async function fill(
   ask: Omit<ReplicaOperations['replicaFill']['ask'], 'checkpoint'>,
 ): Promise<boolean> {
   const checkpoint = checkpointOf(page.checkpoint);
+  let changes: readonly RemoteChange[] = [];
+  // Ahead: what fails here must not have been stored without its report.
+  if (context.schema || context.files) ({ changes } = await context.remote.unpack(page));
+  const { rows } = await readyRows(context, changes);
   const count = await context.send({ op: 'replicaFill', ...ask, checkpoint });
   if (count === undefined) return false;
-  let changes: readonly RemoteChange[] = [];
-  if (context.schema || context.files) {
-    ({ changes } = await context.remote.unpack(page));
-    const { rows } = await readyRows(context, changes);
-    await reportRefused(
-      context,
-      rows.map(({ id, state }) => [id, state] as const),
-    );
-  }
+  await reportRefused(
+    context,
+    rows.map(({ id, state }) => [id, state] as const),
+  );
   await report(context, page, changes, count);
   return true;
 }
