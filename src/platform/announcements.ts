@@ -32,6 +32,8 @@ export interface Leader {
    */
   readonly epoch: number | undefined;
   readonly protocol: number;
+  /** Whether it has no key for what is stored: who has one takes its place. */
+  readonly lacksKey?: boolean | undefined;
 }
 
 /** The channel of all tabs of a database. */

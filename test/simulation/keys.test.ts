@@ -109,3 +109,31 @@ class Keys {
 test('who has the key of a database gets in, nobody else, and nothing that was acknowledged is lost', async () => {
   for (const seed of seedsOf(60)) expect([seed, await new Keys(seed).run()]).toEqual([seed, []]);
 }, 600_000);
+
+test('a tab without the key that leads gives way to one that has it', async () => {
+  const world = new World(1);
+  const browser = simulateBrowser(world);
+  const enter = async (id: number, word: string | undefined) => {
+    const tab = new Tab(id, browser, word);
+    const notes = new tab.db.Collection<object>({ name: 'notes', type: 'DOCUMENT_BASED' });
+    const outcome = notes.insert({ _id: `n${id}` }).then(
+      () => 'in',
+      ({ code }) => code as string,
+    );
+    await world.runUntil(world.now + 15_000);
+    return { tab, outcome };
+  };
+  const first = await enter(0, 'word 0');
+  expect(await first.outcome).toBe('in');
+  first.tab.kill();
+  await world.runUntil(world.now + 1000);
+  const locked = await enter(1, undefined);
+  expect(await locked.outcome).toBe('key_missing');
+  expect(locked.tab.db.status.leader).toBe(true);
+  const right = await enter(2, 'word 0');
+  expect(await right.outcome).toBe('in');
+  expect(locked.tab.db.status).toMatchObject({
+    state: 'failed',
+    last_error: { code: 'key_missing' },
+  });
+});

@@ -108,14 +108,15 @@ export class TabServer {
 
   #announce(): void {
     let isKnown = false;
-    const announce = (epoch?: number) => {
+    const leader = this.#leader;
+    const announce = (epoch?: number, lacksKey?: boolean) => {
       isKnown = true;
       if (this.#closed) return;
-      this.#announcements.say({ type: 'lead', leader: this.#leader, epoch, protocol: PROTOCOL });
+      this.#announcements.say({ type: 'lead', leader, epoch, protocol: PROTOCOL, lacksKey });
     };
     // If storage fails, followers join nevertheless: they get the error, and do not steal the lock
     // in vain.
-    this.#engine.epoch.then(announce, () => announce());
+    this.#engine.epoch.then(announce, ({ code }) => announce(undefined, code === 'key_missing'));
     this.#platform.clock.after(SOON_MS, () => {
       if (!isKnown && !this.#closed) this.#announcements.say({ type: 'begin' });
     });

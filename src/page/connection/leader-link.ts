@@ -289,7 +289,7 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
     else if (said.type === 'begin' && state.is === 'seeking') state.isStarting = true;
     else if (said.type === 'who' && this.#leadership.hosts && !this.#isLeader)
       this.#presence.announcements?.say({ type: 'begin' });
-    if (said.type !== 'lead') return;
+    if (said.type !== 'lead' || (said.lacksKey && this.#settings.encryption)) return;
     const { epoch = this.#epoch } = said;
     if (epoch < this.#epoch) return;
     this.#epoch = epoch;
