@@ -33,7 +33,8 @@ describe.each([
   test('names files that define the functions', () => {
     const missing = steps.filter(([, file, name]) => {
       const source = existsSync(ROOT + file) ? readFileSync(ROOT + file, 'utf8') : '';
-      const words = 'export |async |static |protected |function\\*? |class |interface |\\*';
+      const words =
+        'export |async |static |readonly |protected |function\\*? |class |interface |\\*';
       return !new RegExp(`^ *(?:${words})*${name}[(<: ]`, 'm').test(source);
     });
     expect(missing).toEqual([]);
