@@ -19,7 +19,7 @@ const SHORT = 800;
  * Names of managed fields and wrappers, also as escapes; numbers that may be infinite. Most
  * documents have none of it, and to look for them takes half the time of {@link isPlainJson}.
  */
-const SUSPECT = /"[$_]|\\u|[:,[]-?\d(?:[\d.]{299}|[\d.]*[eE])/;
+const SUSPECT = /"[$_]|\\u|[:,[]\s*-?\d(?:[\d.]{299}|[\d.]*[eE])/;
 
 /** What precedes the fields of a document in most lines; others are parsed as a whole. */
 const HEAD = /^\{"id":"([^"\\]+)","version":"([ !#-[\]-~]{1,200})","fields":(?=\{)/;

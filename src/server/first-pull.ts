@@ -70,17 +70,24 @@ export class FirstPulls {
       for (const one of this.#kept.keys()) this.#drop(one);
       page = undefined;
     }
+    const isNext =
+      after === undefined ||
+      [...this.#kept].some(
+        ([one, { checkpoint }]) => checkpoint === after && JSON.parse(one)[0] === collection,
+      );
     // A last page that was begun for others may be older than this request.
     const building = this.#building.get(key);
     const shared = page ?? (building && (await building));
     page = shared?.more
       ? shared
-      : await this.#build(key, () => this.#read(store, collection, after));
+      : await this.#build(key, isNext, () => this.#read(store, collection, after));
     return page && responseOf(page);
   }
 
+  /** @param isNext Whether it is the first, or follows a kept one: others fill the memory. */
   async #build(
     key: string,
+    isNext: boolean,
     make: () => Promise<KeptPage | undefined>,
   ): Promise<KeptPage | undefined> {
     if (this.#builds === MOST_BUILT) return undefined;
@@ -89,7 +96,7 @@ export class FirstPulls {
     this.#building.set(key, building);
     try {
       const page = await building;
-      if (page?.more) this.#keep(key, page);
+      if (page?.more && isNext) this.#keep(key, page);
       return page;
     } finally {
       this.#builds--;

@@ -92,6 +92,7 @@ describe('what came by packed pages equals what came by ordinary ones', () => {
   const contents: [string, Fields[], object?][] = [
     ['plain documents', made(300)],
     ['documents with wrappers', made(300, (nth) => ({ at: { $date: nth } }))],
+    ['fields like wrappers', made(300, (nth) => (nth % 2 ? { $date: nth } : { $x: nth }))],
     ['other alphabets', made(300, (nth) => ({ 'a"\\': `"\\\n${nth} ж😀` }))],
     ['ids with escapes', escapes],
     ['no fields', made(300, () => ({}))],
@@ -212,6 +213,42 @@ test('documents that were made here before are pushed, or merged, and none is lo
   expect(all.o5).toMatchObject({ count: 5, note: 'mine' });
   const onServer = await store.read('orders', ['mine', 'o5']);
   expect(onServer.map(({ document }) => document?.note).sort()).toEqual(['mine', 'new']);
+});
+
+test('what follows the push of a first round is an ordinary page', async () => {
+  const store = memory();
+  await push(store, made(300));
+  const handler = handlerOf(store);
+  const types: string[] = [];
+  let pulls = 0;
+  const device: Device = new Device(
+    remoteOf(async (request) => {
+      if (request.url.endsWith('/pull') && ++pulls === 1)
+        await device.orders.insert({ note: 'mine' });
+      return handler(request);
+    }, types),
+  );
+  await device.settled();
+  expect(types).toEqual([PACKED, 'application/json']);
+});
+
+test('a device that has pushed asks for no page that may be older than that', async () => {
+  const store = memory();
+  await push(store, made(300));
+  const handler = handlerOf(store);
+  await new Device(remoteOf(handler)).settled();
+  const types: string[] = [];
+  const device = new Device(remoteOf(handler, types));
+  await device.settled();
+  expect(types[0]).toBe(PACKED);
+  await device.orders.patch('o1', { count: 1000 });
+  await device.settled();
+  await device.sync.stop({ forget: true });
+  types.length = 0;
+  const again = replicate(device.orders, { remote: remoteOf(handler, types) });
+  await again.settled();
+  expect(types).not.toContain(PACKED);
+  await again.stop();
 });
 
 test('a key that a document here has is refused, as by ordinary pages', async () => {

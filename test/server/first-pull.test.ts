@@ -119,6 +119,15 @@ test('no more is kept than may be', async () => {
   expect(noted.pulls.length).toBeGreaterThan(2);
 });
 
+test('a page that begins anywhere is not kept', async () => {
+  const handler = handlerOf();
+  const { checkpoint } = await noted.current.pull('orders', undefined, 1);
+  await pull(handler, checkpoint);
+  const { length } = noted.pulls;
+  await pull(handler, checkpoint);
+  expect(noted.pulls.length).toBe(2 * length);
+});
+
 test('requests for one page at once read it once', async () => {
   const handler = handlerOf();
   const pages = await Promise.all([1, 2, 3].map(() => pull(handler, null)));

@@ -173,8 +173,9 @@ function otherChange(line: string): Partial<PlainChange> & Pick<PlainChange, 'id
   const isNamed = typeof id === 'string' && id !== '' && typeof version === 'string';
   if (!isNamed || !VERSION.test(version)) throw new Malformed('a line has no id or version');
   if (deleted === true && fields === undefined) return { id, version };
-  const given = asFields(fields);
-  if ('_id' in given || deleted !== undefined) throw new Malformed('a line is of two documents');
+  // With its id, as it would travel: its only field may have the name of a wrapper.
+  const given = { _id: id, ...asFields(fields) };
+  if (given._id !== id || deleted !== undefined) throw new Malformed('a line is of two documents');
   return { id, version, fields: isPlainJson(given) ? given : (withDates(given) as object) };
 }
 

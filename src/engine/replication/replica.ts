@@ -118,11 +118,11 @@ export class Replica implements ReplicaTracker {
     for (const key of this.#context.records.table.keys()) this.dirty.add(key);
   }
 
-  /** Whether no document derives from the server's, and none may have. */
+  /** Whether nothing is the server's; documents may have been, before a `stop()` that forgets. */
   get isNew(): boolean {
     const isEntered = (['d', 'p'] as const).some((kind) => !this.log.ids(kind).next().done);
     if (this.state.checkpoint !== undefined || this.state.scopes || isEntered) return false;
-    return this.dirty.size === this.#context.records.table.size;
+    return this.#context.records.table.size === 0;
   }
 
   get state(): KeptState {

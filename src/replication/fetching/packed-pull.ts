@@ -3,11 +3,11 @@ import { asObject } from '../../codec/exact-json/json-checks.ts';
 import { parsedLine } from '../../codec/exact-json/plain-json.ts';
 import { readChange } from '../../codec/exact-json/wire-changes.ts';
 import { Malformed } from '../../errors/errors.ts';
-import type { ReplicationError } from '../../errors/replication-error.ts';
 import type { PlainChange } from '../../protocol/packed-page.ts';
 import { readPullAnswer } from '../protocol/http-answers.ts';
 import { PACKED_PAGE_TYPE } from '../protocol/http-fields.ts';
 import type { PackedPage, PulledPage, Remote, RemoteChange } from '../protocol/remote.ts';
+import type { RefusedError } from './answer-errors.ts';
 import { type Fetcher, readBytes, readJson } from './fetcher.ts';
 
 /** A packed page: it came as a line of JSON, and behind it the changes, compressed. */
@@ -58,8 +58,10 @@ export class PackedPull {
         ? { ...page, unpack: (again) => this.#unpack(page, after, again) }
         : page;
     } catch (error) {
-      if (signal.aborted || (error as ReplicationError).code === 'remote_offline') throw error;
-      // It says why.
+      const { code, refusal } = error as Partial<RefusedError>;
+      const isForeign = refusal?.code === 'checkpoint_invalid';
+      if (signal.aborted || (code !== 'answer_invalid' && !isForeign)) throw error;
+      // It says why, or begins anew.
       return this.#pullOrdinary(after, ask);
     }
   }

@@ -356,13 +356,13 @@ export class CollectionSync {
         },
       },
     };
-    let [from, parts] = [checkpoint, scopes];
+    let [from, parts, isFirst] = [checkpoint, scopes, isNew];
     for (let goesOn = true; goesOn; ) {
       goesOn = false;
       if (direction !== 'push') {
         enter('pulling');
         parts &&= await pullScopes(context, parts);
-        from = parts ? parts[0]?.checkpoint : await pull(context, from, undefined, isNew);
+        from = parts ? parts[0]?.checkpoint : await pull(context, from, undefined, isFirst);
       }
       if (direction === 'pull') break;
       // Most rounds bring what others have changed. What changes here meanwhile asks for another.
@@ -374,6 +374,7 @@ export class CollectionSync {
       const pushed = isPushing ? await this.#push.run(context) : this.#push.skip();
       const isSending = await files?.send(clock, signal);
       goesOn = isSending || (direction !== 'push' && pushed > 0);
+      isFirst = false; // A kept page may be older than what was pushed.
     }
     this.#checkpoint = from;
     this.#pulled = parts;

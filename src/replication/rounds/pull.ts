@@ -193,7 +193,11 @@ async function fill(
   const checkpoint = checkpointOf(page.checkpoint);
   let changes: readonly RemoteChange[] = [];
   // Ahead: what fails here must not have been stored without its report.
-  if (context.schema || context.files) ({ changes } = await context.remote.unpack(page));
+  if (context.schema || context.files) {
+    const unpacked = await context.remote.unpack(page);
+    if (unpacked.checkpoint !== page.checkpoint) return false;
+    ({ changes } = unpacked);
+  }
   const { rows } = await readyRows(context, changes);
   const count = await context.send({ op: 'replicaFill', ...ask, checkpoint });
   if (count === undefined) return false;

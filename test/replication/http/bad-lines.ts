@@ -25,6 +25,9 @@ export const badLines: [string, string][] = [
   ['a forbidden key', linesOf('{"id":"a","version":"1","fields":{"__proto__":{}}}')],
   ['a key inside', linesOf('{"id":"a","version":"1","fields":{"x":{"__proto__":1}}}')],
   ['an endless number', linesOf('{"id":"a","version":"1","fields":{"x":1e999}}')],
+  ['one behind a space', linesOf('{"id":"a","version":"1","fields":{"x": 1e999}}')],
+  ['one in a list', linesOf('{"id":"a","version":"1","fields":{"x":[ -1e999]}}')],
+  ['many digits', linesOf(`{"id":"a","version":"1","fields":{"x":\t${'9'.repeat(400)}}}`)],
   ['an unknown mark', linesOf({ ...good, fields: { x: { $x: 1 } } })],
   [
     'a deep document',

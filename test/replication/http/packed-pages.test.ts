@@ -132,6 +132,16 @@ test('a page that breaks off is an error, and the next one is an ordinary one', 
   expect(await pullFirst(remote)).toMatchObject({ changes: [], checkpoint: 'e.1' });
 });
 
+test.for([403, 429, 503])('what is refused with %s is asked once', async (status) => {
+  let asked = 0;
+  const fetch: RemoteFetch = async () => {
+    asked++;
+    return jsonAnswer({ error: { code: 'refused', message: 'no' } }, status);
+  };
+  await expect(pullFirst(http({ url, fetch }))).rejects.toHaveProperty('code');
+  expect(asked).toBe(1);
+});
+
 test('a browser that cannot unpack asks for ordinary pages', async () => {
   const { DecompressionStream: own } = globalThis;
   Reflect.deleteProperty(globalThis, 'DecompressionStream');
