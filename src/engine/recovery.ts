@@ -167,8 +167,11 @@ export class Recovery {
     if (missing.size === 0) return;
     this.#missing = missing;
     await new Promise<void>((resolve) => {
-      this.#complete = resolve;
-      this.#context.clock.after(PATIENCE_MS, resolve);
+      const cancel = this.#context.clock.after(PATIENCE_MS, resolve);
+      this.#complete = () => {
+        cancel();
+        resolve();
+      };
     });
   }
 
