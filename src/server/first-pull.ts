@@ -18,6 +18,8 @@ interface KeptPage {
   readonly body: Uint8Array;
   readonly checkpoint: string;
   readonly more: boolean;
+  /** The key of the page behind it. */
+  readonly next: string;
 }
 
 /** Whether a client says that it reads them, and this runtime can make them. */
@@ -63,31 +65,25 @@ export class FirstPulls {
     collection: string,
     after: string | undefined,
   ): Promise<Response | undefined> {
-    const key = JSON.stringify([collection, after]);
+    const key = keyOf(collection, after);
     let page = this.#kept.get(key);
     // Restored since: the store has another history, and nothing of that is kept.
     if (page && (await store.pull(collection, page.checkpoint, 1)).reset) {
       for (const one of this.#kept.keys()) this.#drop(one);
       page = undefined;
     }
-    const isNext =
-      after === undefined ||
-      [...this.#kept].some(
-        ([one, { checkpoint }]) => checkpoint === after && JSON.parse(one)[0] === collection,
-      );
     // A last page that was begun for others may be older than this request.
     const building = this.#building.get(key);
     const shared = page ?? (building && (await building));
     page = shared?.more
       ? shared
-      : await this.#build(key, isNext, () => this.#read(store, collection, after));
+      : await this.#build(key, after === undefined, () => this.#read(store, collection, after));
     return page && responseOf(page);
   }
 
-  /** @param isNext Whether it is the first, or follows a kept one: others fill the memory. */
   async #build(
     key: string,
-    isNext: boolean,
+    isFirst: boolean,
     make: () => Promise<KeptPage | undefined>,
   ): Promise<KeptPage | undefined> {
     if (this.#builds === MOST_BUILT) return undefined;
@@ -96,6 +92,8 @@ export class FirstPulls {
     this.#building.set(key, building);
     try {
       const page = await building;
+      // One that begins anywhere would only fill the memory.
+      const isNext = isFirst || [...this.#kept.values()].some(({ next }) => next === key);
       if (page?.more && isNext) this.#keep(key, page);
       return page;
     } finally {
@@ -146,9 +144,13 @@ export class FirstPulls {
     const head = encoder.encode(
       `${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`,
     );
-    return { body: joined(head, await this.#pack(parts)), ...end };
+    const next = keyOf(collection, checkpoint);
+    return { body: joined(head, await this.#pack(parts)), next, ...end };
   }
 }
+
+const keyOf = (collection: string, after: string | undefined) =>
+  JSON.stringify([collection, after]);
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   const all = new Uint8Array(first.length + second.length);

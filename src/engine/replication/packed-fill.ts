@@ -168,8 +168,7 @@ const VERSION = /^[\x20-\x7e]{1,200}$/;
  * for the page, which has the code for them.
  */
 function otherChange(line: string): Partial<PlainChange> & Pick<PlainChange, 'id' | 'version'> {
-  const parsed = parsedLine(line);
-  const { id, version, fields, deleted } = asFields(parsed);
+  const { id, version, fields, deleted } = asFields(parsedLine(line));
   const isNamed = typeof id === 'string' && id !== '' && typeof version === 'string';
   if (!isNamed || !VERSION.test(version)) throw new Malformed('a line has no id or version');
   if (deleted === true && fields === undefined) return { id, version };
