@@ -58,7 +58,7 @@ export class Imports {
     const readSections = async (): Promise<void> => {
       const { value, done } = await parts.next();
       if (done) return target.commit(sections);
-      // The client has read the file: sections follow each other.
+      // The client has read the file: nothing lies between sections.
       await target.section((value as FileSection).header, async (section) => {
         sections.push(section);
         try {
@@ -86,6 +86,7 @@ export class Imports {
   ): Promise<void> {
     for (;;) {
       const { value } = await parts.next();
+      if (value?.kind === 'header') throw new TypeError('A section must end before the next.');
       if (value?.kind !== 'records') break;
       await section.add(value.records);
       open.documents += value.records.length;

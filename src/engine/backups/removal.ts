@@ -176,10 +176,9 @@ async function dropFiles(
   const asking = (request: object) => async (own: FilesCollection) =>
     own.execute({ handle: DATABASE, ...request } as Request);
   const counting = (criteria: object) => asking({ op: 'count', criteria, archived: false });
-  const lacksFiles = async ({ name, watermarks }: Manifest) => {
-    const note = { _id: 'device', born: lastEndIn(watermarks) };
-    return hasReplica(name) && !(await use(`${name} files`, counting(note)));
-  };
+  const lacksFiles = async ({ name, watermarks }: Manifest) =>
+    hasReplica(name) &&
+    !(await use(`${name} files`, counting({ _id: 'device', born: lastEndIn(watermarks) })));
   for (const name of [dropped, ...manifests.map((one) => one.name.replace(/ files$/, ''))]) {
     const files = `${name} files`;
     const isFree = () => name === dropped || !(isThere(name) || hasReplica(name));
