@@ -7,7 +7,7 @@ import { Malformed } from '../errors/errors.ts';
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Browsers hold all that a write unpacks to, which may be a thousand times as much. */
-const UNPACKED_AT_ONCE = 16 * 1024;
+const UNPACKED_AT_ONCE = 32 * 1024;
 
 /** Lines between two looks at the clock. */
 const LOOK_EVERY = 64;
@@ -51,14 +51,16 @@ export async function readPackedPage(
     bytes += part.length;
     if (bytes > MOST_BYTES) throw new Malformed('it unpacks to too much');
     const text = decoder.decode(part, { stream: true });
-    const end = text.lastIndexOf('\n');
-    const lines = end < 0 ? [] : (begun + text.slice(0, end)).split('\n');
-    begun = end < 0 ? begun + text : text.slice(end + 1);
-    for (const line of lines) {
+    let at = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', at)) {
       if (++count > MOST_LINES) throw new Malformed('it has too many lines');
+      const line = begun + text.slice(at, end);
+      begun = '';
+      at = end + 1;
       take(plainChange(line) ?? line);
       if (count % LOOK_EVERY === 0) await pause();
     }
+    begun += text.slice(at);
   }
   if (begun !== '' || decoder.decode() !== '') throw new Malformed('its last line has no end');
 }
@@ -91,12 +93,17 @@ async function* unpacked(packed: Uint8Array): AsyncGenerator<Uint8Array> {
 function plainChange(line: string): PlainChange | undefined {
   const [head, id, version] = HEAD.exec(line) ?? [];
   if (head === undefined || !line.endsWith('}')) return undefined;
-  const body = line.slice(head.length, -1);
+  const body = copied(line.slice(head.length, -1));
   // One object, and so the line has nothing that is hidden behind it.
   const fields = parsedLine(body) as object;
   if (body.length > SHORT || SUSPECT.test(body)) {
     for (const name in fields) if (name[0] === '_') return undefined;
     if (!isPlainJson(fields)) return undefined;
   }
-  return { id: id as string, version: version as string, body, fields };
+  return { id: copied(id as string), version: copied(version as string), body, fields };
+}
+
+/** A part of a longer text keeps all of it, and is read half as fast. */
+function copied(part: string): string {
+  return [part.slice(0, 1), part.slice(1)].join('');
 }
