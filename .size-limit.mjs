@@ -116,7 +116,7 @@ export default [
   part('expressions', '16.3 kB'),
   part('relations', '14 kB'),
   // docs/decisions/064-first-pull.md
-  part('replication', '8.4 kB'),
+  part('replication', '8.5 kB'),
   part('search', '14 kB'),
   part('transactions', '4.2 kB'),
   part('updates', '11.5 kB'),

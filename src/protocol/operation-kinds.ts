@@ -23,7 +23,7 @@ export const FED = 128;
  * It replaces only the version that it names; the reply is `false` where there is another by now.
  */
 export const COMPARED = 256;
-/** It is about a replica. It waits for storage, and nothing must come in between. */
+/** It is about a replica, and waits for storage. */
 export const OF_REPLICA = 512;
 /** It waits for storage, or for others: a batch with it would be answered as late. */
 export const WAITS = 1024;

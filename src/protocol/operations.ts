@@ -21,7 +21,7 @@ const has = ({ op }: Pick<Request, 'op'>, property: number) => (OPERATIONS[op] &
 
 /** Whether it holds the queue. */
 export function isExclusive(request: Request): boolean {
-  return has(request, HOLDS_QUEUE | OF_REPLICA);
+  return has(request, HOLDS_QUEUE);
 }
 
 /** Whether it takes longer than what is resident, so that nothing travels with it. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../query/update/late-update.ts';
-import { OF_REPLICA } from './operation-kinds.ts';
+import { HOLDS_QUEUE, OF_REPLICA } from './operation-kinds.ts';
 import type { RecordState } from './record-states.ts';
 
 /** A part of a collection that replicates. */
@@ -201,17 +201,22 @@ export interface ReplicaOperations {
     };
     reply: readonly LocalRow[];
   };
+  /** Reads a packed page that `replicaFill` is to add. It does not hold the queue. */
+  replicaRead: {
+    ask: RoundPart & {
+      /** As packed-page.ts has it. */
+      readonly packed: Uint8Array;
+      readonly after: string | undefined;
+    };
+    reply: undefined;
+  };
   /**
-   * Adds the documents of a packed page, with the checkpoint in the same write. Replies with how
-   * many changes it has; `undefined` where nothing is added, as one of them is known here, cannot
-   * be read, or an index refuses it.
+   * Adds the documents of a packed page that has been read, with the checkpoint in the same write.
+   * Replies with how many changes it has; `undefined` where nothing is added, as one of them is
+   * known here, cannot be read, or an index refuses it.
    */
   replicaFill: {
     ask: RoundPart & {
-      /** As packed-page.ts has it; left out: it was the `next` of the request before. */
-      readonly packed: Uint8Array | undefined;
-      /** The page behind it, where it is there: it is read while this one is saved. */
-      readonly next: Uint8Array | undefined;
       readonly after: string | undefined;
       readonly checkpoint: string;
     };
@@ -237,17 +242,21 @@ export interface ReplicaOperations {
   replicaEnd: { ask: object; reply: undefined };
 }
 
+/** Nothing must come in between. */
+const HOLDING = OF_REPLICA | HOLDS_QUEUE;
+
 /** What they do. */
 export const REPLICA_OPERATIONS = {
-  replicaOpen: OF_REPLICA,
-  replicaScope: OF_REPLICA,
-  replicaSweep: OF_REPLICA,
-  replicaReport: OF_REPLICA,
-  replicaChanges: OF_REPLICA,
-  replicaApply: OF_REPLICA,
-  replicaFill: OF_REPLICA,
-  replicaRebase: OF_REPLICA,
-  replicaPushed: OF_REPLICA,
-  replicaRevert: OF_REPLICA,
-  replicaEnd: OF_REPLICA,
+  replicaOpen: HOLDING,
+  replicaScope: HOLDING,
+  replicaSweep: HOLDING,
+  replicaReport: HOLDING,
+  replicaChanges: HOLDING,
+  replicaApply: HOLDING,
+  replicaRead: OF_REPLICA,
+  replicaFill: HOLDING,
+  replicaRebase: HOLDING,
+  replicaPushed: HOLDING,
+  replicaRevert: HOLDING,
+  replicaEnd: HOLDING,
 } satisfies Readonly<Record<keyof ReplicaOperations, number>>;

@@ -19,6 +19,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The documents of a packed page, as columns. */
 interface PackedRows {
+  /** The indexes whose keys they have. */
+  readonly indexes: CollectionContext['indexes'];
+  readonly width: number;
   /** Of all changes. */
   readonly ids: Set<string>;
   readonly keys: string[];
@@ -33,68 +36,66 @@ interface PackedRows {
   readonly gone: string[];
 }
 
-/** A page that is read while another is saved. */
+/** A page that is read, and to be added. */
 interface PageAhead {
   /** Its checkpoint before, as JSON. */
   readonly after: string | undefined;
-  /** The indexes whose keys it has. */
-  readonly indexes: CollectionContext['indexes'];
-  readonly width: number;
-  /** `undefined` where they cannot be read. */
+  /** `undefined` where it cannot be read. */
   readonly rows: Promise<PackedRows | undefined>;
 }
+
+/** Pages that a round has under way at once. */
+const MOST_AHEAD = 3;
 
 /** Adds the pages of a first pull. docs/decisions/064-first-pull.md has the reasons. */
 export class PackedFill {
   readonly #context: CollectionContext;
-  #ahead: PageAhead | undefined;
+  /** In the order of the history; a round that ended early may have left some. */
+  readonly #ahead: PageAhead[] = [];
 
   constructor(context: CollectionContext) {
     this.#context = context;
   }
 
+  *read(replica: Replica, { packed, after }: Request<'replicaRead'>): Coroutine<undefined> {
+    const areManaged = this.#context.indexes.all.some(({ definition }) => readsManaged(definition));
+    // Their keys are not those of documents without managed values.
+    if (areManaged || replica.state.scopes) return undefined;
+    // One after the other: the first is needed first.
+    const before = Promise.resolve(this.#ahead.at(-1)?.rows);
+    const read = before.then(() => packedRows(packed, this.#context));
+    // The same documents one by one say what is wrong, and may be stored all the same.
+    const rows = read.catch(() => undefined);
+    this.#ahead.push({ after, rows });
+    if (this.#ahead.length > MOST_AHEAD) this.#ahead.shift();
+    yield rows;
+    return undefined;
+  }
+
   *fill(
     replica: Replica,
-    { packed, next, after, checkpoint }: Request<'replicaFill'>,
+    { after, checkpoint }: Request<'replicaFill'>,
   ): Coroutine<number | undefined> {
-    const { indexes, saves } = this.#context;
-    // Their keys are not those of documents without managed values.
-    const areManaged = indexes.all.some(({ definition }) => readsManaged(definition));
-    if (areManaged || replica.state.scopes) return undefined;
-    const page = packed ? this.#read(packed, after) : this.#ahead;
-    this.#ahead = undefined;
-    if (!page || page.after !== after) return undefined;
-    const rows = (yield page.rows) as Awaited<typeof page.rows>;
+    const at = this.#ahead.findLastIndex((ahead) => ahead.after === after);
+    const ahead = this.#ahead.splice(0, at + 1).pop();
+    if (!ahead) return undefined;
+    const rows = (yield ahead.rows) as Awaited<typeof ahead.rows>;
     try {
-      if (!rows || !this.#isOf(page) || !this.#add(replica, rows)) return undefined;
+      if (!rows || !this.#add(replica, rows)) return undefined;
     } catch (error) {
       if (error instanceof ValueError) return undefined;
       throw error;
     }
     replica.setCheckpoint(checkpoint, undefined);
-    const saving = saves.flush();
-    if (next) this.#ahead = this.#read(next, checkpoint);
-    yield saving;
-    return rows.keys.length + rows.gone.length;
-  }
-
-  #read(packed: Uint8Array, after: string | undefined): PageAhead {
-    const { indexes } = this.#context;
-    // The same documents one by one say what is wrong, and may be stored all the same.
-    const rows = packedRows(packed, this.#context).catch(() => undefined);
-    return { after, indexes, width: indexes.width, rows };
-  }
-
-  /** Whether the collection has the indexes that it was read for. */
-  #isOf({ indexes, width }: PageAhead): boolean {
-    return indexes === this.#context.indexes && width === indexes.width;
+    yield this.#context.saves.flush();
+    return rows.ids.size;
   }
 
   /** @returns whether none of them is known here: else none is added. */
   #add(replica: Replica, rows: PackedRows): boolean {
-    const { records, versions } = this.#context;
+    const { indexes, records, versions } = this.#context;
     const { keys, bodies, flags, stamps } = rows;
-    if (!areColumns(rows)) return false;
+    if (rows.indexes !== indexes || rows.width !== indexes.width || !areColumns(rows)) return false;
     for (const id of rows.ids) if (records.table.get(id)) return false;
     for (const ids of [replica.dirty, replica.log.ids()])
       for (const id of ids) if (rows.ids.has(id)) return false;
@@ -132,7 +133,7 @@ async function packedRows(
   { settings, indexes, clock }: CollectionContext,
 ): Promise<PackedRows> {
   const rows: PackedRows = {
-    ids: new Set(),
+    ...{ indexes, width: indexes.width, ids: new Set() },
     ...{ keys: [], versions: [], bodies: [], flags: [], stamps: [], indexKeys: {}, gone: [] },
   };
   const areDocuments = settings.type === 'DOCUMENT_BASED';

@@ -24,7 +24,7 @@ import { recordStateOf, sameState } from './replica-tracker.ts';
 
 export type ReplicaRequest = Request<keyof ReplicaOperations>;
 
-/** Executes the requests of replication to one collection. Each holds the collection's queue. */
+/** Executes the requests of replication to one collection. */
 export class ReplicaRequests {
   readonly #context: CollectionContext;
   readonly #packed: PackedFill;
@@ -61,6 +61,8 @@ export class ReplicaRequests {
         return yield* this.#changes(replica, request);
       case 'replicaApply':
         return yield* this.#apply(replica, request);
+      case 'replicaRead':
+        return yield* this.#packed.read(replica, request);
       case 'replicaFill':
         this.#checkPlace(replica, request.after);
         return yield* this.#packed.fill(replica, request);

@@ -1,5 +1,5 @@
 import { nextTurn } from '../../async/next-turn.ts';
-import type { ReplicaOperations, ScopeState } from '../../protocol/replica-protocol.ts';
+import type { ScopeState } from '../../protocol/replica-protocol.ts';
 import type { PackedPage, PulledPage, RemoteChange } from '../protocol/remote.ts';
 import {
   applyRows,
@@ -40,21 +40,12 @@ export async function pull(
   let ids: Set<string> | undefined;
   /** Rows that a unique index has refused so far. */
   let held: ReadyRows | undefined;
-  /** The page that the engine has read ahead. */
-  let sent: object | undefined;
   for (; ; pages.next()) {
     const arrived = await pages.arrived;
-    if ('packed' in arrived && !held && !ids) {
-      const { following } = pages;
-      const packed = arrived === sent ? undefined : arrived.packed;
-      const next = following?.packed;
-      const isFilled = await fill(context, arrived, { packed, next, after: from });
-      sent = isFilled ? following : undefined;
-      if (isFilled) {
-        from = checkpointOf(arrived.checkpoint);
-        if (!arrived.more) return from;
-        continue;
-      }
+    if ('packed' in arrived && !held && !ids && (await fill(context, arrived, from))) {
+      from = checkpointOf(arrived.checkpoint);
+      if (!arrived.more) return from;
+      continue;
     }
     const { page, rows: fetched } = 'packed' in arrived ? await pages.unpack(arrived) : arrived;
     const rows = held && !page.reset ? joined(held, fetched) : fetched;
@@ -141,11 +132,6 @@ class PageReader {
     this.#goOn();
   }
 
-  /** The next page, if it has arrived. */
-  get following(): Partial<PackedPage> | undefined {
-    return this.#pages[1]?.page as Partial<PackedPage> | undefined;
-  }
-
   /** The page that is read as an ordinary one, or what the server has sent in its place. */
   async unpack(packed: PackedPage): Promise<Fetched> {
     const page = await this.#context.remote.unpack(packed);
@@ -169,7 +155,9 @@ class PageReader {
       const page = await this.#fetch(after && JSON.parse(after));
       fetching.page = page;
       this.#goOn();
-      return 'packed' in page ? page : this.#ready(page);
+      if (!('packed' in page)) return this.#ready(page);
+      await this.#context.send({ op: 'replicaRead', packed: page.packed, after });
+      return page;
     };
     const fetching: Fetching = { after, arrived: fetch() };
     // It is thrown in its turn, if ever.
@@ -188,7 +176,7 @@ class PageReader {
 async function fill(
   context: RoundContext,
   page: PackedPage,
-  ask: Omit<ReplicaOperations['replicaFill']['ask'], 'checkpoint'>,
+  after: string | undefined,
 ): Promise<boolean> {
   const checkpoint = checkpointOf(page.checkpoint);
   let changes: readonly RemoteChange[] = [];
@@ -199,7 +187,7 @@ async function fill(
     ({ changes } = unpacked);
   }
   const { rows } = await readyRows(context, changes);
-  const count = await context.send({ op: 'replicaFill', ...ask, checkpoint });
+  const count = await context.send({ op: 'replicaFill', after, checkpoint });
   if (count === undefined) return false;
   await reportRefused(
     context,
