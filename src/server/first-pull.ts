@@ -5,7 +5,10 @@ import { MAX_LIMIT, PACKED_PAGE_TYPE } from '../replication/protocol/http-fields
 import type { Store } from './store.ts';
 
 /** Bytes, before they are compressed, after which a page ends; its changes end before. */
-const PAGE_BYTES = 2_000_000;
+const PAGE_BYTES = 4_000_000;
+
+/** Bytes from which a page is worth keeping that ends where the history does. */
+const WORTH_KEEPING = PAGE_BYTES / 16;
 
 /** How long a page is kept, in milliseconds: so long, new devices see it as it was. */
 const KEPT_MS = 5 * 60_000;
@@ -140,6 +143,8 @@ export class FirstPulls {
       changes += page.changes.length;
       ({ checkpoint, more } = page);
     }
+    // Later changes are then a page of their own, which is read for each device.
+    more ||= bytes >= WORTH_KEEPING;
     const end = { checkpoint: checkpoint as string, more };
     const head = encoder.encode(
       `${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`,

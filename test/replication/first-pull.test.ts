@@ -80,7 +80,7 @@ async function push(store: Store, documents: readonly Fields[]): Promise<void> {
 const made = (count: number, fields: (nth: number) => object = (nth) => ({ count: nth })) =>
   Array.from({ length: count }, (_, nth): Fields => ({ _id: `o${nth}`, ...fields(nth) }));
 
-const LARGE = 1300;
+const LARGE = 2300;
 
 /** Documents of three packed pages. */
 const large = () => made(LARGE, (nth) => ({ count: nth, note: 'x'.repeat(4000) }));

@@ -19,9 +19,9 @@ class NotedStore {
     watch: (...asked) => this.current.watch(...asked),
   };
 
-  /** Adds documents of about half a megabyte. */
-  async add(...ids: readonly string[]): Promise<void> {
-    const text = 'x'.repeat(500_000);
+  /** Adds documents of a megabyte, or of so many characters. */
+  async add(ids: readonly string[], size = 1_000_000): Promise<void> {
+    const text = 'x'.repeat(size);
     const rows = ids.map((id) => ({ id, key: `r.${id}`, document: { _id: id, text } }));
     await this.current.push('orders', rows);
   }
@@ -32,7 +32,7 @@ const ids = Array.from({ length: 9 }, (_, nth) => `o${nth}`);
 
 beforeEach(async () => {
   noted = new NotedStore();
-  await noted.add(...ids);
+  await noted.add(ids);
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -58,7 +58,7 @@ async function pull(handler: Handler, after: string | null, body: object = {}, a
   return { type, checkpoint, more, found: lines.map((line) => JSON.parse(line).id as string) };
 }
 
-test('a page with more behind it is read of the store once, the last one each time', async () => {
+test('a page is read of the store once, and later changes each time', async () => {
   const handler = handlerOf();
   const first = await pull(handler, null);
   expect(first).toMatchObject({ type: PACKED, more: true, found: ids.slice(0, 4) });
@@ -67,11 +67,22 @@ test('a page with more behind it is read of the store once, the last one each ti
   // Whether the history still is the same.
   expect(noted.pulls).toEqual([1]);
   const second = await pull(handler, first.checkpoint);
-  const last = await pull(handler, second.checkpoint);
-  expect([...first.found, ...second.found, ...last.found]).toEqual(ids);
-  expect(last.more).toBe(false);
-  await noted.add('p');
-  expect(await pull(handler, second.checkpoint)).toMatchObject({ found: ['o8', 'p'] });
+  const third = await pull(handler, second.checkpoint);
+  expect([...first.found, ...second.found, ...third.found]).toEqual(ids);
+  expect(await pull(handler, third.checkpoint)).toMatchObject({ found: [], more: false });
+  await noted.add(['p']);
+  expect(await pull(handler, second.checkpoint)).toEqual(third);
+  expect(await pull(handler, third.checkpoint)).toMatchObject({ found: ['p'] });
+});
+
+test('the last page is not kept if it is short', async () => {
+  const handler = handlerOf();
+  let page = await pull(handler, null);
+  while (page.more) page = await pull(handler, page.checkpoint);
+  await noted.add(['p'], 100_000);
+  expect(await pull(handler, page.checkpoint)).toMatchObject({ found: ['p'], more: false });
+  await noted.add(['q'], 1);
+  expect(await pull(handler, page.checkpoint)).toMatchObject({ found: ['p', 'q'], more: false });
 });
 
 test.for<[string, object, object?, string?]>([
@@ -108,8 +119,8 @@ test('pages are kept for five minutes', async () => {
 });
 
 test('no more is kept than may be', async () => {
-  // A page of 2 MB has some 2 kB: the texts repeat one letter.
-  const handler = handlerOf({ keep: 3000 });
+  // A page of 4 MB has some 4 kB: the texts repeat one letter.
+  const handler = handlerOf({ keep: 6000 });
   const { checkpoint } = await pull(handler, null);
   await pull(handler, checkpoint);
   noted.pulls.length = 0;
@@ -129,20 +140,25 @@ test('a page that begins anywhere is not kept', async () => {
 });
 
 test('requests for one page at once read it once', async () => {
+  await pull(handlerOf(), null);
+  const once = noted.pulls.splice(0);
   const handler = handlerOf();
   const pages = await Promise.all([1, 2, 3].map(() => pull(handler, null)));
-  expect(noted.pulls).toHaveLength(2);
+  expect(noted.pulls).toEqual(once);
   expect(pages[1]).toEqual(pages[0]);
   expect(pages[2]).toEqual(pages[0]);
 });
 
 test('a request whose page is read for others sees what was pushed before it', async () => {
   const handler = handlerOf();
-  const { checkpoint } = await pull(handler, (await pull(handler, null)).checkpoint);
-  const before = pull(handler, checkpoint);
-  while (noted.pulls.length < 5) await Promise.resolve();
-  await noted.add('p');
-  const [, after] = await Promise.all([before, pull(handler, checkpoint)]);
+  const { checkpoint } = await noted.current.pull('orders', undefined, 1000);
+  let end = checkpoint;
+  for (let more = true; more; )
+    ({ checkpoint: end, more } = await noted.current.pull('orders', end, 1000));
+  const before = pull(handler, end);
+  while (noted.pulls.length < 1) await Promise.resolve();
+  await noted.add(['p']);
+  const [, after] = await Promise.all([before, pull(handler, end)]);
   expect(after?.found).toContain('p');
 });
 
@@ -158,7 +174,7 @@ test('a store that was restored answers for itself', async () => {
   const handler = handlerOf();
   const first = await pull(handler, null);
   noted.current = noted.current.copy();
-  await noted.add('p');
+  await noted.add(['p']);
   const anew = await pull(handler, null);
   expect(anew.found).toEqual(first.found);
   expect(anew.checkpoint.split('.')[0]).not.toBe(first.checkpoint.split('.')[0]);
@@ -177,17 +193,14 @@ test('a store that fails is told, and asked again', async () => {
 });
 
 test('one document that is larger than the others together begins a page', async () => {
-  await noted.add('p');
+  await noted.add(['p']);
   const text = 'x'.repeat(14_000_000);
   await noted.current.push('orders', [{ id: 'q', key: 'r.q', document: { _id: 'q', text } }]);
   const handler = handlerOf();
-  let [page, sizes] = [await pull(handler, null), [] as number[]];
-  while (page.more) {
-    page = await pull(handler, page.checkpoint);
-    sizes.push(page.found.length);
-  }
-  expect(page.found).toEqual(['q']);
-  expect(sizes.length).toBeGreaterThan(1);
+  const pages = [await pull(handler, null)];
+  while (pages.at(-1)?.more) pages.push(await pull(handler, pages.at(-1)?.checkpoint));
+  expect(pages.map(({ found }) => found)).toContainEqual(['q']);
+  expect(pages.length).toBeGreaterThan(2);
 });
 
 test.for([-1, Number.NaN, '1'])('keep: %s is refused', (keep) => {
