@@ -50,8 +50,8 @@ const MOST_AHEAD = 3;
 /** Adds the pages of a first pull. docs/decisions/064-first-pull.md has the reasons. */
 export class PackedFill {
   readonly #context: CollectionContext;
-  /** In the order of the history; a round that ended early may have left some. */
-  readonly #ahead: PageAhead[] = [];
+  /** In the order of the history. */
+  #ahead: PageAhead[] = [];
 
   constructor(context: CollectionContext) {
     this.#context = context;
@@ -89,6 +89,11 @@ export class PackedFill {
     replica.setCheckpoint(checkpoint, undefined);
     yield this.#context.saves.flush();
     return rows.ids.size;
+  }
+
+  /** What a pull has left that ended early. */
+  forget(): void {
+    this.#ahead = [];
   }
 
   /** @returns whether none of them is known here: else none is added. */

@@ -146,6 +146,7 @@ export class ReplicaRequests {
     { limit, skip = [], refused }: Request<'replicaChanges'>,
   ): Coroutine<ReplyTo<'replicaChanges'>> {
     const { records } = this.#context;
+    if (!refused) this.#packed.forget();
     const skipped = new Set(skip);
     const ids: string[] = [];
     let unsaved = 0;
