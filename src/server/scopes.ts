@@ -16,8 +16,9 @@ import type { Store } from './store.ts';
 addFieldOperators(rareOperators);
 
 /**
- * The criteria of a scope with a value, which anybody may have sent; `false`: the user has no right
- * to it. Criteria that differ from those of the last pull move documents in and out.
+ * The criteria of a scope with a value, a string, number or boolean that anybody may have sent;
+ * `false`: the user has no right to it. Criteria that differ from those of the last pull move
+ * documents in and out.
  */
 export type ScopeCriteria = (
   value: unknown,
@@ -50,6 +51,9 @@ export async function requestedScope(
   const entries = Object.entries(asObject(asked, '"scope"'));
   const [[name, value] = ['']] = entries;
   if (entries.length !== 1) throw new Malformed('"scope" is not one name with its value');
+  // An object would be an operator where criteria take the value as it is.
+  if (!['string', 'number', 'boolean'].includes(typeof value))
+    throw new Malformed('the value of "scope" is not a string, number or boolean');
   if (!Object.hasOwn(scopes, name))
     throw new RequestFailure(400, 'scope_unknown', 'There is no scope of that name.');
   const given: unknown = await scopes[name]?.(value, request);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { createHandler, memory } from '../../src/server/index.ts';
 import { requestedScope } from '../../src/server/scopes.ts';
+import { refusal, request, URL_OF } from './requests.ts';
 
 const keyOf = async (criteria: object) => {
   const request = new Request('https://server/pull');
@@ -14,3 +16,20 @@ test('criteria that differ in the kind of a value are another scope', async () =
   expect(new Set(keys).size).toBe(values.length);
   expect(await keyOf({ at: { $in: [new Date(date)] } })).toBe(keys[0]);
 });
+
+test.for<[unknown]>([[{ $ne: 0 }], [{ $gt: '' }], [['ada']], [null], [{}]])(
+  'a value that is an operator or none, such as %j, is no scope',
+  async ([value]) => {
+    const owner = (name: unknown) => ({ owner: name });
+    const handler = createHandler({ store: memory(), authorize: () => true, scopes: { owner } });
+    const scope = { owner: value };
+    const collections = [{ name: 'orders', after: '0.0', scope }];
+    for (const [call, body] of Object.entries({
+      pull: { after: null, scope },
+      stream: { collections },
+    })) {
+      const asked = request(URL_OF('orders', call), body);
+      expect(await refusal(handler, asked)).toEqual([400, 'message_invalid']);
+    }
+  },
+);
