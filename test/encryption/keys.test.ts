@@ -330,3 +330,18 @@ test('a client without a key does not use the engine of one that has it, nor the
     await open.close();
   }
 });
+
+test('a client without the key that has just begun gives way to one of its page with the key', async () => {
+  const driver = memoryDriver();
+  const plain = { name: 'begun', storage: driver };
+  const sealed = { name: 'begun', storage: encrypted(driver, { key: bytes(1) }) };
+  const before = new Database(sealed);
+  await new before.Collection({ name: 'a', type: 'DOCUMENT_BASED' }).insert({ _id: 'one' });
+  await before.close();
+  const clients = [plain, plain, sealed].map((options) => new Database(options));
+  const counts = clients.map((db) =>
+    new db.Collection({ name: 'a', type: 'DOCUMENT_BASED' }).count().catch(({ code }) => code),
+  );
+  expect(await Promise.all(counts)).toEqual(['key_missing', 'key_missing', 1]);
+  await Promise.all(clients.map((db) => db.close()));
+});

@@ -88,7 +88,13 @@ export async function hostEngine(
   return {
     engine,
     shared,
-    keyRecord: keyed?.keyRecord,
+    keyRecord:
+      keyed?.keyRecord ??
+      (() =>
+        engine.epoch.then(
+          () => undefined,
+          ({ code }) => code,
+        )),
     stop: async (deleting) => {
       // A follower that waits for the lock reads all anyway, and writes what the next opening is
       // faster by.

@@ -205,7 +205,12 @@ export class LeaderLink implements LeadershipMember, GuardedClient {
     const { name, encryption } = this.#settings;
     const open = async (events: RouteEvents) => {
       // One with the same key as well: it may have been changed since.
-      if (engine.starter !== this.start) await checkEngineKey(name, encryption, engine);
+      if (engine.starter !== this.start)
+        await checkEngineKey(name, encryption, engine).catch((error) => {
+          if (encryption && error.code === 'key_missing')
+            this.#leadership.giveWay(engine.starter, error);
+          throw error;
+        });
       return engine.join(this.client, events);
     };
     void this.#join({ isOwn: true, open });

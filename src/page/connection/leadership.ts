@@ -346,6 +346,12 @@ export class Leadership {
     if (this.#members.size > 0) this.campaign();
   }
 
+  /** The engine lacks the key of what is stored, which another client of the page has. */
+  giveWay(starter: StartEngine | undefined, error: CairnError): void {
+    for (const member of this.#members) if (member.start === starter) member.failed(error);
+    this.#depose();
+  }
+
   /** Replaces an engine that failed. */
   #replace(cause: CairnError): void {
     this.#engine = undefined;

@@ -168,17 +168,23 @@ function silent(seconds: number): WorkerError {
 /**
  * Compares the key of a client with that of the engine of its page.
  *
- * @throws {StorageError} `key_wrong`, `key_missing`, `not_encrypted`
+ * @throws {StorageError} `key_wrong`; `key_missing`, also where the engine lacks the key of what is
+ *   stored; `not_encrypted`
  */
 export async function checkEngineKey(
   name: string,
   encryption: ClientEncryption | undefined,
   { isEncrypted, keyRecord }: LeaderEngine,
 ): Promise<void> {
-  if (encryption && !isEncrypted) throw notEncrypted();
   if (!encryption && isEncrypted) throw keyMissing();
-  await encryption?.check(name, await keyRecord?.());
+  const record = encryption && (await keyRecord?.());
+  if (record === LACKS_KEY) throw keyMissing();
+  if (encryption && !isEncrypted) throw notEncrypted();
+  await encryption?.check(name, record);
 }
+
+/** What an engine says of the key where what is stored has one, and the engine has none. */
+const LACKS_KEY = 'key_missing';
 
 export function busy(place: string): StorageError {
   return new StorageError(
