@@ -13,6 +13,9 @@ const WORTH_KEEPING = PAGE_BYTES / 16;
 /** How long a page is kept, in milliseconds: so long, new devices see it as it was. */
 const KEPT_MS = 5 * 60_000;
 
+/** How long a page may take, in milliseconds: the answer of a store may never come. */
+const PATIENCE_MS = 10_000;
+
 /** Pages that are put together at once; further requests get ordinary ones. */
 const MOST_BUILT = 4;
 
@@ -23,6 +26,8 @@ interface KeptPage {
   readonly more: boolean;
   /** The key of the page behind it. */
   readonly next: string;
+  /** In milliseconds of the epoch. */
+  readonly madeAt: number;
 }
 
 /** Whether a client says that it reads them, and this runtime can make them. */
@@ -70,6 +75,11 @@ export class FirstPulls {
   ): Promise<Response | undefined> {
     const key = keyOf(collection, after);
     let page = this.#kept.get(key);
+    // Workers end timers with the request that has begun them.
+    if (page && Date.now() - page.madeAt >= KEPT_MS) {
+      this.#drop(key);
+      page = undefined;
+    }
     // Restored since: the store has another history, and nothing of that is kept.
     if (page && (await store.pull(collection, page.checkpoint, 1)).reset) {
       for (const one of this.#kept.keys()) this.#drop(one);
@@ -91,7 +101,7 @@ export class FirstPulls {
   ): Promise<KeptPage | undefined> {
     if (this.#builds === MOST_BUILT) return undefined;
     this.#builds++;
-    const building = make();
+    const building = inTime(make());
     this.#building.set(key, building);
     try {
       const page = await building;
@@ -150,8 +160,18 @@ export class FirstPulls {
       `${JSON.stringify({ ...end, ...(rejected[0] && { rejected }) })}\n`,
     );
     const next = keyOf(collection, checkpoint);
-    return { body: joined(head, await this.#pack(parts)), next, ...end };
+    return { body: joined(head, await this.#pack(parts)), next, madeAt: Date.now(), ...end };
   }
+}
+
+/** `undefined` after a while. */
+function inTime<T>(making: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => {
+    const timer = setTimeout(resolve, PATIENCE_MS);
+    const clear = () => clearTimeout(timer);
+    making.then(clear, clear);
+  });
+  return Promise.race([making, late]);
 }
 
 const keyOf = (collection: string, after: string | undefined) =>

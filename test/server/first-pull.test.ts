@@ -118,6 +118,32 @@ test('pages are kept for five minutes', async () => {
   expect(noted.pulls.length).toBeGreaterThan(2);
 });
 
+test('pages are not sent after their time where timers end with their request', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  const handler = handlerOf();
+  await pull(handler, null);
+  vi.clearAllTimers();
+  vi.setSystemTime(Date.now() + 5 * 60_000);
+  noted.pulls.length = 0;
+  await pull(handler, null);
+  expect(noted.pulls.length).toBeGreaterThan(2);
+});
+
+test('a page that never comes holds nobody up for good', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const handler = handlerOf();
+  const { pull: own } = noted.store;
+  noted.store.pull = () => new Promise(() => undefined);
+  const hanging = Array.from({ length: 4 }, () => pull(handler, null));
+  for (let turn = 0; turn < 9; turn++) await new Promise(setImmediate);
+  noted.store.pull = own;
+  const waiting = pull(handler, null);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await waiting).toMatchObject({ more: true });
+  expect(await pull(handler, null)).toMatchObject({ type: PACKED });
+  await Promise.all(hanging);
+});
+
 test('no more is kept than may be', async () => {
   // A page of 4 MB has some 4 kB: the texts repeat one letter.
   const handler = handlerOf({ keep: 6000 });
