@@ -58,10 +58,15 @@ export class PackedPull {
         ? { ...page, unpack: (again) => this.#unpack(page, after, again) }
         : page;
     } catch (error) {
-      const { code, refusal } = error as Partial<RefusedError>;
+      const { code, refusal, cause } = error as Partial<RefusedError>;
       const isForeign = refusal?.code === 'checkpoint_invalid';
-      if (signal.aborted || (code !== 'answer_invalid' && !isForeign)) throw error;
+      // A firewall, or a `fetch` of the app, lets nothing through but JSON.
+      const isBlocked = !refusal && (code === 'remote_refused' || code === 'remote_forbidden');
+      const isUnread = code === 'remote_offline' && !(cause instanceof TypeError);
+      const mayPass = code === 'answer_invalid' || isForeign || isBlocked || isUnread;
+      if (signal.aborted || !mayPass) throw error;
       // It says why, or begins anew.
+      this.#takesPacked = false;
       return this.#pullOrdinary(after, ask);
     }
   }

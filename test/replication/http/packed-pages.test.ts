@@ -104,8 +104,23 @@ describe('what is no packed page is not taken, and from then on pages are ordina
 });
 
 test.for(['application/json', 'text/plain', ''])('a page as "%s" is refused', async (type) => {
-  const { pull } = pulled(packed, type);
+  const { pull, accepted } = pulled(packed, type);
   expect(await pull()).toMatchObject({ changes: [], checkpoint: 'e.9' });
+  expect(await pull()).toMatchObject({ checkpoint: 'e.9' });
+  expect(accepted).toHaveLength(3);
+});
+
+test.for<[string, () => Response | Promise<Response>]>([
+  ['a firewall answers 403', () => new Response('<h1>No</h1>', { status: 403 })],
+  ['a firewall answers 406', () => new Response(null, { status: 406 })],
+  ['a fetch of the app reads JSON', () => new Response('no JSON').json()],
+])('ordinary pages come where %s', async ([, answer]) => {
+  const fetch: RemoteFetch = async (_, { headers }) => {
+    const { accept } = headers as Record<string, string>;
+    if (accept?.includes(PACKED)) return answer();
+    return jsonAnswer({ changes: [], checkpoint: 'e.9', more: false });
+  };
+  expect(await pullFirst(http({ url, fetch }))).toMatchObject({ checkpoint: 'e.9' });
 });
 
 test('an older server answers as ever, and pulls that are not the first ask as ever', async () => {
