@@ -5,7 +5,7 @@ import { MAX_LIMIT, PACKED_PAGE_TYPE } from '../replication/protocol/http-fields
 import type { Store } from './store.ts';
 
 /** Bytes, before they are compressed, after which a page ends; its changes end before. */
-const PAGE_BYTES = 4_000_000;
+const PAGE_BYTES = 3_000_000;
 
 /** Bytes from which a page is worth keeping that ends where the history does. */
 const WORTH_KEEPING = PAGE_BYTES / 16;

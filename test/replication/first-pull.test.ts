@@ -82,7 +82,7 @@ const made = (count: number, fields: (nth: number) => object = (nth) => ({ count
 
 const LARGE = 2300;
 
-/** Documents of three packed pages. */
+/** Documents of several packed pages. */
 const large = () => made(LARGE, (nth) => ({ count: nth, note: 'x'.repeat(4000) }));
 
 describe('what came by packed pages equals what came by ordinary ones', () => {

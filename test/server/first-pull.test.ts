@@ -61,7 +61,7 @@ async function pull(handler: Handler, after: string | null, body: object = {}, a
 test('a page is read of the store once, and later changes each time', async () => {
   const handler = handlerOf();
   const first = await pull(handler, null);
-  expect(first).toMatchObject({ type: PACKED, more: true, found: ids.slice(0, 4) });
+  expect(first).toMatchObject({ type: PACKED, more: true, found: ids.slice(0, 3) });
   noted.pulls.length = 0;
   expect(await pull(handler, null)).toEqual(first);
   // Whether the history still is the same.
@@ -145,8 +145,8 @@ test('a page that never comes holds nobody up for good', async () => {
 });
 
 test('no more is kept than may be', async () => {
-  // A page of 4 MB has some 4 kB: the texts repeat one letter.
-  const handler = handlerOf({ keep: 6000 });
+  // A page of 3 MB has some 3 kB: the texts repeat one letter.
+  const handler = handlerOf({ keep: 4500 });
   const { checkpoint } = await pull(handler, null);
   await pull(handler, checkpoint);
   noted.pulls.length = 0;
