@@ -27,7 +27,7 @@ export class PackedPull {
   readonly #url: string;
   readonly #clock: Clock;
   readonly #pullOrdinary: Pull;
-  /** Until one is not understood, or breaks off, as it may on slow networks. */
+  /** Until one is not understood, is blocked, or breaks off, as it may on slow networks. */
   #takesPacked = typeof DecompressionStream === 'function';
 
   /** @param pull Pulls an ordinary page. */
