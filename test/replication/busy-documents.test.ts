@@ -43,3 +43,28 @@ test('a document that is deleted and inserted anew while others are pushed is a 
   expect(remote.pushes.flat().find(({ id }) => id === 'again')).toMatchObject({ base: undefined });
   expect(device.sync.status).toMatchObject({ pending: 0, rejected: 0 });
 });
+
+test('one that changes while others of a replaced server are merged ends the round', async () => {
+  const remote = new MemoryRemote();
+  for (const id of ['a', 'b']) remote.write(id, { count: 1 });
+  let isChanged = false;
+  const device: Device = new Device(remote, {
+    resolve: async ({ local }) => {
+      if (!isChanged) await device.orders.patch('b', { count: 3 });
+      isChanged = true;
+      return local;
+    },
+  });
+  await device.settled();
+  device.sync.pause();
+  for (const id of ['a', 'b']) await device.orders.update(id, { count: 2 });
+  remote.restore(() => {
+    for (const id of ['a', 'b']) remote.write(id, undefined);
+  });
+  device.sync.resume();
+  await device.settled();
+  expect(remote.documents()).toMatchObject([
+    { _id: 'a', count: 2 },
+    { _id: 'b', count: 3 },
+  ]);
+});

@@ -51,7 +51,7 @@ export async function pull(
     const rows = held && !page.reset ? joined(held, fetched) : fetched;
     const { changes, more, rejected = [] } = page;
     if (page.reset) ids = new Set();
-    if (ids) for (const { id, document } of changes) if (document) ids.add(id);
+    if (ids) for (const { id } of changes) ids.add(id);
     for (const { id } of rejected) ids?.add(id);
     const next = checkpointOf(page.checkpoint);
     const isKept = !ids || !more;
