@@ -8,14 +8,23 @@ import { MemoryRemote } from './memory-remote.ts';
 let names = 0;
 afterEach(closeDevices);
 
-/** A device after a reload: the bodies of its documents are in storage, which takes its time. */
+/**
+ * A device after a reload: the bodies of its documents are in storage, which takes its time.
+ *
+ * @param later Documents that come one by one, and so are stored apart.
+ */
 async function reloaded(
   remote: MemoryRemote,
   storage: StorageDriver = faultyDriver(undefined, true),
+  later: readonly string[] = [],
 ): Promise<Device> {
   const database = { name: `unread ${++names}`, storage };
   const first = new Device(remote, {}, database);
   await first.settled();
+  for (const id of later) {
+    remote.write(id, { count: 1 });
+    await first.settled();
+  }
   await first.close();
   const second = new Device(remote, {}, database);
   await second.settled();
@@ -71,6 +80,30 @@ describe('while the base of a change is read from storage', () => {
     await changing;
     await sync.settled({ timeout: 60_000 });
     expect(await orders.get('o')).toMatchObject({ count: 2, note: 'theirs' });
+    expect(sync.conflicts()).toEqual([]);
+  });
+
+  test('what a pull merges is the base from then on', async () => {
+    const remote = new MemoryRemote();
+    remote.write('o', { count: 1, note: '' });
+    const others = Array.from({ length: 10 }, (_, other) => `other ${other}`);
+    const { orders, sync } = await reloaded(remote, slowToRead(faultyDriver()), others);
+    sync.pause();
+    remote.edit('o', { note: 'theirs' });
+    let changing: Promise<unknown> | undefined;
+    let pushes = 0;
+    remote.before = (call) => {
+      // Bases are read in this order.
+      changing ??= Promise.all(
+        [...others, 'o'].map((id) => orders.update(id, { count: 2, note: '' })),
+      );
+      if (call === 'push' && pushes++ === 0) remote.edit('o', { note: 'theirs again' });
+    };
+    sync.resume();
+    await sync.settled({ timeout: 60_000 });
+    await changing;
+    await sync.settled({ timeout: 60_000 });
+    expect(await orders.get('o')).toMatchObject({ count: 2, note: 'theirs again' });
     expect(sync.conflicts()).toEqual([]);
   });
 

@@ -352,7 +352,7 @@ export class Replica implements ReplicaTracker {
     entry: Omit<ReplicaLogEntry, 'scopes'> & Partial<ReplicaLogEntry>,
     isAnswered = true,
   ): void {
-    if (isAnswered) this.#forgetPushes(id);
+    if (isAnswered) this.#forgetBase(id);
     this.log.put(id, { scopes: this.scopesOf(id), ...entry });
     this.noteStray(id);
     if (entry.isDirty) this.dirty.add(id);
@@ -403,7 +403,8 @@ export class Replica implements ReplicaTracker {
     this.#link();
   }
 
-  #forgetPushes(id: string): void {
+  #forgetBase(id: string): void {
+    this.unread.delete(id);
     this.log.setPushes(id, []);
     this.log.setOperations(id, undefined);
     this.#sent.delete(id);
@@ -416,10 +417,9 @@ export class Replica implements ReplicaTracker {
 
   /** The document equals the version in its record, or is gone on both sides. */
   equals(id: string): void {
-    this.#forgetPushes(id);
+    this.#forgetBase(id);
     this.log.delete(id);
     this.#clean(id);
-    this.unread.delete(id);
     this.#link();
   }
 
