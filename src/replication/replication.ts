@@ -1,7 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { Emitter } from '../async/emitter.ts';
 import { type CairnError, OptionError } from '../errors/errors.ts';
-import { ReplicationError } from '../errors/replication-error.ts';
 import type { ReplicationAccess } from '../page/collections/replication-access.ts';
 import { lockName } from '../platform/lock-names.ts';
 import { navigatorObject } from '../platform/platform-object.ts';
@@ -124,14 +123,14 @@ export class Replication<T extends object = object> {
    *
    * @param options `timeout` in milliseconds; left out, it waits while the server cannot be
    *   reached.
-   * @throws {ReplicationError} `settled_timeout`; `replication_stopped`; the error of the last
-   *   round where no retry will mend it: `remote_unauthorized`, `remote_forbidden`,
-   *   `answer_invalid`, `resolver_failed` …
+   * @throws {ReplicationError} `settled_timeout`; `replication_stopped`, also where no page has
+   *   replicated for half a minute; the error of the last round where no retry will mend it:
+   *   `remote_unauthorized`, `remote_forbidden`, `answer_invalid`, `resolver_failed` …;
+   *   {CollectionError} `collection_dropped`, `collection_renamed`
    */
   async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
-    if (this.#sync.isPaused)
-      throw new ReplicationError('replication_stopped', 'It is paused: call resume().');
+    if (this.#sync.isPaused) throw stopped('Call resume().');
     await this.#sync.settled(timeout);
   }
 

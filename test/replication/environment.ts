@@ -8,10 +8,15 @@ import { Replication } from '../../src/replication/replication.ts';
 import { parseOptions } from '../../src/replication/replication-options.ts';
 import { type TestClock, turn } from './fetching/test-clock.ts';
 
-/** Replicates a collection in a page that is shown, at the time of a test. */
-export function replicateAt(clock: TestClock, collection: Replicable, remote: Remote): Replication {
+/** Replicates a collection in a page, at the time of a test. */
+export function replicateAt(
+  clock: TestClock,
+  collection: Replicable,
+  remote: Remote,
+  isVisible = true,
+): Replication {
   const environment = {
-    ...{ clock, random: () => 0.5, isVisible: () => true },
+    ...{ clock, random: () => 0.5, isVisible: () => isVisible },
     onReturn: () => () => undefined,
   };
   return new Replication(

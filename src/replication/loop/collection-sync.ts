@@ -1,9 +1,7 @@
-import type { Clock } from '../../async/clock.ts';
 import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
-import { slowedDown } from '../fetching/slowdown.ts';
 import { LateFiles } from '../files/late-files.ts';
 import type { FileProgress } from '../protocol/files.ts';
 import type { ReplicationScope } from '../protocol/remote.ts';
@@ -11,7 +9,7 @@ import { optionConflict, type ReplicationSettings, scopeAsk } from '../replicati
 import { ConflictResolution } from '../rounds/conflict-resolution.ts';
 import { pull, pullScopes } from '../rounds/pull.ts';
 import { PushRound } from '../rounds/push.ts';
-import { failureOf, RemoteCalls } from '../rounds/remote-calls.ts';
+import { RemoteCalls, remoteWatch } from '../rounds/remote-calls.ts';
 import type { RoundContext, RoundEvents } from '../rounds/round-context.ts';
 import { type StateCodec, stateCodec } from '../states.ts';
 import type { Environment } from './platform-environment.ts';
@@ -26,8 +24,8 @@ import {
 } from './replication-status.ts';
 
 /**
- * A page that does not replicate asks the one that does so often, while it is shown: a frozen one
- * is replaced.
+ * A page that does not replicate asks the one that does so often, while somebody looks or waits: a
+ * frozen one is replaced, and the end of the collection is noticed.
  */
 const HEARTBEAT_MS = 15_000;
 
@@ -64,11 +62,12 @@ export class CollectionSync {
   readonly #ends: (() => void)[] = [];
   #cancelBeat: (() => void) | undefined;
   /** Called when the status has changed. */
-  readonly #watchers = new Set<() => void>();
+  readonly #watchers = new Set<(isBeat?: boolean) => void>();
   #report: ReplicaReport | undefined;
   /** Requests for a round that this page has answered. */
   #answered: Answered = { opening: '', count: 0 };
-  /** The same, with those of a round that ends. */
+  /** The same, with those of the round under way, and with those that it has answered. */
+  #tried = this.#answered;
   #answering = this.#answered;
   /** Where the last round has pulled to. */
   #checkpoint: string | undefined;
@@ -140,10 +139,10 @@ export class CollectionSync {
 
   /** What the page that replicates says of itself. */
   get reported(): StatusReport | undefined {
-    const { state, lastSync, retryAt, error, begun, rounds, polls } = this.#loop;
+    const { state, lastSync, retryAt, error, polls } = this.#loop;
     if (state === 'elsewhere') return this.#report?.report as StatusReport | undefined;
     return {
-      ...{ state, answered: this.#answered, begun, rounds, polls },
+      ...{ state, answered: this.#answered, tried: this.#tried, polls },
       last_sync: lastSync,
       retry_at: retryAt,
       error: error && { code: error.code, message: error.message },
@@ -164,8 +163,8 @@ export class CollectionSync {
     return report;
   }
 
-  /** Calls back when the status has changed. @returns a function that ends that. */
-  watch(look: () => void): () => void {
+  /** Calls back when the status has changed, and now and then. @returns what ends that. */
+  watch(look: (isBeat?: boolean) => void): () => void {
     this.#watchers.add(look);
     return () => void this.#watchers.delete(look);
   }
@@ -183,18 +182,20 @@ export class CollectionSync {
   resume(): void {
     if (this.#stopped) return;
     this.#isPaused = false;
-    this.#lead();
     this.#loop.wake();
+    this.#lead();
   }
 
   end(why: CairnError): void {
     if (this.#stopped) return;
+    const leads = this.#loop.state !== 'elsewhere';
     this.#stopped = why;
     for (const end of this.#ends.splice(0)) end();
     this.#cancelBeat?.();
     this.#cancelTell?.();
     this.#files?.end(why);
     this.#loop.halt('stopped');
+    if (leads) this.#tell(this.reported as StatusReport);
     this.#show();
   }
 
@@ -289,16 +290,14 @@ export class CollectionSync {
     else if (this.#loop.state !== 'elsewhere') this.#loop.halt('elsewhere');
   }
 
-  /** Asks for the status now and then: that is how a leader that is frozen is noticed. */
+  /** Looks at the status now and then. */
   #beat(channel: HandleChannel): void {
     const { clock, isVisible } = this.#environment;
     const beat = () => {
       if (this.#stopped) return;
-      if (isVisible() && this.#loop.state === 'elsewhere')
-        // A client that has closed reports that itself.
-        (this.#replica ? this.#refresh(channel) : this.#begin(channel, null)).catch(
-          () => undefined,
-        );
+      if ((isVisible() || this.#watchers.size > 0) && this.#loop.state === 'elsewhere')
+        (this.#replica ? this.#refresh(channel) : this.#begin(channel, null)).catch(this.#endBy);
+      this.#show(true);
       this.#beat(channel);
     };
     this.#cancelBeat = clock.after(HEARTBEAT_MS, beat, true);
@@ -307,11 +306,14 @@ export class CollectionSync {
   async #round(enter: Enter, signal: AbortSignal): Promise<void> {
     const known = this.#opening;
     this.#opening = undefined;
+    this.#tried = this.#asked;
     try {
       await this.#roundIn(known, enter, signal);
     } catch (error) {
       if (!known || !OVER.has(asCairnError(error).code)) throw error;
       await this.#roundIn(undefined, enter, signal);
+    } finally {
+      if (this.#isAsked(this.#tried)) this.#loop.wake();
     }
   }
 
@@ -329,7 +331,8 @@ export class CollectionSync {
     const { checkpoint, opening, scopes, isNew } = isKnown
       ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined, isNew: false }
       : await this.#begin(channel, given);
-    const asked = this.#report?.opening === opening ? this.#report.asked : 0;
+    const tried = this.#asked;
+    this.#tried = tried;
     const files = await this.#files?.open();
     const context: RoundContext = {
       replica: this.#replica,
@@ -383,8 +386,7 @@ export class CollectionSync {
     this.#files?.fetchWanted();
     // Then a round follows by itself.
     if (this.#push.isBehind) return;
-    this.#answering = { opening, count: asked };
-    if (this.#isAsked(this.#answering)) this.#loop.wake();
+    this.#answering = tried;
   }
 
   /** Those of some ids whose documents are here, or were deleted here and may come back. */
@@ -413,22 +415,34 @@ export class CollectionSync {
       this.#files?.now?.interrupt();
     }
     const known = before?.opening === report.opening ? before.asked : 0;
-    if (report.asked > known && this.#isAsked(this.#answered)) this.#loop.wake();
+    // A round that is under way looks again as it ends.
+    if (report.asked > known && this.#isAsked(this.#answered)) this.#loop.nudge();
     this.#show();
+  }
+
+  /** The requests for a round so far. */
+  get #asked(): Answered {
+    const { opening = '', asked: count = 0 } = this.#report ?? {};
+    return { opening, count };
   }
 
   /** Whether a client asks for another round. */
   #isAsked(answered: Answered): boolean {
-    const { asked = 0, opening = '' } = this.#report ?? {};
-    return asked > countOf(answered, opening);
+    const { opening, count } = this.#asked;
+    return count > countOf(answered, opening);
   }
+
+  /** Ends where the collection has; a client that has closed reports that itself. */
+  readonly #endBy = (error: CairnError | undefined): void => {
+    if (error && /_(dropped|renamed)$/.test(error.code)) this.end(error);
+  };
 
   #changed(): void {
     // Who waits for a round finds the status that it has led to.
     if (this.#loop.state === 'idle') this.#answered = this.#answering;
     const { reported: report } = this;
     const { error } = this.#loop;
-    if (error && /_(dropped|renamed)$/.test(error.code)) this.end(error);
+    this.#endBy(error);
     this.#cancelTell?.();
     if (report && this.#loop.state !== 'elsewhere' && !this.#stopped) this.#tell(report);
     this.#show();
@@ -454,47 +468,8 @@ export class CollectionSync {
     else send();
   }
 
-  #show(): void {
+  #show(isBeat?: boolean): void {
     this.#events.status(this.status);
-    for (const look of [...this.#watchers]) look();
+    for (const look of [...this.#watchers]) look(isBeat);
   }
-}
-
-type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
-
-/** Waits for changes of a remote that reports them. */
-function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
-  const remoteChanges = direction === 'push' ? undefined : remote.watch?.bind(remote);
-  const run = slowedDown(clock);
-
-  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>) {
-    try {
-      return await run(places, given[1].signal, async (): Promise<true | undefined> => {
-        for await (const _ of watch(...given)) return true;
-        return undefined;
-      });
-    } catch (cause) {
-      throw failureOf(cause);
-    }
-  }
-
-  /**
-   * Resolves with `true` when the server may have something new, with `undefined` where nothing
-   * tells for now; `undefined` where it reports none.
-   *
-   * @param checkpoint Where the last round has pulled to; of the first scope.
-   */
-  return (
-    checkpoint: string,
-    pulled: readonly ScopeState[] | undefined,
-    signal: AbortSignal,
-  ): Promise<true | undefined> | undefined => {
-    const scopes = pulled?.map((one) => ({
-      scope: JSON.parse(one.name) as ReplicationScope,
-      after: JSON.parse(one.checkpoint as string) as unknown,
-    }));
-    const after = JSON.parse(checkpoint);
-    const places = JSON.stringify(scopes ?? after);
-    return remoteChanges && ring(remoteChanges, places, after, { signal, scopes });
-  };
 }

@@ -3,7 +3,13 @@ import { asCairnError, type CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import type { ReplicaReport } from '../../protocol/replica-protocol.ts';
 import type { Environment } from './platform-environment.ts';
-import type { ReplicationState, ReplicationStatus, StatusReport } from './replication-status.ts';
+import {
+  HALTED,
+  type ReplicationState,
+  type ReplicationStatus,
+  type StatusReport,
+  stopped,
+} from './replication-status.ts';
 
 /** A remote that does not tell of changes is asked so often, while the page is shown. */
 const POLL_MS = 15_000;
@@ -31,9 +37,6 @@ interface LoopTasks {
   changed(): void;
 }
 
-/** The states in which nothing is tried before somebody asks for it. */
-const HALTED: ReadonlySet<ReplicationState> = new Set(['paused', 'stopped', 'elsewhere']);
-
 /**
  * Runs rounds: after local changes, after the server's, after failures with growing delays.
  *
@@ -47,24 +50,19 @@ export class ReplicationLoop {
   lastSync: number | undefined;
   retryAt: number | undefined;
   error: CairnError | undefined;
-  /** Rounds that have begun, and those of them that have ended. */
-  begun = 0;
-  rounds = 0;
   /** Whether nothing has told of changes since the last round. */
   polls = false;
   readonly #tasks: LoopTasks;
   readonly #environment: Environment;
   readonly #isLive: boolean;
   /** One for all: each round ends the watch before it. */
-  readonly #ended = new ReplicationError(
-    'replication_stopped',
-    'The replication was stopped or paused.',
-  );
+  readonly #ended = stopped('It was stopped or paused.');
   /** Ends the round or the watch under way. */
   #running = new AbortController();
   #isBusy = false;
-  /** Whether a round is due after the one under way. */
+  /** Whether a round is due after the one under way, in any case or for local changes. */
   #isDue = false;
+  #hasChanges = false;
   #failures = 0;
   #lastAttempt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
@@ -94,28 +92,33 @@ export class ReplicationLoop {
   noteChange(): void {
     if (!this.#isLive) return;
     const { clock } = this.#environment;
-    if (this.#failures === 0 || clock.elapsed() - this.#lastAttempt > WAKE_MS) this.wake();
+    if (this.#failures === 0 || clock.elapsed() - this.#lastAttempt > WAKE_MS) this.nudge();
   }
 
   /** Runs a round at once, or after the one under way. */
   wake(): void {
-    if (HALTED.has(this.state)) return;
     this.#isDue = true;
+    this.nudge();
+  }
+
+  /** The same, unless the round under way sees all local changes. */
+  nudge(): void {
+    this.#hasChanges = true;
     if (!this.#isBusy) void this.#run();
   }
 
   /** The round under way has seen all local changes so far. */
   caughtUp(): void {
-    this.#isDue = false;
+    this.#hasChanges = false;
   }
 
   /** Never rejects. */
   async #run(): Promise<void> {
     this.#isBusy = true;
-    while (this.#isDue && !HALTED.has(this.state)) {
+    while ((this.#isDue || this.#hasChanges) && !HALTED.has(this.state)) {
       this.#isDue = false;
+      this.#hasChanges = false;
       this.#endWaiting();
-      this.begun++;
       this.#lastAttempt = this.#environment.clock.elapsed();
       const { signal } = this.#running;
       try {
@@ -128,11 +131,12 @@ export class ReplicationLoop {
       }
     }
     this.#isBusy = false;
-    if (this.state === 'idle' && this.#isLive) this.#waitForChanges();
+    if (this.state !== 'idle') return;
+    if (this.#tasks.isBehind()) this.#after(WAKE_MS);
+    if (this.#isLive) this.#waitForChanges();
   }
 
   #succeeded(): void {
-    this.rounds++;
     this.#failures = 0;
     this.error = undefined;
     this.retryAt = undefined;
@@ -144,7 +148,6 @@ export class ReplicationLoop {
     const { clock, random } = this.#environment;
     const { code, retry_after } = error as ReplicationError;
     this.error = error;
-    this.rounds++;
     this.#failures++;
     if (code === 'remote_unauthorized') {
       this.retryAt = undefined;
@@ -163,13 +166,12 @@ export class ReplicationLoop {
     const change = this.#tasks.watch(signal);
     const polled = this.polls;
     this.polls = !change;
-    if (this.#tasks.isBehind()) this.#after(WAKE_MS);
-    else if (!change || this.#tasks.isPending()) this.#poll();
+    if (!change || this.#tasks.isPending()) this.#poll();
     change?.then(
       (isHeard) => {
         if (signal.aborted) return;
         if (isHeard) return this.wake();
-        if (!this.#tasks.isBehind()) this.#poll();
+        this.#poll();
         this.polls = true;
         if (!polled) this.#tasks.changed();
       },
@@ -180,6 +182,7 @@ export class ReplicationLoop {
   }
 
   #poll(): void {
+    if (this.#tasks.isBehind()) return;
     this.#after(POLL_MS, () => {
       // A hidden page is woken when it is shown.
       if (this.#tasks.isWatched()) this.wake();

@@ -66,14 +66,16 @@ export interface StatusReport {
   readonly retry_at: number | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
   readonly answered: Answered;
-  /** Rounds that this page has begun, and those of them that have ended. */
-  readonly begun: number;
-  readonly rounds: number;
+  /** The same, with those for which the last round has failed. */
+  readonly tried: Answered;
   readonly polls: boolean;
 }
 
+/** The states in which nothing is tried before somebody asks for it. */
+export const HALTED: ReadonlySet<ReplicationState> = new Set(['paused', 'stopped', 'elsewhere']);
+
 export function stopped(why: string): ReplicationError {
-  return new ReplicationError('replication_stopped', `The replication has ended. ${why}`);
+  return new ReplicationError('replication_stopped', `It does not replicate. ${why}`);
 }
 
 /** A replication, as one who waits for a round sees it. */
@@ -85,8 +87,8 @@ interface Settleable {
   readonly reported: StatusReport | undefined;
   readonly status: ReplicationStatus;
   readonly stopped: Error | undefined;
-  /** Calls back when the status has changed. @returns a function that ends that. */
-  watch(look: () => void): () => void;
+  /** Calls back when the status has changed, and now and then. @returns what ends that. */
+  watch(look: (isBeat?: boolean) => void): () => void;
 }
 
 /**
@@ -101,26 +103,33 @@ export async function settle(
   clock: Clock,
   timeout: number | undefined,
 ): Promise<void> {
-  let begun = sync.reported?.begun ?? 0;
-  let { asked, opening } = await sync.ask();
+  let asked = Number.POSITIVE_INFINITY;
+  let opening = sync.report?.opening;
+  /** How often nobody replicated as it looked. */
+  let beats = 0;
   let stop: (() => void) | undefined;
   let cancel: (() => void) | undefined;
   const settling = new Promise<void>((resolve, reject) => {
-    const look = () => {
-      const { report, reported, status, stopped } = sync;
-      if (stopped) reject(stopped);
+    const ask = () => {
+      sync.ask().then((report) => {
+        ({ asked, opening } = report);
+        look();
+      }, reject);
+    };
+    const look = (isBeat?: boolean) => {
+      const { report, reported, status } = sync;
+      if (sync.stopped) reject(sync.stopped);
       else if (countOf(reported?.answered, opening) >= asked) resolve();
-      else if (report && report.opening !== opening) {
+      else if (opening && report && report.opening !== opening) {
         // Another engine, which knows nothing of the request.
         opening = report.opening;
         asked = Number.POSITIVE_INFINITY;
-        begun = reported?.begun ?? 0;
-        sync.ask().then((again) => {
-          ({ asked, opening } = again);
-          look();
-        }, reject);
-      } else if (reported && reported.rounds > begun && isHopeless(reported) && status.error)
+        ask();
+      } else if (countOf(reported?.tried, opening) >= asked && isHopeless(reported))
         reject(status.error);
+      // A page that reloads, or takes over, replicates soon.
+      else if (isBeat && HALTED.has(reported?.state ?? 'elsewhere') && beats++ > 0)
+        reject(stopped('Call replicate() in each page, or resume().'));
     };
     const late = () => {
       const { collection: place } = sync.report ?? {};
@@ -130,7 +139,7 @@ export async function settle(
     };
     if (timeout !== undefined) cancel = clock.after(timeout, late);
     stop = sync.watch(look);
-    look();
+    ask();
   });
   try {
     await settling;
@@ -141,11 +150,11 @@ export async function settle(
 }
 
 /** How many requests of an opening are answered. */
-export function countOf(answered: Answered | undefined, opening: string): number {
-  return answered?.opening === opening ? answered.count : 0;
+export function countOf(answered: Answered | undefined, opening: string | undefined): number {
+  return (answered?.opening === opening && answered?.count) || 0;
 }
 
 /** Whether no retry will mend what ended the last round. */
-function isHopeless({ state }: StatusReport): boolean {
-  return state === 'failed' || state === 'needs_auth';
+function isHopeless(report: StatusReport | undefined): boolean {
+  return report?.state === 'failed' || report?.state === 'needs_auth';
 }

@@ -4,7 +4,9 @@ import { isPlainObject } from '../../codec/kinds.ts';
 import { CairnError } from '../../errors/errors.ts';
 import { ReplicationError } from '../../errors/replication-error.ts';
 import { orAborted } from '../../page/sending/call-arguments.ts';
+import type { ScopeState } from '../../protocol/replica-protocol.ts';
 import { followRequests } from '../fetching/fetcher.ts';
+import { slowedDown } from '../fetching/slowdown.ts';
 import type { RoundFiles } from '../protocol/files.ts';
 import { PART_BYTES } from '../protocol/http-fields.ts';
 import {
@@ -18,7 +20,9 @@ import {
   type RemoteChange,
   type RemoteFile,
   type RemoteFiles,
+  type ReplicationScope,
 } from '../protocol/remote.ts';
+import type { ReplicationSettings } from '../replication-options.ts';
 
 /** A call that is silent for longer has failed: networks lose answers without a sign. */
 const DEADLINE_MS = 60_000;
@@ -158,13 +162,52 @@ export class RemoteCalls {
   }
 }
 
+type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
+
+/** Waits for changes of a remote that reports them. */
+export function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
+  const remoteChanges = direction === 'push' ? undefined : remote.watch?.bind(remote);
+  const run = slowedDown(clock);
+
+  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>) {
+    try {
+      return await run(places, given[1].signal, async (): Promise<true | undefined> => {
+        for await (const _ of watch(...given)) return true;
+        return undefined;
+      });
+    } catch (cause) {
+      throw failureOf(cause);
+    }
+  }
+
+  /**
+   * Resolves with `true` when the server may have something new, with `undefined` where nothing
+   * tells for now; `undefined` where it reports none.
+   *
+   * @param checkpoint Where the last round has pulled to; of the first scope.
+   */
+  return (
+    checkpoint: string,
+    pulled: readonly ScopeState[] | undefined,
+    signal: AbortSignal,
+  ): Promise<true | undefined> | undefined => {
+    const scopes = pulled?.map((one) => ({
+      scope: JSON.parse(one.name) as ReplicationScope,
+      after: JSON.parse(one.checkpoint as string) as unknown,
+    }));
+    const after = JSON.parse(checkpoint);
+    const places = JSON.stringify(scopes ?? after);
+    return remoteChanges && ring(remoteChanges, places, after, { signal, scopes });
+  };
+}
+
 function lateAnswer(ms: number): ReplicationError {
   const message = `The server has not answered within ${ms / 1000} s.`;
   return new ReplicationError('remote_timeout', message);
 }
 
 /** fetch() rejects with a TypeError where there is no connection, or with a DOMException. */
-export function failureOf(cause: unknown): unknown {
+function failureOf(cause: unknown): unknown {
   if (cause instanceof CairnError) return cause;
   const { message = String(cause), name } = (cause ?? {}) as Partial<Error>;
   if (
