@@ -4,12 +4,12 @@ import {
   REPLICATION,
   type ReplicationAccess,
 } from '../../src/page/collections/replication-access.ts';
-import { ReplicationError } from '../../src/replication/index.ts';
+import { ReplicationError, replicate } from '../../src/replication/index.ts';
 import { platformEnvironment } from '../../src/replication/loop/platform-environment.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import { parseOptions } from '../../src/replication/replication-options.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
-import { closeDevices, Device } from './device.ts';
+import { closeDevices, Device, type Order } from './device.ts';
 import { turn } from './fetching/test-clock.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
@@ -86,6 +86,36 @@ test.for(['dropped', 'renamed'])('a collection that is %s ends its replication',
   // Nothing is deleted on the server.
   expect(remote.documents().length).toBe(2);
 });
+
+test.for(['dropped', 'renamed'])(
+  'one that waits to retry ends as its collection is %s',
+  async (how) => {
+    const remote = new MemoryRemote();
+    const { db, orders, sync } = new Device(remote);
+    await sync.settled();
+    remote.before = () => {
+      throw new TypeError('no network');
+    };
+    await orders.insert({ _id: 'a' });
+    while (sync.status.state !== 'offline') await turn();
+    const settling = sync.settled();
+    const code = `collection_${how}`;
+    const unsettled = expect(settling).rejects.toMatchObject({ code, place: 'orders' });
+    if (how === 'dropped') await orders.Drop();
+    else {
+      await db.renameCollection('orders', 'sales');
+      await db.renameCollection('sales', 'orders');
+    }
+    expect(sync.status).toMatchObject({ state: 'stopped', retry_at: undefined, error: { code } });
+    await unsettled;
+    remote.before = () => undefined;
+    const anew = new db.Collection<Order>({ name: 'orders', type: 'DOCUMENT_BASED' });
+    const again = replicate(anew, { remote });
+    await again.settled();
+    expect(remote.documents().length).toBe(how === 'dropped' ? 0 : 1);
+    await again.stop();
+  },
+);
 
 test('one collection replicates with one remote, until that is forgotten', async () => {
   const database = { name: `pages ${++names}`, storage: faultyDriver() };

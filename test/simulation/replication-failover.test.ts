@@ -176,3 +176,23 @@ test('a watch() without connection is no unexpected error', async () => {
   expect(states).toContain('offline');
   expect(states).not.toContain('failed');
 });
+
+test.each([0, 1])(
+  'a rename in tab %i ends the replication in all tabs, as they hear of it',
+  async (by) => {
+    const { world, network, open } = replicating();
+    const tabs = [open(0)];
+    await world.hear((tabs[0] as ReplicationClient).settle(), 1000);
+    tabs.push(open(1));
+    await world.hear((tabs[1] as ReplicationClient).settle(), 1000);
+    network.cutUntil = Number.POSITIVE_INFINITY;
+    await world.runUntil(world.now + 60_000);
+    await world.hear((tabs[by] as ReplicationClient).tab.db.renameCollection('orders', 'sales'));
+    await world.runUntil(world.now + 100);
+    for (const { sync } of tabs)
+      expect(sync.status).toMatchObject({
+        state: 'stopped',
+        error: { code: 'collection_renamed' },
+      });
+  },
+);

@@ -104,7 +104,7 @@ function* renameCollection(lifecycle: Ending, to: string): Coroutine<undefined> 
     lifecycle.context;
   availability.check();
   yield saves.flush();
-  yield replica?.save() ?? Promise.resolve();
+  if (replica) yield replica.save();
   // A write that failed may be stored nevertheless.
   yield saves.alone(() => records.log.write());
   const before = yield* wait(readManifest(storage, to));
@@ -210,7 +210,7 @@ export async function renameAnyway(
   to: string,
   isOpen: boolean,
 ): Promise<void> {
-  if (isOpen) throw refused('name_taken', to, 'is open: rename before any tab constructs it');
+  if (isOpen) throw refused('name_taken', to, 'is open: rename first');
   const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),
@@ -221,7 +221,7 @@ export async function renameAnyway(
   if (!isFree) throw refused('name_taken', to, 'exists: drop it first');
   if (open) await renameOpen(open, to);
   else if (!source || source.dropped)
-    throw refused('collection_missing', from, 'is not stored; collections() lists them');
+    throw refused('collection_missing', from, 'is not stored: see collections()');
   else {
     const type = source.type as CollectionSettings['type'];
     await useCollection(collections, { name: from, type }, (own) => renameOpen(own, to));
@@ -239,7 +239,7 @@ function* leave(
   const { queue, lives, checkpoints, sweep, backups } = lifecycle.parts;
   const why = ended(settings.name, to?.name);
   lifecycle.isLeaving = true;
-  let decide: () => void = () => undefined;
+  let decide!: () => void;
   const outcome = new Promise<void>((resolve) => {
     decide = resolve;
   });
@@ -273,6 +273,8 @@ function* leave(
   lifecycle.retention?.stop();
   availability.error = why;
   lives.fail(why);
+  // Errors lose their code on the way.
+  replica?.report({ report: { error: { ...why, message: why.message } } });
   events.hub.release(records.applied.watermarks);
   // Clients hear which of their handles have no collection any more.
   for (const { handles, emit } of events.hub.sessions)
@@ -365,7 +367,6 @@ async function renameStored(
     // the copy from counting.
     const left = await readManifest(target.storage, from);
     if (left && !left.dropped) await undo(target, to, replica[1], error);
-    else return;
   }
 }
 

@@ -28,6 +28,8 @@ export interface ReplicaTracker {
   leave(outcome?: Promise<void>): Promise<void>;
   /** Goes on after that. */
   resume(): void;
+  /** Reports to all clients. */
+  report(told: { readonly report: unknown }): unknown;
   /** What removes it from storage. */
   removal(): StorageOperation[];
 }

@@ -7,7 +7,7 @@ import type {
   ReplicaState,
   ScopeState,
 } from '../../protocol/replica-protocol.ts';
-import type { Request, RequestedPatch } from '../../protocol/requests.ts';
+import type { RequestedPatch } from '../../protocol/requests.ts';
 import type { Operation } from '../../query/update/late-update.ts';
 import { hiddenName } from '../../storage/collection-name.ts';
 import type { StorageOperation } from '../../storage/drivers/driver.ts';
@@ -234,7 +234,7 @@ export class Replica implements ReplicaTracker {
   }
 
   /** Where it stands; with a report of the page that replicates, or a request for a round. */
-  report({ report, asks }: Request<'replicaReport'>): ReplicaReport {
+  report({ report, asks }: { readonly report?: unknown; readonly asks?: boolean }): ReplicaReport {
     if (asks) this.#asked++;
     if (report !== undefined) this.#report = report;
     if (asks || report !== undefined) this.#tell();

@@ -1,4 +1,4 @@
-import { asCairnError, type CairnError, mayPass } from '../../errors/errors.ts';
+import { asCairnError, type CairnError, CollectionError, mayPass } from '../../errors/errors.ts';
 import type { ReplicationAccess } from '../../page/collections/replication-access.ts';
 import type { HandleChannel } from '../../page/sending/handle-channel.ts';
 import type { OpenReplica, ReplicaReport, ScopeState } from '../../protocol/replica-protocol.ts';
@@ -409,6 +409,12 @@ export class CollectionSync {
   #take(report: ReplicaReport): void {
     const before = this.#report;
     this.#report = report;
+    const { error } = (report.report ?? {}) as Partial<StatusReport>;
+    // The engine itself tells of an end.
+    this.#endBy(
+      error &&
+        new CollectionError(error.code as never, error.message, { place: report.collection }),
+    );
     const isNew = report.pending > (before?.pending ?? 0);
     if (isNew && this.#settings.direction !== 'pull') {
       this.#loop.noteChange();
