@@ -80,6 +80,12 @@ async function push(store: Store, documents: readonly Fields[]): Promise<void> {
 const made = (count: number, fields: (nth: number) => object = (nth) => ({ count: nth })) =>
   Array.from({ length: count }, (_, nth): Fields => ({ _id: `o${nth}`, ...fields(nth) }));
 
+/** Lists and objects in turn. */
+function nested(depth: number): object {
+  const inner = depth > 0 ? nested(depth - 1) : {};
+  return { note: 'a "lamp"', list: [inner, [], null, true], object: { inner, none: {} } };
+}
+
 const LARGE = 2300;
 
 /** Documents of several packed pages. */
@@ -95,6 +101,10 @@ describe('what came by packed pages equals what came by ordinary ones', () => {
     ['fields like wrappers', made(300, (nth) => (nth % 2 ? { $date: nth } : { $x: nth }))],
     ['other alphabets', made(300, (nth) => ({ 'a"\\': `"\\\n${nth} ж😀` }))],
     ['ids with escapes', escapes],
+    ['nested ones', made(300, (nth) => nested(nth % 6))],
+    ['numbers of all kinds', made(300, (nth) => ({ at: [-(2 ** nth), 1 / (nth + 3), 3 ** -nth] }))],
+    ['long ones', made(50, (nth) => ({ [`long ${nth}`]: 'x\n'.repeat(3000) }))],
+    ['half a character', made(300, () => ({ text: 'half \ud83d' }))],
     ['no fields', made(300, () => ({}))],
     ['some that are deleted since', [...made(300), { _id: 'o7', gone: true }]],
     ['managed values', made(300, () => stamps), times],

@@ -3,7 +3,6 @@ import { asObject } from '../../codec/exact-json/json-checks.ts';
 import { parsedLine } from '../../codec/exact-json/plain-json.ts';
 import { readChange } from '../../codec/exact-json/wire-changes.ts';
 import { Malformed } from '../../errors/errors.ts';
-import type { PlainChange } from '../../protocol/packed-page.ts';
 import { readPullAnswer } from '../protocol/http-answers.ts';
 import { PACKED_PAGE_TYPE } from '../protocol/http-fields.ts';
 import type { PackedPage, PulledPage, Remote, RemoteChange } from '../protocol/remote.ts';
@@ -102,11 +101,7 @@ async function unpackedPage(
   return { ...page, changes };
 }
 
-function changeOf(line: PlainChange | string): RemoteChange {
-  if (typeof line === 'object') {
-    const { id, version, fields } = line;
-    return { id, version, document: { _id: id, ...fields } };
-  }
+function changeOf(line: string): RemoteChange {
   const { id, fields, ...change } = asObject(parsedLine(line), 'a line');
   const document = fields === undefined ? fields : { _id: id, ...asObject(fields, '"fields"') };
   return readChange({ ...change, id, ...(document && { document }) });

@@ -6,6 +6,19 @@ export const lineOf = (line: unknown) =>
 
 export const linesOf = (...lines: unknown[]) => lines.map(lineOf).join('');
 
+/** Fields that look like JSON. */
+const badFields = [
+  ...['{"x":1,}', '{,"x":1}', '{"x":1"y":2}', '{"x":1,,"y":2}', '{"x":1;"y":2}', '{"x"}', '{"x":}'],
+  ...['{x:1}', "{'x':1}", '{"x":1 2}', '{"x":1}}', '{"x":{"y":1}', '{"x":[1}', '{"x":1]', '{1:1}'],
+  ...['[1,]', '[,1]', '[1 2]', '[1,,2]', '[1}', '[[1],]', '{"y":1,}', '{"y":[1,]}'].map(inX),
+  ...['01', '1.', '.5', '+1', '-', '--1', '0x1', '1_0', '-01', 'NaN', 'tru', 'nulls', ''].map(inX),
+  ...['"\t"', '"\u0001"', '"\\x"', '"\\u12"', '"', '"a" "b"', '"\\"'].map(inX),
+];
+
+function inX(value: string): string {
+  return `{"x":${value}}`;
+}
+
 /** Lines that no server of ours sends: nothing of their page is taken. */
 export const badLines: [string, string][] = [
   ['half a line', linesOf(good, good).slice(0, -10)],
@@ -33,6 +46,10 @@ export const badLines: [string, string][] = [
     'a deep document',
     linesOf(`{"id":"a","version":"1","fields":{"x":${'['.repeat(2000)}${']'.repeat(2000)}}}`),
   ],
+  ...badFields.map((fields): [string, string] => [
+    `the fields ${JSON.stringify(fields)}`,
+    linesOf(`{"id":"a","version":"1","fields":${fields}}`),
+  ]),
   ['too many lines', linesOf(...Array(20_001).fill(good))],
   ['too many bytes', linesOf(...Array(20).fill({ ...good, x: 'x'.repeat(1e6) }))],
   ['an endless line', 'x'.repeat(17e6)],
