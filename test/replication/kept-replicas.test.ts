@@ -174,6 +174,48 @@ test('a crash of loadBackup() leaves no difference from the server behind', asyn
   expect(crashes).toBeGreaterThan(5);
 });
 
+test('a crash of an import that merges loses no change that was not sent', async () => {
+  const from = new Device(new MemoryRemote());
+  await from.orders.insert({ _id: 'z' });
+  const name = await from.orders.createBackup();
+  const file = await new Response(await from.orders.exportBackup(name)).blob();
+  let crashes = 0;
+  for (let step = 0; ; step++) {
+    remote = new MemoryRemote();
+    for (const id of ['a', 'b', 'c']) remote.write(id, { count: 1, note: 'theirs' });
+    const driver = faultyDriver();
+    const open = () =>
+      new Device(remote, {}, { name: `merge ${++names}`, storage: oneDatabase(driver) });
+    const device = open();
+    await device.settled();
+    device.sync.pause();
+    await device.orders.patch('a', { note: 'mine' });
+    await device.orders.delete('b');
+    await device.orders.insert({ _id: 'new' });
+    await device.db.save();
+    remote.write('a', { count: 2, note: 'theirs' });
+    driver.cut({ after: step >> 1, when: step % 2 ? 'after' : 'before', dies: true });
+    await device.orders.importBackup(file, { mode: 'merge' }).catch(() => undefined);
+    const { wasCut } = driver;
+    if (wasCut) crashes++;
+    driver.crash();
+    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+    await device.close().catch(() => undefined);
+    driver.heal();
+    const again = open();
+    await again.settled();
+    await again.settled();
+    const { z, ...others } = await again.all();
+    expect([step, Object.keys(others).sort()]).toEqual([step, ['a', 'c', 'new']]);
+    expect(others).toMatchObject({ a: { count: 2, note: 'mine' } });
+    expect(remote.document('a')).toMatchObject({ count: 2, note: 'mine' });
+    expect(remote.documents().length).toBe(z ? 4 : 3);
+    await again.close();
+    if (!wasCut) break;
+  }
+  expect(crashes).toBeGreaterThan(5);
+});
+
 test.each(['pages', 'one page'])(
   'each crash leaves the rows of the checkpoint, %s',
   async (sent) => {

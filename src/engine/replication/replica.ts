@@ -87,10 +87,9 @@ export class Replica implements ReplicaTracker {
     this.#rejected = new Map(this.#state.rejected);
     for (const { key, remoteVersion } of this.#context.records.list())
       if (!this.#isOwn(remoteVersion)) this.dirty.add(key);
-    for (const id of this.log.ids()) {
+    for (const id of this.log.ids())
       if (this.log.get(id)?.isDirty) this.dirty.add(id);
       else this.dirty.delete(id);
-    }
     await run(this.#findSent());
     const { replicated } = this.#context.records.log;
     if (this.state.replacement !== replicated) this.#forget(replicated);
@@ -105,10 +104,11 @@ export class Replica implements ReplicaTracker {
     }
   }
 
-  /** Compares every document with the server's: a crash came between replacement and entry. */
+  /** A crash came between replacement and entry: compares all but known changes anew. */
   #forget(replacement: number): void {
     for (const id of [...this.#context.records.table.keys(), ...this.log.ids()])
-      this.enter(id, { version: undefined, isDirty: true, base: undefined });
+      if (this.#sent.has(id) || !this.log.get(id)?.isDirty)
+        this.enter(id, { version: undefined, isDirty: true, base: undefined });
     this.state = { ...this.state, replacement, checkpoint: undefined };
   }
 
