@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { Database } from '../../src/index.ts';
 import { closeDevices, Device } from './device.ts';
+import { replicateAt } from './environment.ts';
+import { TestClock } from './fetching/test-clock.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
 afterEach(closeDevices);
@@ -68,3 +71,34 @@ test('one that changes while others of a replaced server are merged ends the rou
     { _id: 'b', count: 3 },
   ]);
 });
+
+test.each(['both', 'push'] as const)(
+  'documents that are inserted faster than they are pushed let a round go on (%s)',
+  async (direction) => {
+    const remote = new MemoryRemote();
+    const db = new Database({ name: `busy ${direction}`, storage: 'memory' });
+    const orders = new db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
+    const calls: string[] = [];
+    const clock = new TestClock();
+    const inserted = Array.from({ length: 30 }, (_, at) => `${at}`);
+    const ids = inserted.values();
+    const insertNext = async () => {
+      const { value: _id } = ids.next();
+      if (_id !== undefined) await orders.insert({ _id });
+    };
+    remote.before = async (call) => {
+      calls.push(call);
+      if (call !== 'push') return;
+      clock.advance(500);
+      await insertNext();
+    };
+    await insertNext();
+    const sync = replicateAt(clock, orders, remote, true, { direction });
+    await sync.settled();
+    expect(remote.documents()).toHaveLength(inserted.length);
+    expect(sync.status.pending).toBe(0);
+    const pulls = calls.filter((call) => call === 'pull').length;
+    expect(pulls > 3).toBe(direction === 'both');
+    await db.close();
+  },
+);

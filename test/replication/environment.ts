@@ -5,7 +5,10 @@ import {
 } from '../../src/page/collections/replication-access.ts';
 import type { Remote } from '../../src/replication/index.ts';
 import { Replication } from '../../src/replication/replication.ts';
-import { parseOptions } from '../../src/replication/replication-options.ts';
+import {
+  parseOptions,
+  type ReplicationOptions,
+} from '../../src/replication/replication-options.ts';
 import { type TestClock, turn } from './fetching/test-clock.ts';
 
 /** Replicates a collection in a page, at the time of a test. */
@@ -14,6 +17,7 @@ export function replicateAt(
   collection: Replicable,
   remote: Remote,
   isVisible = true,
+  options: Partial<ReplicationOptions> = {},
 ): Replication {
   const environment = {
     ...{ clock, random: () => 0.5, isVisible: () => isVisible },
@@ -21,7 +25,7 @@ export function replicateAt(
   };
   return new Replication(
     collection[REPLICATION] as ReplicationAccess,
-    parseOptions({ remote }),
+    parseOptions({ remote, ...options }),
     environment,
   );
 }

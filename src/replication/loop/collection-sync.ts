@@ -376,7 +376,7 @@ export class CollectionSync {
       // later.
       const pushed = isPushing ? await this.#push.run(context) : this.#push.skip();
       const isSending = await files?.send(clock, signal);
-      goesOn = isSending || (direction !== 'push' && pushed > 0);
+      goesOn = isSending || this.#push.hasMore || (direction !== 'push' && pushed > 0);
       isFirst = false; // A kept page may be older than what was pushed.
     }
     this.#checkpoint = from;

@@ -11,7 +11,7 @@ const BATCH = 500;
 /** The same, where documents may have content: it is in memory until it is a file. */
 const FEW = 50;
 
-/** A round sends files for so long before it looks for other changes. */
+/** A round pushes for so long before it looks for other changes. */
 const BESIDE_MS = 2000;
 
 /** So often a document is pushed in one round: others may change it as fast as it is merged. */
@@ -33,10 +33,13 @@ export class PushRound {
    * typed, dragged.
    */
   isBehind = false;
+  /** Whether the last run has left others, for which the round goes on. */
+  hasMore = false;
 
   /** Nothing has changed here. */
   skip(): number {
     this.isBehind = false;
+    this.hasMore = false;
     return 0;
   }
 
@@ -51,9 +54,9 @@ export class PushRound {
     let missed = 0;
     for (;;) {
       await context.save();
-      // What others have changed does not wait for all of them.
-      if (heavy.size > 0 && pushed > 0 && context.clock.elapsed() - began > BESIDE_MS)
-        return pushed;
+      // What others have changed does not wait for all of them: more may come without end.
+      this.hasMore = pushed > 0 && context.clock.elapsed() - began > BESIDE_MS;
+      if (this.hasMore) return pushed;
       this.#carried = Math.min(this.#carried, this.#batch);
       const limit = context.files ? await this.#ready(context, skip, heavy) : this.#carried;
       const { rows, unsaved } = await context.send({
