@@ -119,3 +119,28 @@ finds('a document that stays though it has left its scopes is found out', () =>
 finds('a server whose readers pass a push that commits late is found out', () =>
   change(ReplicationServer.prototype, 'heldBack', (heldBack) => heldBack(new Set())),
 );
+
+finds(
+  'a document that a restored server has deleted, and that is merged for ever, is found out',
+  () => {
+    const deleted = new WeakMap<ReplicaRequests, Set<string>>();
+    change(ReplicaRequests.prototype, 'execute', function* (execute, request): Coroutine<unknown> {
+      if (request.op !== 'replicaApply') return yield* execute(request);
+      const gone = deleted.get(this) ?? new Set();
+      deleted.set(this, gone);
+      for (const { id, state } of request.rows)
+        if (state) gone.delete(id);
+        else gone.add(id);
+      const kept = request.kept?.filter((id) => !gone.has(id));
+      return yield* execute({ ...request, kept });
+    });
+  },
+);
+
+finds('a base that is read late, and replaces that of a merge, is found out', () =>
+  change(Replica.prototype, 'enter', function (enter, id, ...entry) {
+    const unread = this.unread.get(id);
+    enter(id, ...entry);
+    if (unread) this.unread.set(id, unread);
+  }),
+);

@@ -8,6 +8,8 @@ import type { Owner, World } from './world.ts';
 export class CrashingStorage extends SimStorage {
   /** How often. */
   crashes = 0;
+  /** The longest that a late document takes to come, in milliseconds; most are not late. */
+  lateness = 0;
   /** Whether parts of files find no room. */
   isFull = false;
   readonly #world: World;
@@ -19,6 +21,7 @@ export class CrashingStorage extends SimStorage {
 
   heal(): void {
     this.crashes = 0;
+    this.lateness = 0;
     this.isFull = false;
     this.weather.slowness = 3;
   }
@@ -32,6 +35,14 @@ export class CrashingStorage extends SimStorage {
         const storage = await driver.open(name, events);
         return {
           ...storage,
+          getMany: async (store, keys) => {
+            const found = await storage.getMany(store, keys);
+            const ms = random.chance(this.lateness ? 0.2 : 0)
+              ? random.between(0, this.lateness)
+              : 0;
+            if (ms) await new Promise<void>((resolve) => this.#world.after(ms, owner, resolve));
+            return found;
+          },
           write: async (operations, durability) => {
             const all = [...operations];
             if (this.isFull && all.some(isFilePart))

@@ -1,4 +1,7 @@
+import { sameState } from '../../src/engine/replication/replica-tracker.ts';
+import type { LocalRow } from '../../src/protocol/replica-protocol.ts';
 import type { Conflict } from '../../src/replication/rounds/conflict-resolution.ts';
+import { stateCodec } from '../../src/replication/states.ts';
 import {
   type Change,
   type Decided,
@@ -51,6 +54,25 @@ export function differences(
 /** The server keeps of the managed fields what says something. */
 function comparable(document: object | undefined): object | undefined {
   return document && { _updated: false, _archived: false, ...document };
+}
+
+const codec = stateCodec('DOCUMENT_BASED');
+
+/**
+ * Bases that are neither the server's states at their versions, nor what was pushed since.
+ *
+ * @param states Those of the server, by their versions.
+ */
+export function* wrongBases(
+  states: ReadonlyMap<string, object>,
+  rows: readonly LocalRow[],
+): Generator<string> {
+  for (const { id, version = '', base, pushes } of rows) {
+    const there = states.get(version);
+    if (!base || !there || pushes.some(([, sent]) => sent && sameState(sent, base))) continue;
+    const [mine, theirs] = [codec.toDocument(id, base), there].map((one) => shown(comparable(one)));
+    if (mine !== theirs) yield `${id} has the base ${mine}, the server had ${theirs}`;
+  }
 }
 
 /** Compares what clients have done with what there is at rest. */
@@ -250,18 +272,30 @@ export class ReplicationChecker {
   *#falseConflicts(): Generator<string> {
     if (this.#log.isScoped) return;
     const deleted = new Set(this.#log.changes.map(({ deletes }) => deletes));
-    for (const { conflict, isPlain, isOwn, isUnanswered } of this.#log.conflicts) {
+    for (const { browser, conflict, isPlain, isOwn, isUnanswered } of this.#log.conflicts) {
       const { id, local, remote, result } = conflict;
       const losses = tokensIn(local).filter((token) => !tokensIn(result).includes(token));
       // Documents that two browsers have inserted have no common base.
       if (!isPlain || losses.length === 0 || deleted.has(id)) continue;
       if (isOwn) yield `${id} conflicts with what this browser has pushed: ${shown(remote)}`;
+      yield* this.#causeless(browser, conflict);
       const [longer, shorter] = [listOf(local), listOf(remote)];
       if (!longer || !shorter || isUnanswered || longer.length <= shorter.length) continue;
       // A list that goes on where the server's ends.
       const isNext = shorter.every((token, index) => token === longer[index]);
       if (isNext && longer.some((token) => losses.includes(token)))
         yield `a conflict of ${id} is none: ${longer} derives from ${shorter}`;
+    }
+  }
+
+  /** Conflicts in a value that came from elsewhere, and so is the server's own. */
+  *#causeless(browser: number, { id, base, local, remote }: Conflict): Generator<string> {
+    if (!this.#server.tellsKeys) return;
+    for (const field of ['x', 'y']) {
+      const [from, mine, theirs] = [base, local, remote].map((one) => fieldOf(one, field));
+      if (!mine || !theirs || mine === theirs || writerOf(mine) === browser) continue;
+      if (from !== mine && from !== theirs)
+        yield `a conflict of ${id} is none: ${mine} was not written by browser ${browser}`;
     }
   }
 
@@ -279,7 +313,8 @@ export class ReplicationChecker {
     for (const { conflict, isPlain } of this.#log.conflicts) {
       const { id, base, local, remote, result } = conflict;
       // Documents that two browsers have inserted: neither count derives from the other.
-      if (!base && this.#isMadeTwice(id)) continue;
+      const isCounted = base && 'c' in base;
+      if (!isCounted && this.#isMadeTwice(id)) continue;
       const isReplaced = this.#log.changes.some(({ overwrites }) =>
         overwrites.some((one) => isOf(one, id, 'c')),
       );
@@ -298,6 +333,10 @@ function isKept({ status, isSaved, isStale, tab }: Change): boolean {
 
 function isOf({ id, field }: Overwrite, ofId: string, ofField: string | undefined): boolean {
   return (id === undefined || id === ofId) && (field === undefined || field === ofField);
+}
+
+function fieldOf(document: object | undefined, field: string): string | undefined {
+  return (document as Readonly<Record<string, string>> | undefined)?.[field];
 }
 
 function listOf(document: Decided['conflict']['local']): readonly string[] | undefined {

@@ -157,6 +157,12 @@ export class ReplicationClient {
     return this.#together(id, random.pick(ids));
   }
 
+  /** Changes documents at once: in part, or as a whole, without reading them. */
+  async changeAll(ids: readonly string[]): Promise<void> {
+    const isWhole = this.site.browser.world.random.chance(0.5);
+    await Promise.all(ids.map((id) => (isWhole ? this.#replace(id) : this.#set(id, 'x'))));
+  }
+
   /** Gives a document a file, new or of another document, or reads it. */
   async attach(id: string, from: string): Promise<void> {
     const { random } = this.site.browser.world;

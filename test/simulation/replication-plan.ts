@@ -22,6 +22,8 @@ export interface RunPlan {
   readonly crashes: boolean;
   /** Whether the server goes back to older copies. */
   readonly restores: boolean;
+  /** Whether documents come late from storage: those requested later may come first. */
+  readonly lateReads: boolean;
   /** Whether browsers go back to backups. */
   readonly loads: boolean;
   /** Whether browsers have parts of the collection; some parts come and go. */
@@ -47,6 +49,7 @@ export function planOf(random: Random): RunPlan {
   const merges = keys === 'sent' && random.chance(0.6);
   const refuses = random.chance(0.2);
   const stamps = random.chance(0.4);
+  const lateReads = random.chance(0.3);
   return {
     browsers: 2 + random.below(3),
     busy: random.between(2000, 15_000),
@@ -67,12 +70,13 @@ export function planOf(random: Random): RunPlan {
     mute: random.chance(0.3),
     crashes: random.chance(0.6),
     restores: random.chance(0.25),
+    lateReads,
     loads: random.chance(0.2),
     scoped: random.chance(0.3),
     poison: refuses ? 0.1 : 0,
     collection: {
       ...random.pick(SAVING),
-      caching: random.chance(0.4),
+      caching: !lateReads && random.chance(0.4),
       ...(stamps && { indicate_created_at: true, indicate_updated_at: true }),
     },
     hesitation: random.chance(0.3) ? random.between(10, 1000) : 0,

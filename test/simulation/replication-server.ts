@@ -56,6 +56,8 @@ export interface ServerHabits {
 export class ReplicationServer {
   /** All tokens that it ever accepted. */
   readonly accepted = new Set<string>();
+  /** All states that it ever had, by their versions. */
+  readonly states = new Map<string, object>();
   /** Tokens that a restore has removed. */
   readonly lost = new Set<string>();
   /** The documents that a late request has changed. */
@@ -252,6 +254,7 @@ export class ReplicationServer {
     this.restores++;
     this.#rows = new Map(copy.rows);
     this.#last = copy.last;
+    if (this.#random.chance(0.5)) this.#deleteSome();
     this.#open.clear();
     this.#seen.clear();
     for (const { keys } of this.#rows.values()) for (const [key] of keys) this.#seen.add(key);
@@ -259,6 +262,15 @@ export class ReplicationServer {
     for (const token of before) if (!after.has(token)) this.lost.add(token);
     this.#ring();
     return this.#copies.indexOf(copy);
+  }
+
+  /** The copy is of another history, in which documents were deleted. */
+  #deleteSome(): void {
+    for (const [id, row] of this.#rows) {
+      if (!row.change.document || this.#random.chance(0.4)) continue;
+      const change = { id, version: `${row.place}-deleted-${this.restores}`, document: undefined };
+      this.#rows.set(id, { ...row, change, keys: [], earlier: undefined });
+    }
   }
 
   /** All documents, by id. */
@@ -326,6 +338,7 @@ export class ReplicationServer {
       keys: [...(known?.keys ?? []), [key, version] as const].slice(-KEYS),
     });
     this.#seen.add(key);
+    if (stored) this.states.set(version, stored);
     if (document) this.#plainIds.set(id, plainId(document));
     if (isLate) this.late.add(this.#plainIds.get(id) ?? id);
     for (const token of tokensIn(stored)) this.accepted.add(token);

@@ -1,9 +1,15 @@
 import type { systemClock } from '../../src/async/clock.ts';
+import type { LocalRow } from '../../src/protocol/replica-protocol.ts';
 import { mergeFields, type Resolver } from '../../src/replication/resolvers.ts';
 import type { Resolved } from '../../src/replication/rounds/conflict-resolution.ts';
 import { simulateBrowser } from './browser.ts';
 import { CrashingStorage } from './crashing-storage.ts';
-import { type Contents, differences, ReplicationChecker } from './replication-checks.ts';
+import {
+  type Contents,
+  differences,
+  ReplicationChecker,
+  wrongBases,
+} from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
 import { couchRemote, OtherProgram } from './replication-couch.ts';
 import { SimFiles } from './replication-files.ts';
@@ -22,6 +28,8 @@ const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const FREEZE_MS = 12_000;
 /** Retries come at most so late. */
 const RETRY_MS = 65_000;
+/** Conflicts that are decided in a moment, at most. */
+const MOST_DECISIONS = 1000;
 /** Rounds until all must be equal, and the longest of one. */
 const ROUNDS = 8;
 const ROUND_MS = 300_000;
@@ -117,11 +125,28 @@ export class ReplicationSimulation {
     for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number, server);
   }
 
+  get readsLate(): boolean {
+    return this.#plan.lateReads;
+  }
+
+  #decisions = { at: 0, count: 0 };
+
   /** Only while something happens: then code comes, as a user comes online again. */
   readonly mayLackCode = (): boolean => this.world.now < this.#plan.busy;
   readonly after: typeof systemClock.after = (ms, call) => this.world.after(ms, undefined, call);
+  /** @throws {Error} where documents are merged for ever: time would not go on. */
   readonly decided = ({ conflict }: Resolved): void => {
+    const { now } = this.world;
+    if (this.#decisions.at !== now) this.#decisions = { at: now, count: 0 };
+    if (++this.#decisions.count > MOST_DECISIONS) {
+      this.#problems.push(`documents are merged for ever at ${now}`);
+      throw new Error('The simulation ends this round.');
+    }
     if (conflict) this.#log.untold.add(conflict);
+  };
+  readonly listed = (rows: readonly LocalRow[]): void => {
+    if (!(this.#server instanceof ReplicationServer) || this.#keys) return;
+    this.#problems.push(...wrongBases(this.#server.states, rows));
   };
   readonly unhandled = (error: unknown): void => {
     this.#problems.push(`unhandled: ${(error as Error)?.stack ?? error}`);
@@ -150,6 +175,7 @@ export class ReplicationSimulation {
       this.world.after(random.between(0, busy), undefined, act);
     for (let count = changes; count > 0; count--) atSomeTime(() => this.#change());
     for (let count = steps; count > 0; count--) atSomeTime(() => this.#step());
+    if (this.#plan.restores) for (const act of [this.#copy, this.#restore]) atSomeTime(act);
     const ids = IDS.slice(0, this.#plan.documents);
     if (this.#program)
       for (let count = changes; count > 0; count -= 2) atSomeTime(() => this.#program?.act(ids));
@@ -224,7 +250,10 @@ export class ReplicationSimulation {
       if (random.chance(0.2)) network.mostRows = 1 + random.below(3);
       if (random.chance(0.3)) browser.storage.weather.slowness = random.between(3, 100);
     }
-    for (const storage of this.#storages) storage.crashes = random.chance(0.3) ? 0.02 : 0;
+    for (const storage of this.#storages) {
+      storage.crashes = random.chance(0.3) ? 0.02 : 0;
+      storage.lateness = this.#plan.lateReads ? random.between(100, 3000) : 0;
+    }
     if (this.#keys && !this.#plan.scoped && random.chance(0.5)) this.#server.replays = 0.2;
     if (this.#files && random.chance(0.5)) this.#files.crashes = random.between(0, 0.1);
   }
@@ -301,7 +330,7 @@ export class ReplicationSimulation {
     const { network, browser } = site;
     const living = this.#livingOf(site);
     const client = living.length > 0 ? random.pick(living) : undefined;
-    const kind = random.below(this.#plan.crashes ? 18 : 13);
+    const kind = random.below(this.#plan.crashes ? 20 : 15);
     this.#trace(`step ${kind} of ${site.number}/${client?.tab.id}`);
     if (!client || (kind === 0 && living.length < 3)) this.#openTab(site);
     else if (kind === 1) network.cutUntil = this.world.now + random.between(100, 5000);
@@ -314,35 +343,55 @@ export class ReplicationSimulation {
     else if (kind === 10 && this.#plan.restores) this.#copy();
     else if (kind === 11 && this.#plan.restores) this.#restore();
     else if (kind === 12) client.wake();
-    else if (kind > 12) this.#end(client, kind);
+    else if (kind === 13) this.#changeAll(client);
+    else if (kind === 14) this.#do(client, async () => this.#rest(client));
+    else this.#end(client, kind);
   }
 
   #rest(client: ReplicationClient): void {
     const { random } = this.world;
     client.sync.pause();
-    this.world.after(random.between(0, 2000), client.tab, () => client.sync.resume());
+    // What others have changed meanwhile comes as these change here.
+    this.world.after(random.between(0, 4000), client.tab, () => {
+      this.#changeAll(client);
+      client.sync.resume();
+    });
   }
 
-  #copy(): void {
+  /** Documents change together, while others merge. */
+  #changeAll(client: ReplicationClient): void {
+    const ids = IDS.toSorted(() => this.world.random.between(-1, 1));
+    this.#do(client, () => client.changeAll(ids));
+  }
+
+  readonly #copy = (): void => {
     this.#server.copy();
     this.#files?.copy();
-  }
+  };
 
-  #restore(): void {
+  readonly #restore = (): void => {
     const nth = this.#server.restore();
     if (nth === undefined) return;
     this.#log.restores.push(this.#log.mark());
     this.#files?.restore(nth);
-  }
+    // What changes while all merge with it.
+    for (const client of this.#living) {
+      this.#changeAll(client);
+      for (let count = 3; count > 0; count--)
+        this.world.after(this.world.random.between(0, 1000), client.tab, () =>
+          this.#changeAll(client),
+        );
+    }
+  };
 
   #end({ tab }: ReplicationClient, kind: number): void {
     const { random } = this.world;
     if (tab.frozen) return;
-    if (kind > 15) this.#log.froze(tab);
-    if (kind === 13) tab.kill();
-    else if (kind === 14) tab.close();
-    else if (kind === 15) tab.quit();
-    else if (kind === 16) tab.freeze(random.between(10, FREEZE_MS));
+    if (kind > 17) this.#log.froze(tab);
+    if (kind === 15) tab.kill();
+    else if (kind === 16) tab.close();
+    else if (kind === 17) tab.quit();
+    else if (kind === 18) tab.freeze(random.between(10, FREEZE_MS));
     else tab.rest(random.between(100, 5000));
   }
 

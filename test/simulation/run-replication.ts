@@ -1,10 +1,16 @@
 import { vi } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
+import type { Coroutine } from '../../src/async/coroutine.ts';
+import { ReplicaRequests } from '../../src/engine/replication/replica-requests.ts';
+import type { ReplicaOperations } from '../../src/protocol/replica-protocol.ts';
 import { ConflictResolution } from '../../src/replication/rounds/conflict-resolution.ts';
+import { SegmentPool } from '../../src/storage/segments/log-bodies.ts';
 import { Random } from '../setup/random.ts';
 import { ReplicationSimulation, type SimulationMode } from './replication-simulation.ts';
 import { withoutCryptoTime } from './sealed-documents.ts';
 import { slowCode } from './slow-code.ts';
+
+type Listed = ReplicaOperations['replicaChanges']['reply'];
 
 /**
  * Runs browsers whose tabs replicate with a server, while tabs, storage and network fail as the
@@ -30,23 +36,39 @@ export async function runReplication(
     vi.spyOn(Date, 'now').mockImplementation(() => 1_700_000_000_000 + simulation.world.now);
   const endCrypto = mode.startsWith('encrypted') && withoutCryptoTime();
   process.on('unhandledRejection', simulation.unhandled);
+  const endPool = simulation.readsLate && withoutPool();
   const { resolve } = ConflictResolution.prototype;
   ConflictResolution.prototype.resolve = async function (...args) {
     const resolved = await resolve.apply(this, args);
     simulation.decided(resolved);
     return resolved;
   };
+  const { execute } = ReplicaRequests.prototype;
+  ReplicaRequests.prototype.execute = function* (request): Coroutine<unknown> {
+    const reply = yield* execute.call(this, request);
+    if (request.op === 'replicaChanges') simulation.listed((reply as Listed).rows);
+    if (request.op === 'replicaApply') simulation.listed(reply as Listed['rows']);
+    return reply;
+  };
   try {
     return await simulation.run();
   } finally {
+    ReplicaRequests.prototype.execute = execute;
     ConflictResolution.prototype.resolve = resolve;
     process.off('unhandledRejection', simulation.unhandled);
     after.mockRestore();
     chance.mockRestore();
+    if (endPool) endPool();
     if (endSlowCode) endSlowCode();
     if (wall) wall.mockRestore();
     if (endCrypto) endCrypto();
   }
+}
+
+/** No document that was read stays in memory, as where there are more than fit. */
+function withoutPool(): () => void {
+  const keep = vi.spyOn(SegmentPool.prototype, 'keep').mockImplementation(() => undefined);
+  return () => keep.mockRestore();
 }
 
 /** The same, with documents that the server cannot read. */
