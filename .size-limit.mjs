@@ -168,7 +168,7 @@ export default [
   {
     name: 'replication, in a page',
     path: 'dist/replication.js',
-    limit: '20.2 kB',
+    limit: '20 kB',
     gzip: true,
     modifyEsbuildConfig: besideClient,
   },

@@ -130,7 +130,6 @@ export class Replication<T extends object = object> {
    */
   async settled({ timeout }: { readonly timeout?: number | undefined } = {}): Promise<void> {
     checkTimeout(timeout);
-    if (this.#sync.isPaused) throw stopped('Call resume().');
     await this.#sync.settled(timeout);
   }
 

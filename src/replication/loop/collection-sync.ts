@@ -127,10 +127,6 @@ export class CollectionSync {
     return this.#stopped;
   }
 
-  get isPaused(): boolean {
-    return this.#isPaused;
-  }
-
   get status(): ReplicationStatus {
     const status = shownStatus(this.#loop, this.#report, this.#stopped);
     const files = this.#files?.status;
@@ -169,7 +165,8 @@ export class CollectionSync {
     return () => void this.#watchers.delete(look);
   }
 
-  settled(timeout: number | undefined): Promise<void> {
+  async settled(timeout: number | undefined): Promise<void> {
+    if (this.#isPaused) throw stopped('Call resume().');
     return settle(this, this.#environment.clock, timeout);
   }
 
@@ -331,8 +328,7 @@ export class CollectionSync {
     const { checkpoint, opening, scopes, isNew } = isKnown
       ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined, isNew: false }
       : await this.#begin(channel, given);
-    const tried = this.#asked;
-    this.#tried = tried;
+    this.#tried = this.#asked;
     const files = await this.#files?.open();
     const context: RoundContext = {
       replica: this.#replica,
@@ -386,7 +382,7 @@ export class CollectionSync {
     this.#files?.fetchWanted();
     // Then a round follows by itself.
     if (this.#push.isBehind) return;
-    this.#answering = tried;
+    this.#answering = this.#tried;
   }
 
   /** Those of some ids whose documents are here, or were deleted here and may come back. */
@@ -409,7 +405,7 @@ export class CollectionSync {
   #take(report: ReplicaReport): void {
     const before = this.#report;
     this.#report = report;
-    const { error } = (report.report ?? {}) as Partial<StatusReport>;
+    const error = (report.report as StatusReport | undefined)?.error;
     // The engine itself tells of an end.
     this.#endBy(
       error &&

@@ -104,7 +104,7 @@ export async function settle(
   timeout: number | undefined,
 ): Promise<void> {
   let asked = Number.POSITIVE_INFINITY;
-  let opening = sync.report?.opening;
+  let opening: string | undefined;
   /** How often nobody replicated as it looked. */
   let beats = 0;
   let stop: (() => void) | undefined;

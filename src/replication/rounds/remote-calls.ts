@@ -76,12 +76,12 @@ export class RemoteCalls {
   }
 
   async #checked(page: PulledPage<unknown>): Promise<PulledPage<unknown>> {
-    if (!Array.isArray(page?.changes)) throw invalid('pull() returned no page');
+    if (!Array.isArray(page?.changes)) throw invalid('it is no page');
     await inSlices(this.#clock, page.changes, checkChange);
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
-        throw invalid('a rejected document has no id or reason');
-    if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
+        throw invalid('a rejected one has no reason');
+    if (page.checkpoint === undefined) throw invalid('it has no checkpoint');
     return page;
   }
 
@@ -103,7 +103,7 @@ export class RemoteCalls {
       return this.#remote.push(rows, { signal, content });
     });
     if (!Array.isArray(results) || results.length !== rows.length)
-      throw invalid(`push() of ${rows.length} documents returned another number of results`);
+      throw invalid('it has not one result for each');
     for (const [index, result] of results.entries())
       checkResult(result, (rows[index] as LocalChange).id);
     return results;
@@ -153,7 +153,8 @@ export class RemoteCalls {
     try {
       return await orAborted(call(signal, received, sending), signal);
     } catch (cause) {
-      throw this.#ended.aborted ? cause : failureOf(cause);
+      if (this.#ended.aborted) throw cause;
+      return throwFailure(cause);
     } finally {
       isOver = true;
       cancel?.();
@@ -162,23 +163,10 @@ export class RemoteCalls {
   }
 }
 
-type Watch = NonNullable<ReplicationSettings['remote']['watch']>;
-
 /** Waits for changes of a remote that reports them. */
 export function remoteWatch({ remote, direction }: ReplicationSettings, clock: Clock) {
-  const remoteChanges = direction === 'push' ? undefined : remote.watch?.bind(remote);
   const run = slowedDown(clock);
-
-  async function ring(watch: Watch, places: string, ...given: Parameters<Watch>) {
-    try {
-      return await run(places, given[1].signal, async (): Promise<true | undefined> => {
-        for await (const _ of watch(...given)) return true;
-        return undefined;
-      });
-    } catch (cause) {
-      throw failureOf(cause);
-    }
-  }
+  const hears = direction !== 'push' && remote.watch;
 
   /**
    * Resolves with `true` when the server may have something new, with `undefined` where nothing
@@ -195,9 +183,13 @@ export function remoteWatch({ remote, direction }: ReplicationSettings, clock: C
       scope: JSON.parse(one.name) as ReplicationScope,
       after: JSON.parse(one.checkpoint as string) as unknown,
     }));
-    const after = JSON.parse(checkpoint);
-    const places = JSON.stringify(scopes ?? after);
-    return remoteChanges && ring(remoteChanges, places, after, { signal, scopes });
+    const ring = async (): Promise<true | undefined> => {
+      const changes = remote.watch?.(JSON.parse(checkpoint), { signal, scopes }) ?? [];
+      for await (const _ of changes) return true;
+      return undefined;
+    };
+    const places = scopes ? JSON.stringify(scopes) : checkpoint;
+    return hears ? run(places, signal, ring).catch(throwFailure) : undefined;
   };
 }
 
@@ -207,38 +199,33 @@ function lateAnswer(ms: number): ReplicationError {
 }
 
 /** fetch() rejects with a TypeError where there is no connection, or with a DOMException. */
-function failureOf(cause: unknown): unknown {
-  if (cause instanceof CairnError) return cause;
-  const { message = String(cause), name } = (cause ?? {}) as Partial<Error>;
-  if (
-    cause instanceof TypeError ||
-    ['AbortError', 'NetworkError', 'TimeoutError'].includes(name ?? '')
-  )
-    return new ReplicationError('remote_offline', `The server cannot be reached: ${message}`, {
+function throwFailure(cause: unknown): never {
+  if (cause instanceof CairnError) throw cause;
+  const { message = String(cause), name = '' } = (cause ?? {}) as Partial<Error>;
+  if (cause instanceof TypeError || /^(?:Abort|Network|Timeout)Error$/.test(name))
+    throw new ReplicationError('remote_offline', `The server cannot be reached: ${message}`, {
       cause,
     });
-  return new ReplicationError('remote_failed', `The remote threw: ${message}`, { cause });
+  throw new ReplicationError('remote_failed', `The remote threw: ${message}`, { cause });
 }
 
 function checkChange(change: RemoteChange): void {
   if (!isObject(change) || !isText(change.id)) throw invalid('a document has no id');
   const { id, version, document, key } = change;
-  if (!isVersion(version)) throw invalid('it has no version, which is a string', id);
-  if (document && !isDocument(document, id)) throw invalid('it is no object with that _id', id);
+  if (!isVersion(version)) throw invalid('its version is no string', id);
+  checkDocument(document, id);
   if (key !== undefined && typeof key !== 'string') throw invalid('its key is no string', id);
 }
 
 function checkResult(result: PushResult, id: string): void {
-  if (!isObject(result)) throw invalid('the result of its push is no object', id);
+  if (!isObject(result)) throw invalid('its result is no object', id);
   if ('conflict' in result) {
     checkChange(result.conflict);
-    if (result.conflict.id !== id) throw invalid('its conflict is of another document', id);
+    if (result.conflict.id !== id) throw invalid('its conflict is of another', id);
   } else if ('rejected' in result) {
     if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
-  } else if (!isVersion(result.version))
-    throw invalid('it was accepted without a version, which is a string', id);
-  else if (result.document && !isDocument(result.document, id))
-    throw invalid('it is no object with that _id', id);
+  } else if (!isVersion(result.version)) throw invalid('its version is no string', id);
+  else checkDocument(result.document, id);
 }
 
 function isObject(value: unknown): boolean {
@@ -256,16 +243,17 @@ function isVersion(value: unknown): value is string {
   return isText(value) && value.length <= MAX_VERSION;
 }
 
-function isDocument(value: unknown, id: string): boolean {
-  return isPlainObject(value) && (value as { _id?: unknown })._id === id;
+function checkDocument(value: unknown, id: string): void {
+  if (value && !(isPlainObject(value) && (value as { _id?: unknown })._id === id))
+    throw invalid('it is no object with that _id', id);
 }
 
 /** @param id Left out where the answer as a whole is invalid. */
 export function invalid(what: string, id?: string, cause?: unknown): ReplicationError {
-  const subject = id === undefined ? '' : ` Document "${id}":`;
+  const subject = id === undefined ? '' : ` document "${id}":`;
   return new ReplicationError(
     'answer_invalid',
-    `The server's answer is not understood.${subject} ${what}. Nothing of it was applied.`,
+    `The server's answer is not understood:${subject} ${what}. Nothing of it was applied.`,
     { place: id, cause },
   );
 }
