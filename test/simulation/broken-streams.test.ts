@@ -1,6 +1,6 @@
 import { EventStream } from '../../src/replication/fetching/event-stream.ts';
-import { HttpRemote } from '../../src/replication/http.ts';
 import type { PulledPage } from '../../src/replication/protocol/remote.ts';
+import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';
 import { FirstPulls } from '../../src/server/first-pull.ts';
 import { change, findsBroken } from './broken.ts';
 import { SimStream } from './replication-http.ts';
@@ -14,7 +14,7 @@ finds('an event that is taken though it is older than a push is found out', () =
     brought = take(...args);
     return brought;
   });
-  change(HttpRemote.prototype, 'pull', (pull, ...args) => {
+  change(RemoteCalls.prototype, 'pull', (pull, ...args) => {
     brought = undefined;
     const pulled = pull(...args);
     if (!brought) return pulled;
