@@ -328,7 +328,6 @@ export class CollectionSync {
     const { checkpoint, opening, scopes, isNew } = isKnown
       ? { checkpoint: this.#checkpoint, opening: known, scopes: undefined, isNew: false }
       : await this.#begin(channel, given);
-    this.#tried = this.#asked;
     const files = await this.#files?.open();
     const context: RoundContext = {
       replica: this.#replica,
@@ -358,6 +357,8 @@ export class CollectionSync {
     let [from, parts, isFirst] = [checkpoint, scopes, isNew];
     for (let goesOn = true; goesOn; ) {
       goesOn = false;
+      this.#tried = this.#asked;
+      const { pending = 0 } = this.#report ?? {};
       if (direction !== 'push') {
         enter('pulling');
         parts &&= await pullScopes(context, parts);
@@ -372,7 +373,13 @@ export class CollectionSync {
       // later.
       const pushed = isPushing ? await this.#push.run(context) : this.#push.skip();
       const isSending = await files?.send(clock, signal);
-      goesOn = isSending || this.#push.hasMore || (direction !== 'push' && pushed > 0);
+      const { reach } = this.#push;
+      goesOn = isSending || reach !== undefined || (direction !== 'push' && pushed > 0);
+      // Those that ask do not wait for what has changed since: that may go on without end.
+      if (reach !== undefined && reach >= pending) {
+        this.#answered = this.#tried;
+        this.#changed();
+      }
       isFirst = false; // A kept page may be older than what was pushed.
     }
     this.#checkpoint = from;

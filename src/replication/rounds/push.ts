@@ -33,13 +33,13 @@ export class PushRound {
    * typed, dragged.
    */
   isBehind = false;
-  /** Whether the last run has left others, for which the round goes on. */
-  hasMore = false;
+  /** How many documents the last run has pushed, which changed first, where it has left some. */
+  reach: number | undefined;
 
   /** Nothing has changed here. */
   skip(): number {
     this.isBehind = false;
-    this.hasMore = false;
+    this.reach = undefined;
     return 0;
   }
 
@@ -50,13 +50,17 @@ export class PushRound {
     /** Documents whose files travel with them: each is pushed alone, after all others. */
     const heavy = new Set<string>();
     const began = context.clock.elapsed();
-    let pushed = 0;
+    /** What was local of these is on the server, or refused. */
+    const done = new Set<string>();
+    let pushed = this.skip();
     let missed = 0;
     for (;;) {
       await context.save();
       // What others have changed does not wait for all of them: more may come without end.
-      this.hasMore = pushed > 0 && context.clock.elapsed() - began > BESIDE_MS;
-      if (this.hasMore) return pushed;
+      if (pushed > 0 && context.clock.elapsed() - began > BESIDE_MS) {
+        this.reach = done.size;
+        return pushed;
+      }
       this.#carried = Math.min(this.#carried, this.#batch);
       const limit = context.files ? await this.#ready(context, skip, heavy) : this.#carried;
       const { rows, unsaved } = await context.send({
@@ -113,6 +117,7 @@ export class PushRound {
         }
       }
       await context.send({ op: 'replicaPushed', rows: settled });
+      for (const { id } of settled) done.add(id);
       if (changed.length > conflicts.length)
         context.events.pushed(changed.length - conflicts.length);
       if (conflicts.length > 0)
