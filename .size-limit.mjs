@@ -201,6 +201,13 @@ export default [
     modifyEsbuildConfig: besideReplication,
   },
   {
+    name: 'scopes that components show',
+    path: 'dist/held-scopes.js',
+    limit: '1 kB',
+    gzip: true,
+    modifyEsbuildConfig: besideReplication,
+  },
+  {
     name: 'GraphQL',
     path: 'dist/graphql.js',
     limit: '3 kB',

@@ -1,11 +1,8 @@
-import type { Clock } from '../async/clock.ts';
 import { Emitter } from '../async/emitter.ts';
-import { type CairnError, OptionError } from '../errors/errors.ts';
+import { type CairnError, loadFailed } from '../errors/errors.ts';
 import type { ReplicationAccess } from '../page/collections/replication-access.ts';
-import { lockName } from '../platform/lock-names.ts';
-import { navigatorObject } from '../platform/platform-object.ts';
-import { pauseFor } from './fetching/slowdown.ts';
 import { CollectionSync } from './loop/collection-sync.ts';
+import type { HoldScope } from './loop/held-scopes.ts';
 import type { Environment } from './loop/platform-environment.ts';
 import { type ReplicationStatus, stopped } from './loop/replication-status.ts';
 import type { FileProgress } from './protocol/files.ts';
@@ -71,7 +68,8 @@ const MOST_CONFLICTS = 1000;
 /** The replication of one collection with one server. Made by `replicate()`. */
 export class Replication<T extends object = object> {
   readonly #sync: CollectionSync;
-  readonly #hold: ReturnType<typeof heldScopes>;
+  readonly #loadHold: () => Promise<HoldScope>;
+  #holding: Promise<HoldScope> | undefined;
   readonly #conflicts: Conflict<T>[] = [];
   #shown: string | undefined;
   #shownError: Error | undefined;
@@ -89,12 +87,23 @@ export class Replication<T extends object = object> {
       rejected: (id, reason) => this.#emitter.emit('rejected', { id, reason }),
     });
     const place = JSON.stringify([access.owner.name, access.settings.name]);
-    this.#hold = heldScopes(this.#sync, place, environment.clock);
+    this.#loadHold = async () => {
+      const { heldScopes } = await import('./loop/held-scopes.ts').catch(loadFailed);
+      return heldScopes(this.#sync, place, environment.clock);
+    };
   }
 
-  /** @internal As {@link heldScopes}: for the hooks of frameworks. */
-  hold(...args: Parameters<ReturnType<typeof heldScopes>>): () => void {
-    return this.#hold(...args);
+  /** @internal As {@link HoldScope}, for the hooks of frameworks. `load_failed` is told too. */
+  hold(...[scope, failed]: Parameters<HoldScope>): () => void {
+    this.#holding ??= this.#loadHold();
+    const holding = this.#holding.then(
+      (hold) => hold(scope, failed),
+      (error) => {
+        this.#holding = undefined;
+        failed(error);
+      },
+    );
+    return () => void holding.then((leave) => leave?.());
   }
 
   /**
@@ -226,103 +235,4 @@ export class Replication<T extends object = object> {
       this.#emitter.emit('conflict', conflict);
     }
   }
-}
-
-/** A page that ends without a word leaves its scopes for so long. */
-const KEEP_MS = 86_400_000;
-/** Adding one failed, such as without code. */
-const RETRY_MS = 60_000;
-
-/** A scope that components show. */
-interface Held {
-  holders: number;
-  /** Resolves when the last one has left. */
-  readonly over: Promise<void>;
-  readonly end: () => void;
-  /** Resolves when the scope is gone. */
-  readonly gone: Promise<void>;
-  error?: OptionError;
-  readonly listeners: Set<(error: OptionError) => void>;
-}
-
-type Locked = (lock: Lock | null) => Promise<void>;
-
-/**
- * The scopes that components of this page show. Each is added for the first component, and removed
- * after the last one of all tabs: each tab holds a lock as long as it shows the scope.
- */
-function heldScopes(sync: CollectionSync, place: string, clock: Clock) {
-  const scopes = new Map<string, Held>();
-
-  function begin(name: string, scope: ReplicationScope, earlier = Promise.resolve()): Held {
-    let end!: () => void;
-    const over = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const gone: Promise<void> = earlier
-      .then(() => locked(name, { mode: 'shared' }, () => keep(scope, held)))
-      .then(() =>
-        locked(name, { ifAvailable: true }, async (isLast) => {
-          if (isLast) await sync.setScope(scope, undefined, { isHeld: true, ends: true });
-        }),
-      )
-      // A replication that has ended: the scope goes by itself.
-      .catch(() => undefined)
-      .then(() => {
-        if (scopes.get(name) === held) scopes.delete(name);
-      });
-    const held: Held = { holders: 0, over, end, gone, listeners: new Set() };
-    scopes.set(name, held);
-    return held;
-  }
-
-  /** Adds a scope, and again before its time is over. */
-  async function keep(scope: ReplicationScope, held: Held): Promise<void> {
-    while (held.holders > 0 && !sync.stopped) {
-      let wait = KEEP_MS / 2;
-      try {
-        await sync.setScope(scope, KEEP_MS, { isHeld: true });
-      } catch (error) {
-        wait = RETRY_MS;
-        if (error instanceof OptionError) {
-          held.error = error;
-          for (const listener of held.listeners) listener(error);
-          return held.over;
-        }
-      }
-      await pauseFor(clock, wait, undefined, held.over);
-    }
-  }
-
-  async function locked(name: string, options: LockOptions, call: Locked): Promise<void> {
-    const locks = navigatorObject('locks');
-    // A thread of its own has no other tabs.
-    if (!locks) return call({ name, mode: 'exclusive' });
-    await locks.request(`${lockName(place)}:scope:${name}`, options, call);
-  }
-
-  /**
-   * Has a scope until the returned function is called.
-   *
-   * @param failed Gets what is wrong with it.
-   */
-  return (scope: ReplicationScope, failed: (error: OptionError) => void): (() => void) => {
-    const name = JSON.stringify(scope);
-    const before = scopes.get(name);
-    const held = before && before.holders > 0 ? before : begin(name, scope, before?.gone);
-    held.holders++;
-    const listener = (error: OptionError) => failed(error);
-    held.listeners.add(listener);
-    if (held.error) failed(held.error);
-    let isLeft = false;
-    return () => {
-      if (isLeft) return;
-      isLeft = true;
-      held.listeners.delete(listener);
-      // In a later turn: a component that remounts holds it again at once.
-      setTimeout(() => {
-        if (--held.holders === 0) held.end();
-      });
-    };
-  };
 }

@@ -94,6 +94,21 @@ test('another tab that shows it keeps it', async () => {
   expect(await sync.scopes.list()).toEqual([{ owner: 'ada' }, { owner: 'ben' }]);
 });
 
+test('a scope whose code does not load is told, and the next one loads it', async () => {
+  const { hold, shows, sync } = await started();
+  const code = '../../src/replication/loop/held-scopes.ts';
+  vi.doMock(code, () => {
+    throw new TypeError('offline');
+  });
+  const told: Error[] = [];
+  const leave = sync.hold({ owner: 'ada' }, (error) => told.push(error));
+  await expect.poll(() => told).toMatchObject([{ code: 'load_failed' }]);
+  leave();
+  vi.doUnmock(code);
+  hold('ada');
+  await shows('ada');
+});
+
 test('what is wrong with a scope is told to each', async () => {
   const { sync } = await started();
   const told: Error[] = [];
@@ -102,7 +117,7 @@ test('what is wrong with a scope is told to each', async () => {
   sync.hold({} as never, failed);
   await expect.poll(() => told.length).toBe(2);
   sync.hold({} as never, failed);
-  expect(told).toEqual([0, 0, 0].map(() => expect.any(OptionError)));
+  await expect.poll(() => told).toEqual([0, 0, 0].map(() => expect.any(OptionError)));
   const whole = deviceOf(new Office(memory()), undefined).device.sync;
   whole.hold({ owner: 'ada' }, failed);
   await expect.poll(() => told[3]).toMatchObject({ code: 'option_conflict', place: 'scopes' });

@@ -92,6 +92,7 @@ export const chunks: Group[] = [
   chunk('sealed-remote', 42, 'replication/(?:sealed-remote|sealing-keys)'),
   chunk('event-stream', 41, 'replication/fetching/event-stream'),
   chunk('packed-pull', 41, 'replication/fetching/packed-pull'),
+  chunk('held-scopes', 41, 'replication/loop/held-scopes'),
   chunk('couchdb', 42, 'replication/couchdb/couch-remote'),
   chunk('hooks', 40, 'bindings/core/(?:sources|hook-result|live-hooks)'),
 ];

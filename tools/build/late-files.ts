@@ -6,6 +6,7 @@ const LATE: Record<string, readonly string[]> = {
   'event-stream': ['page'],
   extras: ['page'],
   files: ['page'],
+  'held-scopes': ['page'],
   'packed-page': ['page', 'states'],
   'packed-pull': ['page', 'states'],
   relations: ['page', 'extras'],
