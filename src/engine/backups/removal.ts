@@ -210,7 +210,7 @@ export async function renameAnyway(
   to: string,
   isOpen: boolean,
 ): Promise<void> {
-  if (isOpen) throw refused('name_taken', to, 'is open: rename first');
+  if (isOpen) throw refused('name_taken', to, 'is open: rename before it is');
   const open = collections.named(from);
   const [source, target, left] = await Promise.all([
     readManifest(storage, from),

@@ -67,6 +67,6 @@ export function parseUrl(given: string): string {
   // fetch() refuses them, and URLs appear in errors and logs.
   if (url.username !== '' || url.password !== '')
     throw invalid('give the credentials as headers: { authorization: … }');
-  if (url.search !== '' || url.hash !== '') throw invalid('this one has a query or fragment');
+  if (url.search !== '' || url.hash !== '') throw invalid('this one has a query or a fragment');
   return url.href.replace(/\/+$/, '');
 }

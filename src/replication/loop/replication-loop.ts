@@ -56,7 +56,7 @@ export class ReplicationLoop {
   readonly #environment: Environment;
   readonly #isLive: boolean;
   /** One for all: each round ends the watch before it. */
-  readonly #ended = stopped('It was stopped.');
+  readonly #ended = stopped('It was stopped or paused.');
   /** Ends the round or the watch under way. */
   #running = new AbortController();
   #isBusy = false;

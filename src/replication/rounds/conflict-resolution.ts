@@ -123,7 +123,7 @@ export class ConflictResolution {
     } catch (cause) {
       throw new ReplicationError(
         'resolver_failed',
-        `resolve() failed for document "${id}": ${(cause as Error)?.message ?? cause}. Return a document, or undefined to delete it.`,
+        `resolve() failed for document "${id}": ${(cause as Error)?.message ?? cause}. It must return a document, or undefined to delete it.`,
         { place: id, cause },
       );
     }

@@ -145,7 +145,8 @@ class PageReader {
     const { page, after } = this.#pages.at(-1) as Fetching;
     if (!page?.more) return;
     const next = checkpointOf(page.checkpoint);
-    if (next === after) throw invalid('it has more behind the same checkpoint');
+    if (next === after)
+      throw invalid('pull() returned more: true with the checkpoint that it was given');
     if (this.#pages.length < ('packed' in page ? 3 : 2)) this.#pages.push(this.#start(next));
   }
 

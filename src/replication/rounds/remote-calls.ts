@@ -76,12 +76,12 @@ export class RemoteCalls {
   }
 
   async #checked(page: PulledPage<unknown>): Promise<PulledPage<unknown>> {
-    if (!Array.isArray(page?.changes)) throw invalid('it is no page');
+    if (!Array.isArray(page?.changes)) throw invalid('pull() returned no page');
     await inSlices(this.#clock, page.changes, checkChange);
     for (const one of page.rejected ?? [])
       if (!isText(one?.id) || typeof one.reason !== 'string')
-        throw invalid('a rejected one has no reason');
-    if (page.checkpoint === undefined) throw invalid('it has no checkpoint');
+        throw invalid('a rejected document has no id or reason');
+    if (page.checkpoint === undefined) throw invalid('pull() returned no checkpoint');
     return page;
   }
 
@@ -103,7 +103,7 @@ export class RemoteCalls {
       return this.#remote.push(rows, { signal, content });
     });
     if (!Array.isArray(results) || results.length !== rows.length)
-      throw invalid('it has not one result for each');
+      throw invalid(`push() of ${rows.length} documents returned another number of results`);
     for (const [index, result] of results.entries())
       checkResult(result, (rows[index] as LocalChange).id);
     return results;
@@ -212,19 +212,20 @@ function throwFailure(cause: unknown): never {
 function checkChange(change: RemoteChange): void {
   if (!isObject(change) || !isText(change.id)) throw invalid('a document has no id');
   const { id, version, document, key } = change;
-  if (!isVersion(version)) throw invalid('its version is no string', id);
+  if (!isVersion(version)) throw invalid('it has no version, which is a string', id);
   checkDocument(document, id);
   if (key !== undefined && typeof key !== 'string') throw invalid('its key is no string', id);
 }
 
 function checkResult(result: PushResult, id: string): void {
-  if (!isObject(result)) throw invalid('its result is no object', id);
+  if (!isObject(result)) throw invalid('the result of its push is no object', id);
   if ('conflict' in result) {
     checkChange(result.conflict);
-    if (result.conflict.id !== id) throw invalid('its conflict is of another', id);
+    if (result.conflict.id !== id) throw invalid('its conflict is of another document', id);
   } else if ('rejected' in result) {
     if (typeof result.rejected?.reason !== 'string') throw invalid('it has no reason', id);
-  } else if (!isVersion(result.version)) throw invalid('its version is no string', id);
+  } else if (!isVersion(result.version))
+    throw invalid('it was accepted without a version, which is a string', id);
   else checkDocument(result.document, id);
 }
 
