@@ -10,7 +10,7 @@ export function tokenOf(client: string, count: number, isPoisoned: boolean): str
 
 /** The number of the browser that wrote a value; `undefined` for the server. */
 export function writerOf(token: string): number | undefined {
-  const [, browser] = /^t:(\d+)\//.exec(token) ?? [];
+  const [, browser] = /^t:(\d+)[/.]/.exec(token) ?? [];
   return browser === undefined ? undefined : Number(browser);
 }
 
