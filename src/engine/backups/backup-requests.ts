@@ -263,9 +263,10 @@ export class BackupRequests {
     const isDamaged = context.availability.error !== undefined;
     // Only that: what is refused must not leave an empty collection.
     if (!isDamaged && records.unsaved > 0) await context.saves.flush();
-    const safety = isDamaged
-      ? SafetyBackup.ofRemains(this.backups, await this.#remains())
-      : SafetyBackup.ofPresent(this.backups, reason);
+    const remains = isDamaged ? await this.#remains() : undefined;
+    const safety = new SafetyBackup(this.backups, async () =>
+      isDamaged ? remains : this.backups.present(reason),
+    );
     const report = (): void => {
       if (migrated) events.tell('migration', { ...migrated, backup: safety.name });
       if (!isMigration) events.tell('restore', { backup, documents: records.table.size });

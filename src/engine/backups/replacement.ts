@@ -1,6 +1,6 @@
 import { run } from '../../async/coroutine.ts';
 import { addSnapshot } from '../../backup/named-snapshots.ts';
-import type { BackupReason, Snapshot } from '../../backup/snapshot.ts';
+import type { Snapshot } from '../../backup/snapshot.ts';
 import type { Body } from '../../codec/body.ts';
 import type { EngineEvents } from '../../protocol/event-protocol.ts';
 import { intactBodies } from '../../storage/integrity/body-checks.ts';
@@ -194,18 +194,10 @@ export class SafetyBackup {
   readonly #make: () => Promise<Snapshot | undefined>;
   #snapshot: Snapshot | undefined;
 
-  private constructor(backups: CollectionBackups, make: () => Promise<Snapshot | undefined>) {
+  /** @param make It, when the records are replaced; `undefined` where there is nothing to keep. */
+  constructor(backups: CollectionBackups, make: () => Promise<Snapshot | undefined>) {
     this.#backups = backups;
     this.#make = make;
-  }
-
-  static ofPresent(backups: CollectionBackups, reason: BackupReason): SafetyBackup {
-    return new SafetyBackup(backups, () => backups.present(reason));
-  }
-
-  /** @param remains The readable part of damaged data, if any. */
-  static ofRemains(backups: CollectionBackups, remains: Snapshot | undefined): SafetyBackup {
-    return new SafetyBackup(backups, async () => remains);
   }
 
   /** To be called where nothing is unsaved, and nothing else is being written. */
