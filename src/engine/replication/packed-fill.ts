@@ -47,20 +47,22 @@ interface PageAhead {
 /** Pages that a round has under way at once. */
 const MOST_AHEAD = 3;
 
-/** Adds the pages of a first pull. docs/decisions/064-first-pull.md has the reasons. */
+/** Adds the pages of a replica's first pull. docs/decisions/064-first-pull.md has the reasons. */
 export class PackedFill {
   readonly #context: CollectionContext;
+  readonly #replica: Replica;
   /** In the order of the history. */
   #ahead: PageAhead[] = [];
 
-  constructor(context: CollectionContext) {
+  constructor(context: CollectionContext, replica: Replica) {
     this.#context = context;
+    this.#replica = replica;
   }
 
-  *read(replica: Replica, { packed, after }: Request<'replicaRead'>): Coroutine<undefined> {
+  *read({ packed, after }: Request<'replicaRead'>): Coroutine<undefined> {
     const areManaged = this.#context.indexes.all.some(({ definition }) => readsManaged(definition));
     // Their keys are not those of documents without managed values.
-    if (areManaged || replica.state.scopes) return undefined;
+    if (areManaged || this.#replica.state.scopes) return undefined;
     // One after the other: the first is needed first.
     const before = Promise.resolve(this.#ahead.at(-1)?.rows);
     const read = before.then(() => packedRows(packed, this.#context));
@@ -72,21 +74,18 @@ export class PackedFill {
     return undefined;
   }
 
-  *fill(
-    replica: Replica,
-    { after, checkpoint }: Request<'replicaFill'>,
-  ): Coroutine<number | undefined> {
+  *fill({ after, checkpoint }: Request<'replicaFill'>): Coroutine<number | undefined> {
     const at = this.#ahead.findLastIndex((ahead) => ahead.after === after);
     const ahead = this.#ahead.splice(0, at + 1).pop();
     if (!ahead) return undefined;
     const rows = (yield ahead.rows) as Awaited<typeof ahead.rows>;
     try {
-      if (!rows || !this.#add(replica, rows)) return undefined;
+      if (!rows || !this.#add(rows)) return undefined;
     } catch (error) {
       if (error instanceof ValueError) return undefined;
       throw error;
     }
-    replica.setCheckpoint(checkpoint, undefined);
+    this.#replica.setCheckpoint(checkpoint, undefined);
     yield this.#context.saves.flush();
     return rows.ids.size;
   }
@@ -97,8 +96,9 @@ export class PackedFill {
   }
 
   /** @returns whether none of them is known here: else none is added. */
-  #add(replica: Replica, rows: PackedRows): boolean {
+  #add(rows: PackedRows): boolean {
     const { indexes, records, versions } = this.#context;
+    const replica = this.#replica;
     const { keys, bodies, flags, stamps } = rows;
     if (rows.indexes !== indexes || rows.width !== indexes.width || !areColumns(rows)) return false;
     for (const id of rows.ids) if (records.table.get(id)) return false;

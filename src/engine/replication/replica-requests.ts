@@ -27,12 +27,12 @@ export type ReplicaRequest = Request<keyof ReplicaOperations>;
 /** Executes the requests of replication to one collection. */
 export class ReplicaRequests {
   readonly #context: CollectionContext;
-  readonly #packed: PackedFill;
   #replica: Replica | undefined;
+  /** Of this replica: what was read ahead for an earlier one is another server's. */
+  #packed!: PackedFill;
 
   constructor(context: CollectionContext) {
     this.#context = context;
-    this.#packed = new PackedFill(context);
   }
 
   /** Must be called when a collection that is replicated has been opened. */
@@ -62,10 +62,10 @@ export class ReplicaRequests {
       case 'replicaApply':
         return yield* this.#apply(replica, request);
       case 'replicaRead':
-        return yield* this.#packed.read(replica, request);
+        return yield* this.#packed.read(request);
       case 'replicaFill':
         this.#checkPlace(replica, request.after);
-        return yield* this.#packed.fill(replica, request);
+        return yield* this.#packed.fill(request);
       case 'replicaRebase':
         return yield* this.#rebase(replica, request);
       case 'replicaPushed':
@@ -133,6 +133,7 @@ export class ReplicaRequests {
 
   #use(replica: Replica | undefined): void {
     this.#replica = replica;
+    if (replica) this.#packed = new PackedFill(this.#context, replica);
     this.#context.replica = replica;
   }
 
