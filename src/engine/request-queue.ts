@@ -65,6 +65,13 @@ export class RequestQueue {
    * opened.
    */
   take(request: Request, asking: Asking): unknown {
+    const { related } = request;
+    const importing = related?.importing;
+    if (importing) {
+      related.importing = undefined;
+      // Not in the queue, where the import would wait for this.
+      return importing.then(() => this.take(request, asking));
+    }
     const resumed = this.#first.resume(request);
     if (resumed) return resumed.value;
     if (!asking.transaction && isChanging(request)) this.#queue.hasChanges = true;

@@ -42,6 +42,8 @@ export interface RelatedAsk {
   readonly contexts?: ReadonlyMap<number | string, object>;
   /** In the engine: settles when all partners can be read, where they cannot at once. */
   readonly ahead?: Promise<unknown> | undefined;
+  /** In the engine: an import that may hold a partner, and wait for the collection; cleared. */
+  importing?: Promise<unknown> | undefined;
 }
 
 /** The partners of a chunk of documents. */

@@ -36,6 +36,11 @@ const LOOKUP: PipelineStage[] = [
 const include = { include: { owner: true } } as never;
 const some = { owner: { $some: { v: { $gte: 1 } } } } as never;
 
+async function shown(jobs: Collection): Promise<unknown> {
+  for await (const found of jobs.live({}, include)) return found;
+  return undefined;
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((go) => setImmediate(go));
 }
@@ -111,4 +116,32 @@ test('a $lookup that never sees one instant says so', async () => {
   await expect(jobs.filter({}, include)).rejects.toMatchObject(refused);
   vi.restoreAllMocks();
   expect(await jobs.aggregate(LOOKUP)).toEqual([{ _id: 2, n: 1500 }]);
+});
+
+test('reads wait for an import that holds what they look into, and it not for them', async () => {
+  const db = testDatabase();
+  // The file has them by name.
+  const people: Collection = new db.Collection<Fields>({ name: 'a', type: 'DOCUMENT_BASED' });
+  const jobs: Collection = new db.Collection<Fields>({
+    ...{ name: 'b', type: 'DOCUMENT_BASED' },
+    relations: { owner: { one: () => people, from: 'to' } },
+  }) as never;
+  await people.insert({ _id: 'p', v: 1 });
+  await jobs.insert({ to: 'p' });
+  const file = await new Response(await db.exportAll()).blob();
+  const lookup = { $lookup: { from: 'a', localField: 'to', foreignField: '_id', as: 'owner' } };
+  const reads: Promise<unknown>[] = [];
+  const progress = () => {
+    reads.push(
+      jobs.filter({}, include),
+      jobs.count({ owner: { $some: { v: 1 } } } as never),
+      jobs.aggregate([lookup]),
+      shown(jobs),
+      db.transaction((tx) => tx(jobs).filter({}, include)),
+    );
+  };
+  expect(await db.importAll(file, { progress })).toBe(2);
+  const found = await Promise.all(reads);
+  const job = expect.objectContaining({ to: 'p' });
+  for (const one of found) expect(one === 1 ? [job] : one).toEqual([job]);
 });

@@ -1,6 +1,6 @@
 import type { CairnError } from '../../errors/errors.ts';
 import { ended, typeMismatch } from '../../protocol/collection-errors.ts';
-import { isEdit } from '../../protocol/operations.ts';
+import { isEdit, isFed } from '../../protocol/operations.ts';
 import type { IdempotencyKey, OperationName, Request } from '../../protocol/requests.ts';
 import type { CollectionSettings } from '../../protocol/settings.ts';
 import type { IndexDeclaration } from '../documents/index-keeper.ts';
@@ -100,7 +100,8 @@ export class SessionHandles {
     const ahead = waiting.some(Boolean) ? Promise.all(waiting) : undefined;
     // Its own collection may refuse the request before.
     ahead?.catch(() => undefined);
-    return { ...request, related: { ...related, contexts, ahead } };
+    const importing = ahead && this.#collections.order.held;
+    return { ...request, related: { ...related, contexts, ahead, importing } };
   }
 
   /** A collection that a pipeline names: by a handle of this client, or of any other. */
@@ -174,10 +175,9 @@ export class UnfinishedCalls {
 
   /** To be called with every request that is not answered at once. */
   begin(executor: Executor, request: Request, answered: Promise<unknown>): void {
-    const { op } = request;
-    if (op !== 'importBackup' && op !== 'importAll' && op !== 'migrate') return;
-    const { call } = request;
-    this.#add(executor, call, { op: 'abort', handle: request.handle, call });
+    if (request.op !== 'importAll' && !isFed(request)) return;
+    const { call, handle } = request;
+    this.#add(executor, call, { op: 'abort', handle, call });
     const end = () => void this.#ends.delete(call);
     answered.then(end, end);
   }
