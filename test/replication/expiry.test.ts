@@ -78,6 +78,48 @@ test('a new document that the server refuses leaves nothing when it expires', as
   expect(sync.status).toMatchObject({ pending: 0, rejected: 0 });
 });
 
+test('a backup brings nothing back on the server that has expired since', async () => {
+  const remote = new MemoryRemote();
+  const { clock, entries, sync, inSeconds, settled } = device(remote);
+  await entries.insertMany([
+    { _id: 'a', at: inSeconds(10) },
+    { _id: 'b' },
+    { _id: 'c', at: inSeconds(10) },
+  ]);
+  await settled();
+  const backup = await entries.createBackup();
+  await clock.advance(20_000);
+  await settled();
+  // Another device deletes one, and gives the other a longer life.
+  remote.write('a', undefined);
+  remote.edit('c', { at: inSeconds(60), n: 1 });
+  await entries.loadBackup(backup);
+  expect(sync.status.pending).toBe(0);
+  await settled();
+  expect(remote.document('a')).toBeUndefined();
+  expect(remote.document('c')).toMatchObject({ n: 1 });
+  expect(await entries.get('c')).toMatchObject({ n: 1 });
+  await clock.advance(60_000);
+  expect(await entries.count()).toBe(1);
+  expect(sync.status.pending).toBe(0);
+});
+
+test('a backup removes nothing from the server that has expired and is there still', async () => {
+  const remote = new MemoryRemote();
+  const { clock, entries, sync, inSeconds, settled } = device(remote);
+  await entries.insert({ _id: 'b' });
+  await settled();
+  const backup = await entries.createBackup();
+  await entries.insert({ _id: 'a', at: inSeconds(10) });
+  await settled();
+  clock.setTime(clock.now() + 20_000);
+  expect(await entries.count()).toBe(1);
+  await entries.loadBackup(backup);
+  expect(sync.status.pending).toBe(0);
+  await settled();
+  expect(remote.document('a')).toMatchObject({ _id: 'a' });
+});
+
 test('a document of the server with another thing than a Date there never expires', async () => {
   const remote = new MemoryRemote();
   remote.write('a', { at: 'tomorrow' });

@@ -238,7 +238,6 @@ export class BackupRequests {
     const why = context.availability.error;
     // Damaged data cannot be merged with a file.
     if (why && merge) throw why;
-    if (merge) evictExpired(context);
     const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
     return context.saves.alone(() => read(new SectionImport(context, replacement, { merge })));
@@ -261,6 +260,7 @@ export class BackupRequests {
     const { records, events } = context;
     const { version: before } = records.log;
     const isDamaged = context.availability.error !== undefined;
+    if (!isDamaged && !isMigration) evictExpired(context);
     // Only that: what is refused must not leave an empty collection.
     if (!isDamaged && records.unsaved > 0) await context.saves.flush();
     const remains = isDamaged ? await this.#remains() : undefined;
@@ -306,7 +306,10 @@ export class BackupRequests {
   }
 }
 
-/** Expired documents must not keep keys of unique indexes from the documents of a file. */
+/**
+ * Expired documents must not keep keys of unique indexes from the documents of a file, nor be
+ * removed from a server.
+ */
 function evictExpired({ records }: CollectionContext): void {
   const { expiry } = records;
   if (expiry && expiry.hidden > 0) for (const record of records.list()) expiry.evict(record);

@@ -163,9 +163,10 @@ export class Replacement {
     const { records, replica } = this.#context;
     const before = replica ? records.list() : [];
     records.take(this.#loading.records);
+    // Before the replica asks what has expired.
+    this.#context.indexes = this.#loading.indexes;
     if (isMigration) replica?.noteMigration(before);
     else replica?.noteReplacement(before);
-    this.#context.indexes = this.#loading.indexes;
   }
 
   /** Makes them the live ones. */

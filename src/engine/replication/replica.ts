@@ -310,11 +310,11 @@ export class Replica implements ReplicaTracker {
     return true;
   }
 
-  /** That is a local change of each document that differs. */
+  /** That is a local change of each document that differs, unless it has expired by now. */
   noteReplacement(replaced: readonly StoredRecord[]): void {
     const { records } = this.#context;
     const before = new Map(replaced.map((record) => [record.key, record]));
-    for (const key of new Set([...before.keys(), ...records.table.keys()])) {
+    for (const key of new Set([...before.keys(), ...records.keys()])) {
       const was = before.get(key);
       const now = records.table.get(key);
       if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
