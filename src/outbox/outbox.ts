@@ -140,6 +140,7 @@ export class Outbox<Inputs extends object> {
   /** Calls of this page enter the outbox in the order in which they are made. */
   readonly #order = new Mutex();
   readonly #waiting = new Map<string, Waiting>();
+  readonly #replaced = new Set<string>();
   readonly #ends: (() => void)[] = [];
   #endList: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -173,6 +174,7 @@ export class Outbox<Inputs extends object> {
     ) as unknown as ActionCalls<Inputs>;
     this.#ends.push(
       db.on('status', () => this.#look()),
+      this.#calls.on('restore', () => this.#replace()),
       environment.onReturn(() => this.#sender.hurry()),
     );
     // A server that renders pages has nothing to send, and starts no engine.
@@ -372,10 +374,12 @@ export class Outbox<Inputs extends object> {
   #settle(id: string): void {
     this.#calls.get(id).then(
       (call) => {
+        const isReplaced = this.#replaced.delete(id);
         if (call?.state === 'waiting') return;
         const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
         if (call) waiting?.reject(storedRefusal(call));
+        else if (isReplaced) waiting?.reject(discarded(id));
         else waiting?.resolve();
       },
       () =>
@@ -389,25 +393,28 @@ export class Outbox<Inputs extends object> {
     );
   }
 
-  #tell<Name extends keyof CallEvents>(name: Name, event: CallEvents[Name]): void {
-    const waiting = this.#waiting.get(event.id);
-    if (name !== 'unknown') this.#waiting.delete(event.id);
-    if (name === 'sent') waiting?.resolve();
-    if (name === 'refused') waiting?.reject((event as CallEvents['refused']).error);
-    if (name === 'undo_failed') this.#settleLater(event.id, waiting);
-    this.#emitter.emit(name, event as OutboxEvents[Name]);
+  /** What a backup may have removed was not sent. */
+  #replace(): void {
+    for (const id of this.#waiting.keys()) {
+      this.#replaced.add(id);
+      this.#settle(id);
+    }
   }
 
-  /** Hears from the stored call why it was refused. */
-  #settleLater(id: string, waiting: Waiting | undefined): void {
-    if (waiting) this.#waiting.set(id, waiting);
-    this.#settle(id);
+  #tell<Name extends keyof CallEvents>(name: Name, event: CallEvents[Name]): void {
+    const waiting = this.#waiting.get(event.id);
+    if (name === 'sent' || name === 'refused') this.#waiting.delete(event.id);
+    if (name === 'sent') waiting?.resolve();
+    if (name === 'refused') waiting?.reject((event as CallEvents['refused']).error);
+    // The stored call says why it was refused.
+    if (name === 'undo_failed') this.#settle(event.id);
+    this.#emitter.emit(name, event as OutboxEvents[Name]);
   }
 
   async #discard(id: string): Promise<boolean> {
     const call = await this.#calls.get(id);
     if (!call || call.state === 'refused') return false;
-    const error = new OutboxError('call_discarded', 'The call was discarded.', { place: id });
+    const error = discarded(id);
     const isThere =
       call.state === 'waiting'
         ? await this.#sender.undo(call, error)
@@ -459,6 +466,9 @@ export class Outbox<Inputs extends object> {
     this.#emitter.emit('status', status);
   }
 }
+
+const discarded = (place: string) =>
+  new OutboxError('call_discarded', 'discard() or a backup has removed the call.', { place });
 
 function stopped(): OutboxError {
   return new OutboxError(

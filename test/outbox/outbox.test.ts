@@ -93,6 +93,21 @@ test('pages see why a call waits', async () => {
   expect(box.status.error).toMatchObject({ code: 'call_failed', status: 503 });
 });
 
+test('a call that a backup does not have was not sent, and its caller hears of it', async () => {
+  const { db, shop, order, online, box } = open();
+  const calls = new db.Collection<object>({ name: 'cairn_outbox', type: 'DOCUMENT_BASED' });
+  shop.answers.push(offline);
+  const first = await order('a');
+  await expect.poll(() => box.status.state).toBe('waiting');
+  const backup = await calls.createBackup();
+  const second = await order('b');
+  await calls.loadBackup(backup);
+  expect(await codeOf(second.sent)).toBe('call_discarded');
+  online();
+  await first.sent;
+  expect(shop.items).toEqual(['a']);
+});
+
 test('lanes do not wait for each other', async () => {
   const { shop, order } = open(undefined, { order: { lane: ({ item }) => item[0] as string } });
   shop.answers.push(offline);
