@@ -130,10 +130,9 @@ export class SyncedFiles implements RoundFiles {
     return refsIn(document).length > 0 ? this.#local.device : undefined;
   }
 
-  weightOf(document: object | null | undefined): number {
-    const isSent = ({ sha256 }: FileRef) => !this.#local.unsent.has(sha256);
-    const refs = this.#areAttached ? refsIn(document) : [];
-    return refs.reduce((sum, ref) => sum + (isSent(ref) ? 0 : ref.size + 1), 0);
+  isHeavy(document: object | null | undefined, base: object | null | undefined): boolean {
+    const there = this.#areAttached && new Set(refsIn(base).map(serverName));
+    return there && refsIn(document).some((ref) => !there.has(serverName(ref)));
   }
 
   async content({ sha256, size }: RemoteFile): Promise<Blob | undefined> {

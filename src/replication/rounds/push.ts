@@ -139,10 +139,12 @@ export class PushRound {
         ...{ op: 'replicaChanges', limit, skip: [...skip, ...heavy], refused: 'look' },
       });
       let held = 0;
-      for (const { id, state } of rows) {
-        const document = state && context.codec.toDocument(id, state);
+      for (const { id, state, base } of rows) {
+        const [document, there] = [state, base].map(
+          (one) => one && context.codec.toDocument(id, one),
+        );
         const isWaiting = context.files?.verdict(id, document) === false;
-        const isHeavy = !isWaiting && (context.files?.weightOf(document) ?? 0) > 0;
+        const isHeavy = !isWaiting && context.files?.isHeavy(document, there);
         if (isWaiting) skip.add(id);
         if (isHeavy) heavy.add(id);
         if (isWaiting || isHeavy) held++;

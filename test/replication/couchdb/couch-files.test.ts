@@ -20,6 +20,8 @@ describe('files with couchdb()', () => {
   async function open() {
     const database = await CouchTestDatabase.create(server());
     const requests: string[] = [];
+    /** The ids of each push. */
+    const pushes: string[][] = [];
     const network = {
       /** In place of the server. */
       answer: (_: RequestInit): Response | undefined => undefined,
@@ -34,7 +36,11 @@ describe('files with couchdb()', () => {
     };
     const device = (files: 'lazy' | 'eager' = 'lazy') => {
       const remote = couchdb({ url: database.url, headers: server().headers, fetch });
-      return new Device(remote, { files }) as Device & { orders: any };
+      const push: typeof remote.push = (rows, how) => {
+        pushes.push(rows.map(({ id }) => id));
+        return remote.push(rows, how);
+      };
+      return new Device({ ...remote, push }, { files }) as Device & { orders: any };
     };
     const attachment = async (id: string, of: string) => {
       const response = await globalThis.fetch(`${database.url}/${id}/${of}`, {
@@ -44,7 +50,7 @@ describe('files with couchdb()', () => {
       return [response.status, type, Buffer.from(await response.arrayBuffer())];
     };
     const sends = () => requests.filter((one) => /^PUT/.test(one)).length;
-    return { database, device, network, requests, attachment, sends };
+    return { database, device, network, requests, pushes, attachment, sends };
   }
 
   test('Blobs are attachments of their document, which other programs read', async () => {
@@ -159,6 +165,22 @@ describe('files with couchdb()', () => {
     await b.orders.insert({ _id: 'copy', photo: ref });
     await b.settled();
     expect(await attachment('copy', name)).toEqual([200, 'image/png', photo]);
+  });
+
+  test('a network that breaks sends one file again, of many that documents have from others', async () => {
+    const { device, pushes, attachment } = await open();
+    const [a, b] = [device(), device()];
+    await a.orders.insert({ _id: 'o', photo: blob() });
+    for (const each of [a, b]) await each.settled();
+    const { photo: ref } = await b.orders.get('o');
+    b.sync.pause();
+    pushes.length = 0;
+    await b.orders.insertMany([{ _id: 'p', photo: ref }, { _id: 'q', photo: ref }, { _id: 'r' }]);
+    await b.orders.patch('o', { note: 'no file is sent with it' });
+    b.sync.resume();
+    await b.settled();
+    expect(pushes.map((ids) => ids.sort())).toEqual([['o', 'r'], ['p'], ['q']]);
+    expect(await attachment('q', name)).toEqual([200, 'image/png', photo]);
   });
 
   test('an answer that is lost sends the document again, and makes no conflict', async () => {
