@@ -23,6 +23,7 @@ import {
   type CouchCheckpoint,
   readCheckpoint,
   readRefusal,
+  type SeenDocuments,
 } from './couch-answers.ts';
 import { mergeBranches } from './couch-branches.ts';
 import { CouchDatabase, HEARTBEAT_MS } from './couch-database.ts';
@@ -67,6 +68,8 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   readonly #selectorOf: CouchSettings['selectorOf'];
   /** By their selectors, as JSON; those last that were used last. */
   readonly #parts = new Map<string | undefined, Part>();
+  /** What this page has pushed, and not pulled yet: no checkpoint tells of it. */
+  #pushed: SeenDocuments = [];
   /** Most rows of an answer, halved where they are too large together. */
   #limit = Number.POSITIVE_INFINITY;
 
@@ -88,6 +91,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const known = ownCheckpoint(after, part);
     const page = known && (await this.#pageAfter(known, part, ask));
     if (page) return page;
+    this.#pushed = [];
     // Before the changes: the next pull notices a database that is created anew in between, and
     // documents that leave meanwhile.
     const database = await this.#database.identity(signal);
@@ -106,6 +110,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     for (const [at, { id }] of rows.entries()) {
       const result = results[at];
       const made = result && 'version' in result ? revisionOf(result.version) : undefined;
+      if (made) this.#pushed = newestSeen(this.#pushed, [[id, made]]);
       if (made) for (const { matching } of this.#parts.values()) matching?.notePush(id, made);
     }
     return results;
@@ -228,6 +233,8 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const newest = documents.map(({ _id, _rev }) => [_id, _rev] as const);
     // The last page compares what the first one has seen.
     const seen = (more && before.seen) || newestSeen(before.seen ?? [], newest);
+    const come = new Set(newest.map(([id]) => id));
+    this.#pushed = this.#pushed.filter(([id]) => !come.has(id));
     const { changes, rejected } = readable(documents);
     rejected.push(...(answer.rejected ?? []));
     const { database, left } = before;
@@ -245,10 +252,11 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
   }
 
   /** Whether a checkpoint is of the history that the database has now. */
-  async #isSame({ database, seen }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
+  async #isSame({ database, seen = [] }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
+    const all = newestSeen(seen, this.#pushed);
     const [name, isKnown] = await Promise.all([
       this.#database.identity(signal),
-      !seen || this.#database.knows(seen, signal),
+      all.length === 0 || this.#database.knows(all, signal),
     ]);
     return name === database && isKnown;
   }

@@ -12,6 +12,7 @@ import {
   change,
   page,
   remoteOf,
+  row,
   serve,
   serveModel,
   url,
@@ -48,6 +49,20 @@ describe('a checkpoint', () => {
     const seen = [...(checkpoint.seen ?? []), ['b', '1-b']];
     const known = { since: ['5-x', '0'], reset: true };
     expect(await pullAfter({ ...checkpoint, seen }, answers)).toEqual(known);
+  });
+
+  test('begins anew where the database has not seen what was pushed since: an older copy was restored', async () => {
+    let lost: object = {};
+    const remote = remoteOf({
+      _bulk_docs: [{ id: 'b', rev: '1-b' }],
+      _changes: page([change('a')], '7-x'),
+      _revs_diff: (body: object) => jsonAnswer(Object.hasOwn(body, 'b') ? lost : {}),
+    });
+    await remote.push([row('b', undefined, { _id: 'b' })], ask);
+    const pull = async () => (await remote.pull(checkpoint, asked)).reset === true;
+    expect(await pull()).toBe(false);
+    lost = { b: { missing: ['1-b'] } };
+    expect([await pull(), await pull()]).toEqual([true, false]);
   });
 
   test('of an earlier version, with one document, goes on', async () => {
