@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
 import { matchesMango } from '../replication/couchdb/mango.ts';
+import {
+  type Attachment,
+  type AttachmentsByName,
+  attachmentsFrom,
+  fieldOf,
+  NO_ATTACHMENTS,
+} from './couch-attachments.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,6 +23,7 @@ interface Revision {
   readonly isDeleted: boolean;
   /** `undefined`: its name alone is known. */
   readonly fields: Fields | undefined;
+  readonly attachments: AttachmentsByName;
 }
 
 /** All revisions of a document; it is replaced with each change. */
@@ -41,6 +49,8 @@ export interface CouchRequest {
 export interface CouchAnswer {
   readonly status: number;
   readonly body: unknown;
+  /** In place of a body. */
+  readonly attachment?: Attachment;
 }
 
 interface ChangesAsk {
@@ -51,6 +61,7 @@ interface ChangesAsk {
 }
 
 const CONFLICT = { error: 'conflict', reason: 'Document update conflict.' };
+const MISSING_STUB = 'missing_stub';
 const NOT_FOUND = { status: 404, body: { error: 'not_found', reason: 'missing' } };
 
 /**
@@ -125,6 +136,16 @@ export class CouchModel {
     return this.#trees.get(id)?.seq ?? 0;
   }
 
+  /** What a revision has attached, as far as it is known; left out: the winner. */
+  attachments(id: string, rev = this.get(id)?._rev): AttachmentsByName {
+    return (rev && this.#revision(id, rev)?.attachments) || NO_ATTACHMENTS;
+  }
+
+  /** The revision that another one has followed. */
+  parentOf(id: string, rev: string): string | undefined {
+    return this.#revision(id, rev)?.parent;
+  }
+
   /** A revision and its ancestors, as in `_revisions`. */
   history(id: string, rev: string): { readonly start: number; readonly ids: string[] } {
     const path: string[] = [];
@@ -138,7 +159,7 @@ export class CouchModel {
       const leaves = new Set(leavesOf(tree));
       const revisions = [...tree.revisions.values()].map((one): [string, Revision] => [
         one.rev,
-        leaves.has(one) ? one : { ...one, fields: undefined },
+        leaves.has(one) ? one : { ...one, fields: undefined, attachments: NO_ATTACHMENTS },
       ]);
       this.#trees.set(id, { ...tree, revisions: new Map(revisions) });
     }
@@ -150,8 +171,7 @@ export class CouchModel {
       const found = this.#locals.get(path.slice(1));
       return found ? { status: 200, body: found } : NOT_FOUND;
     }
-    if (path === '/_bulk_docs')
-      return { status: 201, body: this.write(body.docs, body.new_edits !== false) };
+    if (path === '/_bulk_docs') return bulkAnswer(this.write(body.docs, body.new_edits !== false));
     if (path === '/_changes') {
       const since = query.get('since') === 'now' ? this.#seq : Number(query.get('since') ?? 0);
       const limit = Number(query.get('limit') ?? Number.POSITIVE_INFINITY);
@@ -175,7 +195,11 @@ export class CouchModel {
       const found = this.documents(body.selector).slice(0, body.limit);
       return { status: 200, body: { docs: found.map(({ _id }) => ({ _id })) } };
     }
-    return NOT_FOUND;
+    const [id = '', name] = path.slice(1).split('/').map(decodeURIComponent);
+    if (body) return singleAnswer(this.write([body])[0] as EditAnswer);
+    const isGone = this.get(id)?._deleted === true;
+    const attachment = !isGone && name && this.attachments(id).get(name);
+    return attachment ? { status: 200, body: undefined, attachment } : NOT_FOUND;
   }
 
   changes({ since, limit, selector, hasDocs }: ChangesAsk) {
@@ -196,14 +220,14 @@ export class CouchModel {
   }
 
   /** @param isNew `false`: revisions of another node. */
-  write(documents: readonly CouchJson[], isNew = true): object[] {
+  write(documents: readonly CouchJson[], isNew = true): EditAnswer[] {
     if (isNew) return documents.map((one) => ({ id: one._id, ...this.#edit(one) }));
     for (const one of documents) this.#add(one);
     return [];
   }
 
-  #edit(edit: CouchJson): object {
-    const { _id: id, _rev: base, _deleted: isDeleted = false, ...fields } = edit;
+  #edit(edit: CouchJson): EditAnswer {
+    const { _id: id, _rev: base, _deleted: isDeleted = false, _attachments, ...fields } = edit;
     if (id.startsWith('_local/')) return this.#editLocal(edit);
     const tree = this.#trees.get(id);
     const [winner] = tree ? leavesOf(tree) : [];
@@ -213,13 +237,17 @@ export class CouchModel {
     if (isGone && base !== undefined && !this.#isPouch) return CONFLICT;
     const parent = base ?? winner?.rev;
     if (tree && !leavesOf(tree).some(({ rev }) => rev === parent)) return CONFLICT;
-    const text = JSON.stringify([id, parent, isDeleted, fields]);
+    const kept = base === undefined ? NO_ATTACHMENTS : this.attachments(id, base);
+    const attachments = attachmentsFrom(_attachments, kept, generation(parent) + 1);
+    if (typeof attachments === 'string') return { error: MISSING_STUB, reason: attachments };
+    const digests = [...attachments].map(([name, { type, digest }]) => [name, type, digest]);
+    const text = JSON.stringify([id, parent, isDeleted, fields, ...digests]);
     const rev = `${generation(parent) + 1}-${this.#hash(text)}`;
-    this.#put(id, [{ rev, parent, isDeleted, fields }]);
+    this.#put(id, [{ rev, parent, isDeleted, fields, attachments }]);
     return { ok: true, rev };
   }
 
-  #editLocal(edit: CouchJson): object {
+  #editLocal(edit: CouchJson): EditAnswer {
     const known = this.#locals.get(edit._id)?._rev;
     if (this.#isPouch && edit._rev !== known) return CONFLICT;
     const rev = `0-${Number((edit._rev ?? '0-0').slice(2)) + 1}`;
@@ -227,17 +255,23 @@ export class CouchModel {
     return { ok: true, rev };
   }
 
-  #add({ _id: id, _rev, _revisions, _deleted: isDeleted = false, ...fields }: CouchJson): void {
+  #add({ _id: id, _rev, _revisions, _attachments, ...others }: CouchJson): void {
+    const { _deleted: isDeleted = false, ...fields } = others;
     const given = _revisions as { readonly start: number; readonly ids: string[] } | undefined;
     const path = given?.ids.map((one, at) => `${given.start - at}-${one}`) ?? [_rev as string];
     const [rev] = path as [string];
     if (this.#revision(id, rev)) return;
+    const known = path.find((one) => this.#revision(id, one)?.fields);
+    const kept = known ? this.attachments(id, known) : NO_ATTACHMENTS;
+    const attachments = attachmentsFrom(_attachments, kept, generation(rev));
+    if (typeof attachments === 'string')
+      throw new Error(`A stub stands for nothing: ${attachments}`);
     const ancestors = path.slice(1).flatMap((one, at) => {
       const parent = path[at + 2];
       const isKnown = this.#revision(id, one) !== undefined;
-      return isKnown ? [] : [{ rev: one, parent, isDeleted: false, fields: undefined }];
+      return isKnown ? [] : [{ ...ANCESTOR, rev: one, parent }];
     });
-    this.#put(id, [...ancestors, { rev, parent: path[1], isDeleted, fields }]);
+    this.#put(id, [...ancestors, { rev, parent: path[1], isDeleted, fields, attachments }]);
   }
 
   #put(id: string, added: readonly Revision[]): void {
@@ -276,8 +310,31 @@ export class CouchModel {
   }
 }
 
-function bodyOf(id: string, { rev, isDeleted, fields }: Revision): CouchJson {
-  return { _id: id, _rev: rev, ...(isDeleted && { _deleted: true }), ...fields };
+/** The result of an edit, as in the answer of `_bulk_docs`. */
+export interface EditAnswer {
+  readonly id?: string;
+  readonly ok?: boolean;
+  readonly rev?: string;
+  readonly error?: string;
+  readonly reason?: string;
+}
+
+const ANCESTOR = { isDeleted: false, fields: undefined, attachments: NO_ATTACHMENTS };
+
+/** One stub that stands for nothing fails the request. */
+export function bulkAnswer(results: readonly EditAnswer[]): CouchAnswer {
+  const failed = results.find(({ error }) => error === MISSING_STUB);
+  return failed ? singleAnswer(failed) : { status: 201, body: results };
+}
+
+export function singleAnswer(result: EditAnswer): CouchAnswer {
+  const statuses: Record<string, number> = { conflict: 409, forbidden: 403, [MISSING_STUB]: 412 };
+  return { status: result.error ? (statuses[result.error] as number) : 201, body: result };
+}
+
+function bodyOf(id: string, { rev, isDeleted, fields, attachments }: Revision): CouchJson {
+  const all = { ...fields, ...fieldOf(attachments) };
+  return { _id: id, _rev: rev, ...(isDeleted && { _deleted: true }), ...all };
 }
 
 /** The leaves of a tree, the winner first. */

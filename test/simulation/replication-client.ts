@@ -12,7 +12,7 @@ import {
   type ReplicationOptions,
 } from '../../src/replication/replication-options.ts';
 import type { Browser } from './browser.ts';
-import type { SimFiles } from './replication-files.ts';
+import type { MadeFiles } from './replication-files.ts';
 import { GroupViews } from './replication-groups.ts';
 import { type Change, type Parts, type ReplicationLog, shown } from './replication-log.ts';
 import type { ReplicationNetwork } from './replication-network.ts';
@@ -50,7 +50,7 @@ export interface ClientContext {
   readonly poison: number;
   readonly trace: (line: string) => void;
   readonly wrong: (problem: string) => void;
-  readonly files?: SimFiles | undefined;
+  readonly files?: MadeFiles | undefined;
   /** Whether tabs look into groups of orders. */
   readonly relates?: boolean;
   readonly keys?: SimKeys | undefined;
@@ -73,6 +73,9 @@ const UNSETTLED = [
   ...['replication_stopped', 'remote_unauthorized', 'closed', 'load_failed'],
   ...['key_unknown', 'seal_replayed', 'storage_full'],
 ];
+
+/** The longest that a file takes, in milliseconds. */
+const READING_MS = 300_000;
 
 /** Groups of documents. */
 export const GROUPS = 3;
@@ -174,6 +177,27 @@ export class ReplicationClient {
         ? (await this.orders.get(from))?.f
         : this.#context.files?.content(this.site.number);
     if (f !== undefined) await this.orders.patch(id, { f });
+  }
+
+  /** Reads the files that must be here at rest, as nothing fails. */
+  async readFiles(): Promise<void> {
+    const { files, wrong } = this.#context;
+    const { number, browser } = this.site;
+    const refused = await browser.world.hear(this.sync.rejected());
+    for (const { id, reason, document } of refused)
+      if (!reason.includes('poison') && files?.isKept(number, document))
+        wrong(`${id} is refused: ${reason}`);
+    const known = new Set(refused.map(({ id }) => id));
+    const found = await browser.world.hear(this.orders.filter({ f: { $exists: true } }));
+    for (const one of found) {
+      if (!files?.isDue(number, one, known.has(one._id))) continue;
+      let isRead = false;
+      this.readFile(one._id, true).finally(() => {
+        isRead = true;
+      });
+      await browser.world.runUntil(browser.world.now + READING_MS, () => isRead);
+      if (!isRead) wrong(`${this.#name} does not read the file of ${one._id}`);
+    }
   }
 
   /** @param isCalm Whether nothing fails: then the content is there. */
@@ -404,7 +428,7 @@ interface Ref {
   readonly sha256: string;
 }
 
-type StoredFile = { readonly $file: Ref } | Uint8Array | undefined;
+type StoredFile = { readonly $file: Ref } | Uint8Array | Blob | undefined;
 
 function writesOf({ _id: id, x, y, l = [] }: Order & { readonly _id: string }) {
   return [

@@ -3,8 +3,11 @@ import type { CouchCheckpoint } from '../../src/replication/couchdb/couch-answer
 import { HEARTBEAT_MS } from '../../src/replication/couchdb/couch-database.ts';
 import { CouchRemote } from '../../src/replication/couchdb/couch-remote.ts';
 import type { RemoteFetch } from '../../src/replication/fetching/remote-options.ts';
-import type { Remote } from '../../src/replication/protocol/remote.ts';
+import type { Remote, RemoteFiles } from '../../src/replication/protocol/remote.ts';
+import { type Attachment, fieldOf, readMultipart } from './couch-attachments.ts';
+import { type CouchFiles, placeholderOf } from './couch-files.ts';
 import type { CouchJson, CouchRequest } from './couch-model.ts';
+import { sha256Of } from './replication-files.ts';
 import { ArrivingText, answerOf, clockOf, jsonAnswer, type TabSide } from './replication-http.ts';
 import { type Parts, type ReplicationLog, SERVER } from './replication-log.ts';
 import { tokenOf, tokensIn } from './replication-tokens.ts';
@@ -17,28 +20,41 @@ const POLL_MS = 60_000;
 /** The longest that the other program takes from reading to writing, in milliseconds. */
 const THINKING_MS = 500;
 
+/** A database, as the tabs of a browser reach it. */
+export interface CouchSide {
+  readonly couch: SimCouch;
+  readonly rings: boolean;
+  readonly browser: number;
+}
+
 /** The client of CouchDB, over the network of the simulation. */
-export function couchRemote(
-  side: TabSide,
-  couch: SimCouch,
-  rings: boolean,
-): Remote<CouchCheckpoint> {
-  const given = { url: URL_OF_DATABASE, headers: {}, fetch: fetchFrom(side, couch, rings) };
+export function couchRemote(side: TabSide, from: CouchSide): Remote<CouchCheckpoint> {
+  const given = { url: URL_OF_DATABASE, headers: {}, fetch: fetchFrom(side, from) };
   const selectorOf = (scope: { readonly g?: unknown } | undefined) => {
     if (!scope) return undefined;
     const { g } = scope;
     return g === 0 ? { $or: [{ g }, { g: { $exists: false } }] } : { g };
   };
-  return Object.assign(new CouchRemote({ ...given, selectorOf }, clockOf(side)), { scopes: true });
+  const remote = new CouchRemote({ ...given, selectorOf }, clockOf(side));
+  // As couchdb() has it.
+  const files: RemoteFiles = {
+    areAttached: true,
+    received: async () => undefined,
+    send: async () => undefined,
+    read: (...asked) => remote.readFile(...asked),
+  };
+  return Object.assign(remote, { scopes: true, ...(from.couch.files && { files }) });
 }
 
-function fetchFrom(side: TabSide, couch: SimCouch, rings: boolean): RemoteFetch {
+function fetchFrom(side: TabSide, { couch, rings, browser }: CouchSide): RemoteFetch {
   const { network, tab } = side;
-  return async (url, { body, signal }) => {
+  return async (url, { body, signal, headers }) => {
     const { pathname, searchParams: query } = new URL(url);
     const path = pathname.slice('/orders'.length);
-    const asked = { path, query, body: body && JSON.parse(String(body)) };
-    const sent = { ...asked, epoch: couch.epoch, place: couch.model.seq };
+    const read = body instanceof Blob ? readMultipart(body) : body && JSON.parse(String(body));
+    const asked = { path, query, body: await read };
+    const sent = { ...asked, epoch: couch.epoch, place: couch.model.seq, browser };
+    const answeredFiles = body instanceof Blob && couch.files?.sent(tab.id, asked.body);
     const ended = AbortSignal.any([signal as AbortSignal]);
     const rows = pushedRows(asked);
     const answered = rows.length > 0 ? network.onPushed(tab, rows) : () => undefined;
@@ -56,6 +72,8 @@ function fetchFrom(side: TabSide, couch: SimCouch, rings: boolean): RemoteFetch 
         }),
       );
       answered();
+      if (answeredFiles && [201, 409].includes(answer.status)) answeredFiles();
+      if (answer.attachment) return bytesAnswer(answer.attachment, headers);
       return jsonAnswer(answer.body, answer);
     } catch (error) {
       if (!(error instanceof ReplicationError)) throw error;
@@ -64,6 +82,27 @@ function fetchFrom(side: TabSide, couch: SimCouch, rings: boolean): RemoteFetch 
       return jsonAnswer({ error: error.message }, wait ? { status: 429, wait } : { status });
     }
   };
+}
+
+/** The content of a file, or a part of it; CouchDB knows no parts of what it compresses. */
+function bytesAnswer({ type, data }: Attachment, headers: RequestInit['headers']): Response {
+  const { range } = headers as { readonly range?: string };
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  const isPart = to !== undefined && !type.startsWith('text/');
+  const bytes = isPart ? data.subarray(Number(from), Number(to) + 1) : data;
+  const parts = [bytes.subarray(0, 7), bytes.subarray(7)].map((one) => new Uint8Array(one));
+  const read = async () => {
+    const value = parts.shift();
+    return value ? { done: false, value } : { done: true };
+  };
+  const reader = { read, cancel: async () => undefined };
+  const status = isPart ? 206 : 200;
+  return {
+    status,
+    type: 'default',
+    headers: new Headers(),
+    body: { getReader: () => reader },
+  } as never;
 }
 
 /** A request for changes that the server holds until there are some. */
@@ -133,8 +172,11 @@ export class OtherProgram {
     const { random } = this.#world;
     const id = random.pick(ids);
     const found = this.#couch.model.get(id, true);
+    const { files } = this.#couch;
+    const isOfFiles = files && found && !found._deleted && random.chance(0.4);
     const kind = random.below(this.#branches ? 10 : 6);
-    if (kind === 9) this.#couch.model.compact();
+    if (isOfFiles) this.#file(found, files);
+    else if (kind === 9) this.#couch.model.compact();
     else if (!found || found._deleted) this.#insert(id, found?._rev);
     else if (kind < 3) this.#set(found, random.pick(['x', 'y', 's']));
     else if (kind === 3) this.#set(found, 's', false);
@@ -170,6 +212,42 @@ export class OtherProgram {
     this.#write(`set ${id}.${field} ${token}`, parts, [document], found);
   }
 
+  /** As programs do that know something of files, or nothing. */
+  #file(found: CouchJson, files: CouchFiles): void {
+    const { _attachments, ...others } = found;
+    const [what, attached, fields = {}] = this.#changedFiles(_attachments as object, files);
+    const document = { ...others, _attachments: attached, ...fields };
+    this.#write(`${what} files of ${found._id}`, {}, [document], found);
+  }
+
+  #changedFiles(
+    stubs: object = {},
+    files: CouchFiles,
+  ): readonly [what: string, attached: object, fields?: object] {
+    const { random } = this.#world;
+    const names = Object.keys(stubs);
+    const kind = random.below(5);
+    const attached = (name: string, bytes: Uint8Array) => ({
+      [name]: { content_type: 'image/png', data: Buffer.from(bytes).toString('base64') },
+    });
+    const other = Buffer.from(this.#token());
+    if (kind === 0) return ['forget', {}];
+    if (kind === 1 && names.length > 0) {
+      const { [random.pick(names)]: _, ...rest } = stubs as Record<string, object>;
+      return ['remove', rest];
+    }
+    if (kind === 2 && names.length > 0)
+      return ['spoil', { ...stubs, ...attached(random.pick(names), other) }];
+    if (kind < 4) return ['add', { ...stubs, ...attached('their.txt', other) }];
+    const bytes = files.bytes();
+    const own = attached(sha256Of(bytes), bytes);
+    return [
+      'replace',
+      random.chance(0.5) ? own : { ...stubs, ...own },
+      { f: placeholderOf(bytes) },
+    ];
+  }
+
   #delete(found: CouchJson): void {
     const { _id: id, _rev } = found;
     const parts = { overwrites: [{ id, field: undefined }], deletes: id };
@@ -180,7 +258,7 @@ export class OtherProgram {
   #branch(found: CouchJson): void {
     const { random } = this.#world;
     const { model } = this.#couch;
-    const { _id: id, _rev, _conflicts: _, ...fields } = found;
+    const { _id: id, _rev, _conflicts: _, _attachments, ...fields } = found;
     const { start, ids } = model.history(id, _rev as string);
     const depth = random.below(ids.length + 1);
     const token = this.#token();
@@ -190,7 +268,9 @@ export class OtherProgram {
     const _revisions = { start: start - depth + made.length, ids: path };
     const named = { _id: id, _rev: `${_revisions.start}-${path[0]}`, _revisions };
     const parts = { writes: [{ id, field, token }], overwrites: [{ id, field }] };
-    const branch = { ...fields, ...named, [field]: token };
+    // What another node sends has its files in it.
+    const files = _attachments ? fieldOf(model.attachments(id), true) : {};
+    const branch = { ...fields, ...files, ...named, [field]: token };
     this.#write(`branch ${id}.${field} ${token}`, parts, [branch], found, false);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeDocument } from '../../src/codec/exact-json/wire-documents.ts';
 import { type FileRef, refsIn, sealedName } from '../../src/replication/protocol/files.ts';
+import { PART_BYTES } from '../../src/replication/protocol/http-fields.ts';
 import type {
   LocalChange,
   PushResult,
@@ -14,6 +15,8 @@ import type { World } from './world.ts';
 
 /** Seconds for which a file stays that no document names: shorter than a run. */
 const GRACE = 2;
+/** Bytes of contents and limits are written for parts of so many. */
+export const PARTS = 16;
 /** The longest that the store of files takes, in milliseconds. */
 const STORE_MS = 40;
 
@@ -34,29 +37,89 @@ interface Parts {
   readonly isLimited: boolean;
 }
 
-/**
- * The files of `cairndb/server/files` over a store in memory that takes its time, and whose
- * processes end in between.
- */
-export class SimFiles {
+/** Files that pages make, and whether the server has those that documents name. */
+export abstract class MadeFiles {
   /** How often a process ends while it works on a request. */
   crashes = 0;
   /** The contents that pages have made, by SHA-256. */
   readonly contents = new Map<string, Uint8Array>();
-  readonly #world: World;
+  protected readonly world: World;
+  /** Whether browsers keep few of the files that the server has. */
+  protected readonly isLimited: boolean;
+
+  constructor({ world, isLimited }: Pick<Parts, 'world' | 'isLimited'>) {
+    this.world = world;
+    this.isLimited = isLimited;
+  }
+
+  content(_browser: number): Uint8Array<ArrayBuffer> | Blob {
+    return this.bytes();
+  }
+
+  /** New content, or content that there is already. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const { random } = this.world;
+    const known = [...this.contents.values()];
+    if (known.length > 0 && random.chance(0.3)) return random.pick(known).slice();
+    const size = ((9 + random.below(50)) * PART_BYTES) / PARTS;
+    const bytes = new Uint8Array(size).map(() => random.below(256));
+    this.contents.set(sha256Of(bytes), bytes);
+    return bytes;
+  }
+
+  /** Whether a browser that is at rest can read the file of a document. */
+  abstract isDue(browser: number, document: object, isRefused: boolean): boolean;
+
+  /** Whether a browser has what the server needs to take a document. */
+  abstract isKept(browser: number, document: object | undefined): boolean;
+
+  copy(): void {}
+
+  /** Goes back to a copy, which was made with that of the documents. */
+  restore(_nth: number): void {}
+
+  async collect(): Promise<void> {}
+
+  /** What is not as it must be at rest. */
+  async problems(documents: ReadonlyMap<string, object>, isSealed: boolean): Promise<string[]> {
+    const found: string[] = [];
+    for (const [id, document] of documents) {
+      const { f } = document as { f?: { $file?: FileRef } };
+      if (f === undefined) continue;
+      const { sha256 = '' } = f.$file ?? {};
+      const name = isSealed ? sealedName(f.$file ?? {}).sha256 : sha256;
+      const content = this.contents.get(sha256);
+      const bytes = await this.bytesOf(id, name ?? '');
+      if (!content || !bytes || Buffer.from(content).equals(bytes) === isSealed)
+        found.push(`the server has not the file of ${id}, ${sha256}`);
+    }
+    return found;
+  }
+
+  /** What the server has. */
+  protected abstract bytesOf(id: string, sha256: string): Promise<Buffer | undefined>;
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * The files of `cairndb/server/files` over a store in memory that takes its time, and whose
+ * processes end in between.
+ */
+export class SimFiles extends MadeFiles {
   readonly #server: ReplicationServer;
   readonly #files;
   readonly #documents: Store;
   #store: FileStore;
   readonly #makers = new Set<string>();
-  readonly #isLimited: boolean;
   /** All that has changed the store, for a copy of it. */
   #calls: readonly Call[] = [];
   readonly #copies: (readonly Call[])[] = [];
 
   constructor({ world, documents, isLimited }: Parts) {
-    this.#isLimited = isLimited;
-    this.#world = world;
+    super({ world, isLimited });
     this.#server = documents;
     this.#store = this.#newStore();
     this.#files = documentFiles({ store: this.#slowStore(), grace: GRACE });
@@ -79,39 +142,31 @@ export class SimFiles {
   /** Whether a browser keeps what it has made: another one names what others may have replaced. */
   isKept(browser: number, document: object | undefined): boolean {
     const refs = refsIn(document);
-    return !this.#isLimited && refs.every(({ sha256 }) => this.#makers.has(`${browser} ${sha256}`));
+    return !this.isLimited && refs.every(({ sha256 }) => this.#makers.has(`${browser} ${sha256}`));
   }
 
-  /** New content, or content that there is already. */
-  content(browser: number): Uint8Array<ArrayBuffer> {
-    const bytes = this.#content();
-    this.#makers.add(`${browser} ${createHash('sha256').update(bytes).digest('hex')}`);
+  isDue(browser: number, document: object, isRefused: boolean): boolean {
+    return !isRefused || this.isKept(browser, document);
+  }
+
+  override content(browser: number): Uint8Array<ArrayBuffer> {
+    const bytes = this.bytes();
+    this.#makers.add(`${browser} ${sha256Of(bytes)}`);
     return bytes;
   }
 
-  #content(): Uint8Array<ArrayBuffer> {
-    const { random } = this.#world;
-    const known = [...this.contents.values()];
-    if (known.length > 0 && random.chance(0.3)) return random.pick(known).slice();
-    // Parts are of 16 bytes.
-    const bytes = new Uint8Array(9 + random.below(50)).map(() => random.below(256));
-    this.contents.set(createHash('sha256').update(bytes).digest('hex'), bytes);
-    return bytes;
-  }
-
-  copy(): void {
+  override copy(): void {
     this.#copies.push(this.#calls);
   }
 
-  /** Goes back to a copy, which was made with that of the documents. */
-  restore(nth: number): void {
+  override restore(nth: number): void {
     this.#calls = this.#copies[nth] ?? [];
     this.#store = this.#newStore();
     // At once: each of a store in memory is done before it returns.
     for (const call of this.#calls) void callOf(this.#store, call);
   }
 
-  async collect(): Promise<void> {
+  override async collect(): Promise<void> {
     await this.#files.collect(this.#documents).catch(ignoreEnd);
   }
 
@@ -163,23 +218,7 @@ export class SimFiles {
     });
   }
 
-  /** What is not as it must be at rest. */
-  async problems(documents: ReadonlyMap<string, object>, isSealed: boolean): Promise<string[]> {
-    const found: string[] = [];
-    for (const [id, document] of documents) {
-      const { f } = document as { f?: { $file?: FileRef } };
-      if (f === undefined) continue;
-      const { sha256 = '' } = f.$file ?? {};
-      const name = isSealed ? sealedName(f.$file ?? {}).sha256 : sha256;
-      const content = this.contents.get(sha256);
-      const bytes = await this.#bytes(name ?? '');
-      if (!content || !bytes || Buffer.from(content).equals(bytes) === isSealed)
-        found.push(`the server has not the file of ${id}, ${sha256}`);
-    }
-    return found;
-  }
-
-  async #bytes(sha256: string): Promise<Buffer | undefined> {
+  protected async bytesOf(_id: string, sha256: string): Promise<Buffer | undefined> {
     const file = { collection: 'orders', sha256 };
     const size = await this.#store.size(file);
     if (size === undefined) return undefined;
@@ -209,10 +248,10 @@ export class SimFiles {
   }
 
   async #pause(): Promise<void> {
-    const { random } = this.#world;
+    const { random } = this.world;
     const isEnd = random.chance(this.crashes);
     await new Promise<void>((resolve) =>
-      this.#world.after(random.between(0, STORE_MS), undefined, resolve),
+      this.world.after(random.between(0, STORE_MS), undefined, resolve),
     );
     if (isEnd) throw new ProcessEnded();
   }

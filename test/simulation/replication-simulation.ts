@@ -1,8 +1,10 @@
 import type { systemClock } from '../../src/async/clock.ts';
 import type { LocalRow } from '../../src/protocol/replica-protocol.ts';
+import { PART_BYTES } from '../../src/replication/protocol/http-fields.ts';
 import { mergeFields, type Resolver } from '../../src/replication/resolvers.ts';
 import type { Resolved } from '../../src/replication/rounds/conflict-resolution.ts';
 import { simulateBrowser } from './browser.ts';
+import { CouchFiles } from './couch-files.ts';
 import { CrashingStorage } from './crashing-storage.ts';
 import {
   type Contents,
@@ -12,7 +14,7 @@ import {
 } from './replication-checks.ts';
 import { type ClientContext, GROUPS, ReplicationClient, type Site } from './replication-client.ts';
 import { couchRemote, OtherProgram } from './replication-couch.ts';
-import { SimFiles } from './replication-files.ts';
+import { type MadeFiles, PARTS, SimFiles } from './replication-files.ts';
 import { graphqlRemote } from './replication-graphql.ts';
 import { streamedRemote } from './replication-http.ts';
 import { ReplicationLog } from './replication-log.ts';
@@ -30,9 +32,9 @@ const FREEZE_MS = 12_000;
 const RETRY_MS = 65_000;
 /** Conflicts that are decided in a moment, at most. */
 const MOST_DECISIONS = 1000;
-/** Rounds until all must be equal, and the longest of one. */
+/** Rounds until all must be equal, and the longest of one: a request with files may take long. */
 const ROUNDS = 8;
-const ROUND_MS = 300_000;
+const ROUND_MS = 2_000_000;
 
 /** What is beside documents, and how code comes. */
 export type SimulationMode =
@@ -44,7 +46,8 @@ export type SimulationMode =
   | 'encrypted files'
   | 'streams'
   | 'graphql'
-  | 'couchdb';
+  | 'couchdb'
+  | 'couchdb files';
 
 /**
  * One run: browsers that replicate with a server, while tabs, storage and network fail as the seed
@@ -62,7 +65,7 @@ export class ReplicationSimulation {
   readonly #problems: string[] = [];
   readonly #trace: (line: string) => void;
   readonly #context: ClientContext;
-  readonly #files: SimFiles | undefined;
+  readonly #files: MadeFiles | undefined;
   readonly #keys: SimKeys | undefined;
 
   /** @param mode Whether documents name files, are related or encrypted. */
@@ -93,12 +96,16 @@ export class ReplicationSimulation {
       this.world.after(ms, undefined, call),
     );
     const { habits, scoped } = this.#plan;
-    const couch = mode === 'couchdb' ? new SimCouch(this.world, habits, !scoped) : undefined;
+    const couch = mode.startsWith('couchdb')
+      ? new SimCouch(this.world, habits, !scoped)
+      : undefined;
     this.#server = couch ?? server;
     if (couch) this.#program = new OtherProgram(this.world, couch, this.#log, this.#trace);
     const isLimited = hasFiles && random.chance(0.5);
     const parts = { world: this.world, documents: server, isLimited };
-    if (hasFiles) this.#files = new SimFiles(parts);
+    const served = hasFiles && !couch ? new SimFiles(parts) : undefined;
+    if (hasFiles && couch) couch.files = new CouchFiles(this.world, couch.model, isLimited);
+    this.#files = served ?? couch?.files;
     server.onAdded = (id, token) => this.#log.addedByServer(id, token);
     const { collection, resolve, hesitation, poison, rings } = this.#plan;
     this.#context = {
@@ -108,7 +115,10 @@ export class ReplicationSimulation {
         remoteOf: (network, tab) => streamedRemote({ world: this.world, server, network, tab }),
       }),
       ...(couch && {
-        remoteOf: (network, tab) => couchRemote({ world: this.world, network, tab }, couch, rings),
+        remoteOf: (network, tab) => {
+          const browser = this.#sites.findIndex((one) => one.network === network);
+          return couchRemote({ world: this.world, network, tab }, { couch, rings, browser });
+        },
       }),
       ...(mode === 'graphql' && { remoteOf: graphqlRemote }),
       options: {
@@ -116,13 +126,14 @@ export class ReplicationSimulation {
         ...(hasFiles && {
           files: {
             load: random.pick(['lazy', 'eager'] as const),
-            ...{ above: 8, limit: isLimited ? 40 : 10_000 },
+            ...{ above: 8, limit: ((isLimited ? 40 : 10_000) * PART_BYTES) / PARTS },
           },
         }),
       },
       wrong: (problem) => this.#problems.push(problem),
     };
-    for (let number = 0; number < this.#plan.browsers; number++) this.#addSite(number, server);
+    for (let number = 0; number < this.#plan.browsers; number++)
+      this.#addSite(number, server, served);
   }
 
   get readsLate(): boolean {
@@ -208,9 +219,9 @@ export class ReplicationSimulation {
     return [...this.#problems, ...this.#server.violations, ...storages];
   }
 
-  #addSite(number: number, server: ReplicationServer): void {
+  #addSite(number: number, server: ReplicationServer, files: SimFiles | undefined): void {
     const storage = new CrashingStorage(this.world);
-    const network = new ReplicationNetwork(this.world, server, this.#plan.rings, this.#files);
+    const network = new ReplicationNetwork(this.world, server, this.#plan.rings, files);
     network.onDelivered = (tokens) => this.#log.delivered(number, tokens);
     network.onPushed = (tab, rows) => this.#log.pushed(number, tab, rows);
     this.#storages.push(storage);
@@ -282,16 +293,7 @@ export class ReplicationSimulation {
     this.#problems.push(...(await this.#files.problems(documents, this.#keys !== undefined)));
     for (const site of this.#sites) {
       const client = this.world.random.pick(this.#livingOf(site));
-      const refused = await this.world.hear(client.sync.rejected());
-      const isWrong = ({ document, reason }: (typeof refused)[number]) =>
-        reason !== 'poison' && this.#files?.isKept(site.number, document);
-      for (const one of refused)
-        if (isWrong(one)) this.#problems.push(`${one.id} is refused: ${one.reason}`);
-      const known = new Set(refused.map(({ id }) => id));
-      const found = await this.world.hear(client.orders.filter({ f: { $exists: true } }));
-      for (const one of found)
-        if (!known.has(one._id) || this.#files.isKept(site.number, one))
-          await this.world.hear(client.readFile(one._id, true), ROUND_MS);
+      await client.readFiles();
     }
   }
 

@@ -87,6 +87,10 @@ export const runStreams = (seed: number): Promise<string[]> =>
 export const runCouch = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'couchdb');
 
+/** The same, where documents name files: attachments, which the other program changes as well. */
+export const runCouchFiles = (seed: number): Promise<string[]> =>
+  runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'couchdb files');
+
 /** Both: files that the server cannot read. */
 export const runEncryptedFiles = (seed: number): Promise<string[]> =>
   runReplication(seed, process.env.TRACE === 'all' ? console.log : undefined, 'encrypted files');

@@ -1,11 +1,15 @@
 import { fromCouch, pushKeyOf } from '../../src/replication/couchdb/couch-documents.ts';
+import type { CouchFiles } from './couch-files.ts';
 import {
+  bulkAnswer,
   type CouchAnswer,
   type CouchJson,
   CouchModel,
   type CouchRequest,
   type CouchState,
+  type EditAnswer,
   md5,
+  singleAnswer,
 } from './couch-model.ts';
 import type { CheckedServer } from './replication-checks.ts';
 import type { ServerHabits } from './replication-server.ts';
@@ -18,6 +22,8 @@ export interface SentRequest extends CouchRequest {
   readonly epoch: string;
   /** The place of the newest change. */
   readonly place: number;
+  /** Of a device; `undefined`: of another program. */
+  readonly browser?: number | undefined;
 }
 
 /** An answer, with the documents in it, as clients read them. */
@@ -31,13 +37,13 @@ const REWOUND = 3;
 /** A database of CouchDB that behaves as a cluster may; notes what clients do. */
 export class SimCouch implements CheckedServer {
   readonly accepted = new Set<string>();
-  readonly lost = new Set<string>();
   readonly late = new Set<string>();
   readonly tellsKeys = true;
   readonly rights = new Map<string, number>();
   replays = 0;
   /** Grows with each change. */
   changes = 0;
+  files: CouchFiles | undefined;
   readonly isPouch: boolean;
   readonly model: CouchModel;
   readonly #world: World;
@@ -48,6 +54,7 @@ export class SimCouch implements CheckedServer {
   /** What the node that answers with changes has: it may be behind. */
   readonly #node = new CouchModel();
   #restores = 0;
+  readonly #lost = new Set<string>();
   readonly #keys = new Map<string, number>();
 
   /** @param isWhole Whether devices have all documents: of others, nobody merges the branches. */
@@ -68,17 +75,24 @@ export class SimCouch implements CheckedServer {
   }
 
   get violations(): string[] {
-    if (!this.#isWhole) return [];
-    return this.model
-      .ids()
-      .filter((id) => this.model.branches(id).length > 1)
-      .map((id) => `${id} has branches`);
+    const wrong = this.files?.violations ?? [];
+    if (!this.#isWhole) return wrong;
+    const branched = this.model.ids().filter((id) => areMergeable(this.model.branches(id)));
+    return [...wrong, ...branched.map((id) => `${id} has branches`)];
   }
 
-  /** @param isDevice Whether a device has sent it. */
-  handle(sent: SentRequest, isLate: boolean, isDevice = true): SeenAnswer {
+  /** Those that a restore has removed, and those of branches that nobody can merge. */
+  get lost(): ReadonlySet<string> {
+    const branches = this.model.ids().map((id) => this.model.branches(id));
+    const apart = branches.filter((all) => all.length > 1 && !areMergeable(all));
+    return new Set([...this.#lost, ...tokensIn(apart.flat().map(decoded))]);
+  }
+
+  handle(sent: SentRequest, isLate: boolean): SeenAnswer {
     const { path, query, body } = sent;
-    if (path === '/_bulk_docs') return this.#write(sent, isLate, isDevice);
+    const edits = editsIn(sent);
+    if (edits && path === '/_bulk_docs') return seen(bulkAnswer(this.#write(sent, edits, isLate)));
+    if (edits) return seen(singleAnswer(this.#write(sent, edits, isLate)[0] as EditAnswer));
     if (path !== '/_changes') return seen(this.model.handle(sent));
     const { page } = this.#habits;
     // One node does not, nor does an older server say how much is left.
@@ -128,7 +142,7 @@ export class SimCouch implements CheckedServer {
     this.model.restore(copy);
     this.#node.restore(copy);
     const after = this.#tokens();
-    for (const token of before) if (!after.has(token)) this.lost.add(token);
+    for (const token of before) if (!after.has(token)) this.#lost.add(token);
     this.#ring();
     return this.#copies.indexOf(copy);
   }
@@ -138,28 +152,36 @@ export class SimCouch implements CheckedServer {
     const { epoch, model } = this;
     const body = { docs: documents, ...(!isNew && { new_edits: false }) };
     const asked = { path: '/_bulk_docs', query: new URLSearchParams(), body };
-    const answer = this.handle({ ...asked, epoch, place: model.seq }, false, false);
+    const answer = this.handle({ ...asked, epoch, place: model.seq }, false);
     return (answer.body as { readonly error?: string }[]).every(({ error }) => !error);
   }
 
-  #write({ body, epoch, place }: SentRequest, isLate: boolean, isDevice: boolean): SeenAnswer {
+  #write(
+    { body, epoch, place, browser }: SentRequest,
+    edits: readonly CouchJson[],
+    isLate: boolean,
+  ): EditAnswer[] {
     const isNew = body.new_edits !== false;
-    const results = (body.docs as CouchJson[]).flatMap((edit) => {
+    const isDevice = browser !== undefined;
+    return edits.flatMap((edit): EditAnswer[] => {
       const { _id: id } = edit;
+      if (isDevice) this.files?.arrived(browser, edit);
       const isPoisoned = tokensIn(edit).some((token) => token.endsWith('!'));
       if (isDevice && this.#habits.refuses && isPoisoned)
         return [{ id, error: 'forbidden', reason: 'poison' }];
       const before = this.model.placeOf(id);
       const branches = this.model.branches(id);
-      const result = this.model.write([edit], isNew) as { error?: string }[];
+      const leaves = branches.map(({ _rev }) => this.model.attachments(id, _rev));
+      const result = this.model.write([edit], isNew);
       if (this.model.placeOf(id) === before) return result;
+      const rev = result[0]?.rev ?? (edit._rev as string);
+      this.files?.written({ edit, rev, browser, before: leaves });
       if (isLate || !isNew || before > place || epoch !== this.epoch) this.late.add(id);
       for (const token of tokensIn(decoded({ _rev: '1-x', ...edit }))) this.accepted.add(token);
       if (branches.length > 1) this.#noteMerge(branches, this.model.branches(id), isDevice);
       this.#publish();
       return result;
     });
-    return seen({ status: 201, body: results });
   }
 
   /** A branch that is gone: of the winner's fields, the winner's values stay. */
@@ -170,7 +192,7 @@ export class SimCouch implements CheckedServer {
     for (const gone of before.filter(({ _rev }) => !revisions.has(_rev)))
       for (const [name, value] of Object.entries(decoded(gone)))
         if (!isDevice || !winner || Object.hasOwn(fields, name))
-          for (const token of tokensIn(value)) this.lost.add(token);
+          for (const token of tokensIn(value)) this.#lost.add(token);
   }
 
   #publish(): void {
@@ -214,14 +236,27 @@ export function decoded(document: CouchJson): object {
 }
 
 /** The rows of a push; merges of branches are none. */
-export function pushedRows({ path, body }: CouchRequest) {
-  if (path !== '/_bulk_docs') return [];
-  return (body.docs as CouchJson[])
+export function pushedRows(asked: CouchRequest) {
+  return (editsIn(asked) ?? [])
     .filter((one) => pushKeyOf(one as never) !== undefined)
     .map((one) => fromCouch({ _rev: '1-x', ...one }))
     .map(({ id, document }) => ({
       ...{ id, base: undefined, document: document ?? undefined, key: '' },
     }));
+}
+
+/** The documents that a request writes. */
+function editsIn({ path, body }: CouchRequest): readonly CouchJson[] | undefined {
+  if (path === '/_bulk_docs') return body.docs;
+  return body && !path.startsWith('/_') ? [body] : undefined;
+}
+
+/** Whether the winner has all that other branches have attached. */
+function areMergeable([winner, ...losers]: readonly CouchJson[]): boolean {
+  const digests = ({ _attachments = {} }: CouchJson) =>
+    Object.entries(_attachments as object).map(([name, { digest }]) => `${name} ${digest}`);
+  const kept = new Set(winner && digests(winner));
+  return losers.length > 0 && losers.flatMap(digests).every((one) => kept.has(one));
 }
 
 function seen(answer: CouchAnswer): SeenAnswer {

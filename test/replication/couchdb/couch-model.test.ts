@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { Random } from '../../setup/random.ts';
-import { type CouchJson, CouchModel } from '../../simulation/couch-model.ts';
+import { type CouchJson, CouchModel, type EditAnswer } from '../../simulation/couch-model.ts';
 import { CouchTestDatabase, useCouchServer } from './couch-server.ts';
 
 const server = useCouchServer();
@@ -23,14 +23,11 @@ class Both {
   }
 
   async write(docs: readonly object[], options: { readonly new_edits?: false } = {}) {
-    const made: { id: string; rev?: string; error?: string }[] = await this.#database.write(
-      docs,
-      options,
-    );
+    const made: EditAnswer[] = await this.#database.write(docs, options);
     for (const { id, rev } of made) {
       if (rev === undefined) continue;
       this.#hashes.push(rev.slice(rev.indexOf('-') + 1));
-      this.revisions.get(id)?.push(rev);
+      this.revisions.get(id as string)?.push(rev);
     }
     const { body } = this.#ask('/_bulk_docs', structuredClone({ docs, ...options }));
     const short = (results: any) => results.map(({ id, rev, error }: any) => [id, rev ?? error]);
@@ -63,6 +60,14 @@ class Both {
     return this.#model.get(id);
   }
 
+  /** Both answer with the same bytes of an attachment, or have none. */
+  async file(id: string, name: string) {
+    const response = await this.#database.file(id, name);
+    const { status, attachment } = this.#ask(`/${id}/${name}`, undefined);
+    expect(status).toBe(response.status);
+    if (response.ok) expect(attachment?.data).toEqual(Buffer.from(await response.arrayBuffer()));
+  }
+
   #ask(target: string, body: unknown) {
     const { pathname: path, searchParams: query } = new URL(target, 'https://model');
     return this.#model.handle({ path, query, body });
@@ -73,18 +78,36 @@ function plain({ _conflicts, ...doc }: any) {
   return { ...doc, ...(_conflicts && { conflicts: _conflicts.toSorted() }) };
 }
 
+const FILES = ['one.png', 'two.txt'];
+
+function file(name: string, nth: number) {
+  const data = Buffer.from(`content ${nth % 3}`).toString('base64');
+  return { [name]: { content_type: 'image/png', data } };
+}
+
 /** Does one thing that clients or other programs do. */
 async function step(both: Both, random: Random, nth: number): Promise<void> {
   const id = random.pick(IDS);
   const known = both.revisions.get(id) as string[];
   const winner = both.get(id);
   const some = known.length > 0 ? random.pick(known) : '1-unknown';
-  const kind = random.below(10);
+  const kind = random.below(11);
   if (kind < 5) {
     const _rev = random.pick([winner?._rev, winner?._rev, some, undefined]);
     const isDeleted = random.chance(0.3);
-    const edit = { _id: id, ...(_rev && { _rev }), n: nth, ...(isDeleted && { _deleted: true }) };
-    await both.write([edit, ...(random.chance(0.2) ? [{ _id: `new ${nth}`, nth }] : [])]);
+    const stubs = _rev && _rev === winner?._rev && random.chance(0.7) && winner._attachments;
+    const files = {
+      ...(stubs as object),
+      ...(random.chance(0.3) && file(random.pick(FILES), nth)),
+    };
+    const hasFiles = !isDeleted && Object.keys(files).length > 0;
+    // PouchDB takes longer for a document with files: another one comes before it.
+    const others = !hasFiles && random.chance(0.2) ? [{ _id: `new ${nth}`, nth }] : [];
+    const edit = {
+      ...{ _id: id, ...(_rev && { _rev }), n: nth, ...(isDeleted && { _deleted: true }) },
+      ...(hasFiles && { _attachments: files }),
+    };
+    await both.write([edit, ...others]);
   } else if (kind === 5) {
     const { start, ids } = both.history(id, some);
     const depth = random.below(ids.length + 1);
@@ -93,7 +116,12 @@ async function step(both: Both, random: Random, nth: number): Promise<void> {
     const _rev = `${_revisions.start}-${_revisions.ids[0]}`;
     const isDeleted = random.chance(0.2);
     await both.write(
-      [{ _id: id, _rev, _revisions, branch: nth, ...(isDeleted && { _deleted: true }) }],
+      [
+        {
+          ...{ _id: id, _rev, _revisions, branch: nth, ...(isDeleted && { _deleted: true }) },
+          ...(!isDeleted && random.chance(0.5) && { _attachments: file(random.pick(FILES), nth) }),
+        },
+      ],
       { new_edits: false },
     );
     known.push(_rev);
@@ -109,6 +137,7 @@ async function step(both: Both, random: Random, nth: number): Promise<void> {
     );
   else if (kind === 8)
     await both.read('/_revs_diff', { [id]: [some, '9-none'] }, (missing) => missing[id]?.missing);
+  else if (kind === 9) await both.file(id, random.pick(FILES));
   else await both.changes(random.pick([2, 100]), random.chance(0.3));
 }
 

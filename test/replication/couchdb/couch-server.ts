@@ -155,6 +155,12 @@ export class CouchTestDatabase {
     return this.call('GET', `/${encodeURIComponent(id)}${query}`);
   }
 
+  /** An attachment. */
+  file(id: string, name: string): Promise<Response> {
+    const { headers } = this.#server;
+    return fetch(`${this.url}/${encodeURIComponent(id)}/${name}`, { headers });
+  }
+
   /** All documents, by id. */
   async documents(): Promise<any[]> {
     const { rows } = await this.call('GET', '/_all_docs?include_docs=true&conflicts=true');
