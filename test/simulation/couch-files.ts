@@ -27,7 +27,7 @@ export class CouchFiles extends MadeFiles {
   readonly #attached = new Set<string>();
   /** Browsers that have sent a file, and so have it. */
   readonly #senders = new Set<string>();
-  /** Documents that name what nobody has to attach, or what another program has spoilt. */
+  /** Documents with the name of a file that nobody has, or that another program has spoilt. */
   readonly #lacking = new Set<string>();
   /** Requests whose answers have come. */
   readonly #answered = new Set<string>();
