@@ -4,10 +4,16 @@ import {
   REPLICATION,
   type ReplicationAccess,
 } from '../../src/page/collections/replication-access.ts';
-import { ReplicationError, replicate } from '../../src/replication/index.ts';
+import {
+  http,
+  type RemoteFetch,
+  ReplicationError,
+  replicate,
+} from '../../src/replication/index.ts';
 import { platformEnvironment } from '../../src/replication/loop/platform-environment.ts';
 import { Replication } from '../../src/replication/replication.ts';
 import { parseOptions } from '../../src/replication/replication-options.ts';
+import { createHandler, memory } from '../../src/server/index.ts';
 import { faultyDriver } from '../storage/faulty-driver.ts';
 import { closeDevices, Device, type Order } from './device.ts';
 import { turn } from './fetching/test-clock.ts';
@@ -31,6 +37,23 @@ test('settled() rejects when the replication stops, and after its timeout', asyn
   });
   await device.sync.stop();
   await settling;
+});
+
+test.each(['stop', 'pause'] as const)('%s() ends the stream of changes', async (end) => {
+  const handler = createHandler({ store: memory(), authorize: () => true });
+  let device!: Device;
+  const streaming = new Promise<AbortSignal>((resolve) => {
+    const fetch: RemoteFetch = (url, init) => {
+      if (url.endsWith('/stream')) resolve(init.signal as AbortSignal);
+      return handler(new Request(url, init));
+    };
+    device = new Device(http({ url: 'https://example.com/orders', fetch }));
+  });
+  const signal = await streaming;
+  expect(signal.aborted).toBe(false);
+  await device.sync[end]();
+  await turn();
+  expect(signal.aborted).toBe(true);
 });
 
 test('settled() after a login does not reject with the failure before', async () => {

@@ -25,7 +25,7 @@ const ASIDE_MS = 50;
 /** A server whose database is gone ends a stream sooner, as soon as it begins. */
 const SHORTEST_MS = 5000;
 /** A collection that nobody waits for is left out after so long. */
-const UNUSED_MS = 60_000;
+const UNUSED_MS = 15_000;
 /** Where others change documents outside a scope, its page keeps the new place so often. */
 const KEEP_MS = 60_000;
 /** Pages of changes that wait for a round. */
@@ -73,6 +73,7 @@ export class EventStream {
   readonly #collections = new Map<object, Streamed>();
   #request = new AbortController();
   #isRunning = false;
+  #cancelLeaving: (() => void) | undefined;
   #unanswered = 0;
 
   /**
@@ -127,6 +128,11 @@ export class EventStream {
         one.waiting = undefined;
         one.usedAt = this.#clock.elapsed();
       }
+      const { code } = (signal.reason ?? {}) as Partial<ReplicationError>;
+      // Others wait again once their round is over.
+      if (code === 'replication_stopped')
+        for (const { heard } of places) this.#collections.delete(heard);
+      this.#leaveUnused();
     }
   }
 
@@ -215,7 +221,6 @@ export class EventStream {
           for await (const event of eventsOf(response, url, signal, () => {
             this.#unanswered = 0;
             within(SILENCE_MS, SILENT);
-            this.#leaveUnused();
           }))
             this.#deliver(event, collections);
         },
@@ -264,10 +269,17 @@ export class EventStream {
     } else if (!isEmpty(page) || this.#clock.elapsed() - usedAt > KEEP_MS) waiting.settle(true);
   }
 
+  /** A stream that nobody reads would keep a connection, a process of Node, and a user's rights. */
   #leaveUnused(): void {
+    this.#cancelLeaving?.();
+    if (this.#collections.size === 0) this.#request.abort(RESTART);
+    else this.#cancelLeaving = this.#clock.after(UNUSED_MS, () => this.#forgetUnused(), true);
+  }
+
+  #forgetUnused(): void {
     const before = this.#clock.elapsed() - UNUSED_MS;
     for (const [heard, { waiting, usedAt }] of this.#collections)
-      if (!waiting && usedAt < before) this.#collections.delete(heard);
+      if (!waiting && usedAt <= before) this.#collections.delete(heard);
     if (this.#collections.size === 0) this.#request.abort(RESTART);
   }
 }

@@ -56,7 +56,7 @@ export class ReplicationLoop {
   readonly #environment: Environment;
   readonly #isLive: boolean;
   /** One for all: each round ends the watch before it. */
-  readonly #ended = stopped('It was stopped or paused.');
+  readonly #begun = new Error('A round begins.');
   /** Ends the round or the watch under way. */
   #running = new AbortController();
   #isBusy = false;
@@ -83,7 +83,7 @@ export class ReplicationLoop {
 
   /** Ends what is under way; {@link start} goes on. */
   halt(state: 'paused' | 'stopped' | 'elsewhere'): void {
-    this.#endWaiting();
+    this.#endWaiting(stopped('It was stopped or paused.'));
     this.retryAt = undefined;
     this.#enter(state);
   }
@@ -118,7 +118,7 @@ export class ReplicationLoop {
     while ((this.#isDue || this.#hasChanges) && !HALTED.has(this.state)) {
       this.#isDue = false;
       this.#hasChanges = false;
-      this.#endWaiting();
+      this.#endWaiting(this.#begun);
       this.#lastAttempt = this.#environment.clock.elapsed();
       const { signal } = this.#running;
       try {
@@ -195,9 +195,9 @@ export class ReplicationLoop {
     this.#cancelTimer = this.#environment.clock.after(delay, due, true);
   }
 
-  #endWaiting(): void {
+  #endWaiting(reason: Error): void {
     this.#cancelTimer?.();
-    this.#running.abort(this.#ended);
+    this.#running.abort(reason);
     this.#running = new AbortController();
   }
 

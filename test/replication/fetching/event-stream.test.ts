@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import '../../../src/replication/fetching/event-stream.ts'; // else it loads in real time
 import { HttpRemote } from '../../../src/replication/http.ts';
 import type { RemoteFetch } from '../../../src/replication/index.ts';
+import { stopped } from '../../../src/replication/loop/replication-status.ts';
 import type { PulledScope } from '../../../src/replication/protocol/remote.ts';
 import { createHandler, type Handler, memory } from '../../../src/server/index.ts';
 import { TestClock, turn } from './test-clock.ts';
@@ -23,9 +24,11 @@ interface Answers {
 function site(answers: Answers = {}) {
   const handler: Handler = createHandler({ store: memory(), authorize: () => true, keep: 0 });
   const calls: string[] = [];
+  const streams: AbortSignal[] = [];
   const fetch: RemoteFetch = async (url, init) => {
     const call = init.method === 'GET' ? 'GET' : url.slice(url.lastIndexOf('/') + 1);
     calls.push(call);
+    if (call === 'stream' && init.signal) streams.push(init.signal);
     if (call === 'stream' && answers.stream) return answers.stream(init);
     if (call === 'GET' && answers.abilities) return Response.json(answers.abilities);
     return handler(new Request(url, init));
@@ -46,7 +49,9 @@ function site(answers: Answers = {}) {
     );
   };
   const count = (call: string) => calls.filter((one) => one === call).length;
-  return { clock, remoteOf, change, count, calls };
+  /** Whether a stream is open. */
+  const isOpen = () => streams.some(({ aborted }) => !aborted);
+  return { clock, remoteOf, change, count, calls, isOpen };
 }
 
 type Remote = HttpRemote;
@@ -304,4 +309,39 @@ test('a stream that ends as soon as it begins is requested less and less, and it
   }
   expect(heard).toBeGreaterThan(3);
   expect(count('stream')).toBeLessThan(10);
+});
+
+test('a stream ends as soon as the last of those that read it stops', async () => {
+  const { clock, remoteOf, change, isOpen } = site();
+  const readers = ['orders', 'notes'].map((name) => ({ name, end: new AbortController() }));
+  for (const { name, end } of readers) {
+    await change(name, 'a');
+    const remote = remoteOf(name);
+    const { checkpoint } = await remote.pull(undefined, ASK);
+    await hear(remote, checkpoint, clock, end.signal);
+  }
+  const open: boolean[] = [];
+  for (const { end } of readers) {
+    end.abort(stopped('It was stopped.'));
+    await turn();
+    open.push(isOpen());
+  }
+  expect(open).toEqual([true, false]);
+});
+
+test('a stream that nobody reads for 15 seconds ends; rounds do not end it', async () => {
+  const { clock, remoteOf, change, count, isOpen } = site();
+  const orders = remoteOf('orders');
+  await change('orders', 'a');
+  const { checkpoint } = await orders.pull(undefined, ASK);
+  for (let round = 0; round < 3; round++) {
+    const end = new AbortController();
+    await hear(orders, checkpoint, clock, end.signal);
+    end.abort(new Error('A round begins.'));
+    await turn();
+    clock.advance(10_000);
+  }
+  expect([isOpen(), count('stream')]).toEqual([true, 1]);
+  clock.advance(5000);
+  expect(isOpen()).toBe(false);
 });
