@@ -8,6 +8,7 @@ import { libReference } from './tools/build/lib-reference.ts';
 import { notices } from './tools/build/notices.ts';
 import { withoutCompiledImports } from './tools/build/parcel-imports.ts';
 import { sqlText } from './tools/build/sql-text.ts';
+import { withoutUnusedLibraryCode } from './tools/build/unused-library-code.ts';
 import { withoutInlineWorker } from './tools/build/without-inline-worker.ts';
 import { partFile, workerCore, workerParts } from './tools/build/worker-parts.ts';
 import { workerScript } from './tools/build/worker-script.ts';
@@ -97,12 +98,15 @@ export default defineConfig([
     clean: false,
     entry: { worker: 'worker/index.ts' },
     dts: false,
-    plugins: [notices(), bundlerComments(), workerParts()],
+    plugins: [notices(), bundlerComments(), withoutUnusedLibraryCode(), workerParts()],
     inputOptions: { preserveEntrySignatures: 'allow-extension', optimization },
     outputOptions: { chunkFileNames: partFile, codeSplitting: { groups: [workerCore] } },
   },
   // All of it in one file, for workers that an app makes itself.
-  { ...worker({ 'whole-worker': 'worker/index.ts' }), plugins: [bundlerComments()] },
+  {
+    ...worker({ 'whole-worker': 'worker/index.ts' }),
+    plugins: [bundlerComments(), withoutUnusedLibraryCode()],
+  },
   {
     ...worker({ 'file-worker': 'worker/file-worker.ts' }),
     plugins: [bundlerComments()],

@@ -1,4 +1,5 @@
 import { build, type Plugin } from 'rolldown';
+import { withoutUnusedLibraryCode } from './unused-library-code.ts';
 import { workers } from './workers.ts';
 
 /**
@@ -27,6 +28,7 @@ export async function bundleWorker(entry: string): Promise<{ code: string; modul
     input: entry,
     write: false,
     platform: 'browser',
+    plugins: [withoutUnusedLibraryCode()],
     logLevel: 'warn',
     transform: { target: 'es2022' },
     output: { format: 'iife', minify: true, codeSplitting: false },
