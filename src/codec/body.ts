@@ -1,5 +1,5 @@
 import { StorageError } from '../errors/errors.ts';
-import { type Captured, capture, copy } from './capture.ts';
+import { isPlainObject } from './kinds.ts';
 
 /** A value that JSON would not preserve, as a private deep copy. */
 interface ExactBody {
@@ -22,35 +22,21 @@ export interface DecodedBody {
 }
 
 /**
- * Checks, copies and encodes a value in one step.
- *
- * @param root Name of the value in errors, such as `document`.
- * @param takesBases As in {@link capture}.
- * @throws {ValueError} with the path of a value that cannot be stored.
+ * Encodes a value that consists of encoded ones, which were checked. It is kept as it is: nobody
+ * may change it any more.
  */
-export function encode(value: unknown, root: string, takesBases = false): Body {
-  return encodeCaptured(capture(value, root, takesBases));
+export function encodeMade(value: unknown): Body {
+  return isJson(value) ? JSON.stringify(value) : { exact: value };
 }
 
-/** Encodes a value and returns a copy for the caller: cheaper than decoding the body. */
-export function encodeAndCopy(value: unknown, root: string): { body: Body; copy: unknown } {
-  const captured = capture(value, root);
-  const body = encodeCaptured(captured);
-  return { body, copy: typeof body === 'string' ? captured.copy : copy(captured.copy) };
-}
-
-/** Encodes a private copy, which nobody may change any more unless it becomes a string. */
-export function encodeCaptured({ copy: captured, json }: Captured): Body {
-  return json ? JSON.stringify(captured) : { exact: captured };
-}
-
-/**
- * Decodes a body to a copy for the caller.
- *
- * @throws {StorageError} `data_damaged`
- */
-export function decode(body: Body): unknown {
-  return typeof body === 'string' ? parse(body) : copy(body.exact);
+/** Whether JSON preserves a value that can be stored. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
+  if (value === null) return true;
+  const items = Object.values(value);
+  const isWhole = Array.isArray(value) ? items.length === value.length : isPlainObject(value);
+  return isWhole && items.every(isJson);
 }
 
 export function isDecoded(body: Body | DecodedBody): body is DecodedBody {

@@ -1,4 +1,5 @@
 import { ValueError } from '../errors/errors.ts';
+import { type Body, peek } from './body.ts';
 import { baseOf, isPlainObject, isRevoked, nameOf, type Tag, tagOf } from './kinds.ts';
 
 /**
@@ -53,6 +54,39 @@ export function capture(value: unknown, root: string, takesBases = false): Captu
 
 export function copy<T>(value: T): T {
   return capture(value, 'value').copy as T;
+}
+
+/**
+ * Checks, copies and encodes a value in one step.
+ *
+ * @param root Name of the value in errors, such as `document`.
+ * @param takesBases As in {@link capture}.
+ * @throws {ValueError} with the path of a value that cannot be stored.
+ */
+export function encode(value: unknown, root: string, takesBases = false): Body {
+  return encodeCaptured(capture(value, root, takesBases));
+}
+
+/** Encodes a value and returns a copy for the caller: cheaper than decoding the body. */
+export function encodeAndCopy(value: unknown, root: string): { body: Body; copy: unknown } {
+  const captured = capture(value, root);
+  const body = encodeCaptured(captured);
+  return { body, copy: typeof body === 'string' ? captured.copy : copy(captured.copy) };
+}
+
+/** Encodes a private copy, which nobody may change any more unless it becomes a string. */
+export function encodeCaptured({ copy: captured, json }: Captured): Body {
+  return json ? JSON.stringify(captured) : { exact: captured };
+}
+
+/**
+ * Decodes a body to a copy for the caller.
+ *
+ * @throws {StorageError} `data_damaged`
+ */
+export function decode(body: Body): unknown {
+  const value = peek(body);
+  return typeof body === 'string' ? value : copy(value);
 }
 
 function take(value: unknown, trail: Trail, depth: number): unknown {

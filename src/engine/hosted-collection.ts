@@ -389,10 +389,8 @@ export class HostedCollection implements Executor, CollectionParts {
 
 /** The options of a collection that count for all of its handles. */
 function sharedOptions(settings: CollectionSettings): string {
-  const { created, updated, archived, unarchived } = settings;
-  return JSON.stringify([created, updated, archived, unarchived, expiryOf(settings)]);
+  const { created, updated, archived, unarchived, expire_after } = settings;
+  return JSON.stringify([created, updated, archived, unarchived, expire_after]);
 }
 
-function expiryOf({ expire_after }: CollectionSettings): string {
-  return `${expire_after?.field} ${expire_after?.seconds}`;
-}
+const expiryOf = ({ expire_after }: CollectionSettings) => JSON.stringify(expire_after);

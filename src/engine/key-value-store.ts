@@ -1,6 +1,7 @@
 import { type Coroutine, outcome, type Result } from '../async/coroutine.ts';
 import { Pace } from '../async/pace.ts';
-import { type Body, decode, encode, peek } from '../codec/body.ts';
+import { type Body, peek } from '../codec/body.ts';
+import { decode, encode } from '../codec/capture.ts';
 import { nameCollection } from '../errors/errors.ts';
 import type { Key, KeyValueChange, ValueReply } from '../protocol/key-value-protocol.ts';
 import type { ReplyTo, Request } from '../protocol/requests.ts';

@@ -1,5 +1,6 @@
 import type { Coroutine } from '../async/coroutine.ts';
-import { type Body, decode, encode } from '../codec/body.ts';
+import type { Body } from '../codec/body.ts';
+import { decode, encode } from '../codec/capture.ts';
 import { isPlainObject } from '../codec/kinds.ts';
 import type { KeyValueChange } from '../protocol/key-value-protocol.ts';
 import type { DocumentBuilder } from '../protocol/managed.ts';

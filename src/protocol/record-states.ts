@@ -1,4 +1,4 @@
-import { type Body, encode } from '../codec/body.ts';
+import type { Body } from '../codec/body.ts';
 import { STAMPS, type Stamps } from '../storage/segments/stored-record.ts';
 import { ARCHIVED, UPDATED } from './managed.ts';
 
@@ -11,19 +11,13 @@ type Fields = Readonly<Record<string, unknown>>;
  * The state of a document as it travels, with the managed fields that say something.
  *
  * @param own Its other fields.
- * @throws {ValueError} with the path of a value that cannot be stored.
  */
-export function stateOfDocument(document: Fields, own: object): RecordState {
+export function stateOfDocument(document: Fields, own: Body): RecordState {
   const flags =
     (document._updated === true ? UPDATED : 0) | (document._archived === true ? ARCHIVED : 0);
   const instants = STAMPS.map(({ setting }) => instantOf(document[`_${setting}_at`]));
   const stamps = instants.some(Boolean) ? (instants as unknown as Stamps) : undefined;
-  return [flags, stamps, encode(own, 'document')];
-}
-
-/** The same of a value, which travels as the field `value` of a document. */
-export function stateOfValue({ value }: Fields): RecordState {
-  return [0, undefined, encode(value, 'value')];
+  return [flags, stamps, own];
 }
 
 function instantOf(value: unknown): number {

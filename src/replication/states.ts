@@ -1,8 +1,8 @@
-import { decode } from '../codec/body.ts';
+import { decode, encode } from '../codec/capture.ts';
 import type { KeyValueCollection } from '../page/collections/key-value-collection.ts';
 import { ownFields, takeId } from '../page/sending/documents.ts';
 import { ARCHIVED, UPDATED } from '../protocol/managed.ts';
-import { type RecordState, stateOfDocument, stateOfValue } from '../protocol/record-states.ts';
+import { type RecordState, stateOfDocument } from '../protocol/record-states.ts';
 import type { CollectionSettings } from '../protocol/settings.ts';
 import { STAMPS } from '../storage/segments/stored-record.ts';
 
@@ -29,14 +29,14 @@ const documents: StateCodec = {
   },
   toState(document) {
     takeId(document, 'document');
-    return stateOfDocument(document, ownFields(document));
+    return stateOfDocument(document, encode(ownFields(document), 'document'));
   },
 };
 
 /** A value is the field `value` of a document whose `_id` is the key. */
 const keyValues: StateCodec = {
   toDocument: (id, [, , body]) => ({ _id: id, value: decode(body) }),
-  toState: stateOfValue,
+  toState: ({ value }) => [0, undefined, encode(value, 'value')],
 };
 
 export function stateCodec(type: CollectionSettings['type']): StateCodec {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
-import { encode } from '../../src/codec/body.ts';
+import { encode } from '../../src/codec/capture.ts';
 import { JOURNAL_ROOM, journalSize, unloadJournals } from '../../src/page/unload/unload-journal.ts';
 import type { AcknowledgedChange } from '../../src/protocol/requests.ts';
 import { plainSettings } from '../../src/protocol/settings.ts';

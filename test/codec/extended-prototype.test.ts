@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { decode, encodeAndCopy } from '../../src/codec/body.ts';
+import { decode, encodeAndCopy } from '../../src/codec/capture.ts';
 
 const added = { text: 'a', number: Number.NaN, object: { deep: true }, method: () => undefined };
 

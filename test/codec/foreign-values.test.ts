@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { decode, encode } from '../../src/codec/body.ts';
+import { decode, encode } from '../../src/codec/capture.ts';
 import { Database } from '../../src/index.ts';
 import { storageErrorOf } from '../../src/storage/drivers/storage-failure.ts';
 

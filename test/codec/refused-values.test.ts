@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { decode, encode } from '../../src/codec/body.ts';
+import { decode, encode } from '../../src/codec/capture.ts';
 import type { ValueError } from '../../src/errors/errors.ts';
 
 /** The documented maximum depth. */

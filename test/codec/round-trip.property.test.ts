@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { copyHeld, decode, encode, encodeAndCopy, peek } from '../../src/codec/body.ts';
+import { copyHeld, encodeMade, peek } from '../../src/codec/body.ts';
+import { decode, encode, encodeAndCopy } from '../../src/codec/capture.ts';
 import { fc, runs } from '../setup/properties.ts';
 import { leaves, strings, valuesOf } from './arbitrary-values.ts';
 
@@ -24,6 +25,16 @@ test('a round trip equals a structured clone', () => {
       expect(peek(body)).toStrictEqual(clone);
       // As on its way to a worker or to storage.
       expect(decode(structuredClone(body))).toStrictEqual(clone);
+    }),
+    runs(2000),
+  );
+});
+
+test('a value made of stored ones is encoded as one of the caller', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const body = encode(value, 'value');
+      expect(encodeMade(peek(body))).toStrictEqual(body);
     }),
     runs(2000),
   );

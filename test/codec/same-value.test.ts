@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decode, encode } from '../../src/codec/body.ts';
+import { decode, encode } from '../../src/codec/capture.ts';
 import { sameValue } from '../../src/codec/same-value.ts';
 import { fc } from '../setup/properties.ts';
 

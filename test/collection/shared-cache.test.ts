@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encode } from '../../src/codec/body.ts';
+import { encode } from '../../src/codec/capture.ts';
 import { CACHE_SIZE, SharedDocuments } from '../../src/page/sending/shared-documents.ts';
 import type { ListPart } from '../../src/protocol/live-protocol.ts';
 import { plainSettings } from '../../src/protocol/settings.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encode } from '../../src/codec/body.ts';
+import { encode } from '../../src/codec/capture.ts';
 import { encrypted } from '../../src/encryption/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { stage } from '../../src/storage/log/replace-log.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Coroutine } from '../../src/async/coroutine.ts';
-import { encode } from '../../src/codec/body.ts';
+import { encode } from '../../src/codec/capture.ts';
 import { WarmSetWriter } from '../../src/engine/first-reads/checkpoint-work.ts';
 import { plainSettings } from '../../src/protocol/settings.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';

@@ -1,4 +1,4 @@
-import { encode } from '../../src/codec/body.ts';
+import { encode } from '../../src/codec/capture.ts';
 import { RecordPart } from '../../src/storage/segments/record-part.ts';
 import type { Stamps } from '../../src/storage/segments/stored-record.ts';
 

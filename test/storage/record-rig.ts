@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/async/clock.ts';
 import { run } from '../../src/async/coroutine.ts';
 import { Aborts, Pace } from '../../src/async/pace.ts';
-import { decode, encode } from '../../src/codec/body.ts';
+import { decode, encode } from '../../src/codec/capture.ts';
 import { RecordStore } from '../../src/engine/records/record-store.ts';
 import { Scan } from '../../src/engine/records/scan.ts';
 import { FoldedRecords } from '../../src/engine/records/table/folded-records.ts';

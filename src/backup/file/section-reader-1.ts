@@ -1,4 +1,5 @@
-import { type Body, encode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
+import { encode } from '../../codec/capture.ts';
 import { fromBase64 } from '../../codec/exact-json/base64.ts';
 import { type BinarySource, decodeExact } from '../../codec/exact-json/exact-decoding.ts';
 import {

@@ -1,6 +1,6 @@
 import { type Coroutine, outcome } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, encode } from '../../codec/body.ts';
+import { type Body, encodeMade } from '../../codec/body.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
 import type { AggregateAsk, ListPart } from '../../protocol/live-protocol.ts';
@@ -274,7 +274,7 @@ function nameOf(id: unknown, key: unknown): string {
 function matchOf(document: object, key: string, rank: number, sort?: SortKey): Match {
   const record = new StoredRecord(key, rank, 0, undefined, undefined);
   record.value = document;
-  return { record, sort, delivered: encode(document, 'document') };
+  return { record, sort, delivered: encodeMade(document) };
 }
 
 /** A list of documents in which those of an earlier list are the same matches, unless moved. */

@@ -42,12 +42,12 @@ export class ScanDelivery implements Delivery {
 export class ListDelivery implements Delivery {
   readonly sorted = true;
   readonly floor = 0;
-  readonly #store: Records;
+  readonly #store: Pick<Records, 'bodies' | 'pin'>;
   readonly #records: readonly StoredRecord[];
   readonly #release: () => void;
   #at = 0;
 
-  constructor(store: Records, records: readonly StoredRecord[]) {
+  constructor(store: Pick<Records, 'bodies' | 'pin'>, records: readonly StoredRecord[]) {
     this.#store = store;
     this.#records = records;
     this.#release = store.pin();

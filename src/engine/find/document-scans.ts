@@ -1,6 +1,6 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, type DecodedBody, encode } from '../../codec/body.ts';
+import { type Body, type DecodedBody, encodeMade } from '../../codec/body.ts';
 import { nameCollection, WorkerError } from '../../errors/errors.ts';
 import type { Request, ScanReply, Selection } from '../../protocol/requests.ts';
 import type { Stamps } from '../../storage/segments/stored-record.ts';
@@ -209,7 +209,7 @@ export function columnsOf(
       stamps ??= new Array(length).fill(undefined);
       stamps[at] = record.stamps;
     }
-    if (select) bodies[at] = encode(select(record, body), 'document');
+    if (select) bodies[at] = encodeMade(select(record, body));
     else bodies[at] = isNear ? bodyAtHand(record, body) : body;
   }
   return { keys, flags, stamps, ranks, bodies, whole: select !== undefined };

@@ -1,15 +1,12 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
 import type { Body } from '../../codec/body.ts';
-import { bodySize } from '../../codec/size.ts';
 import { nameCollection } from '../../errors/errors.ts';
 import type { Explained, Request } from '../../protocol/requests.ts';
 import { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { OperationContext } from '../collection-context.ts';
-import type { Visited } from '../records/scan.ts';
-import type { Delivery, LateRead } from './late-reads.ts';
-
-const NO_RECORD = new StoredRecord('', 0, 0, undefined, undefined);
+import { ListDelivery } from './delivery.ts';
+import type { LateRead } from './late-reads.ts';
 
 const unwrap = (_: unknown, body: Body) => (body as { readonly exact: object }).exact;
 
@@ -35,37 +32,10 @@ export function madeRead(
       throw nameCollection(error, settings.name);
     }
     if ('plan' in made) return made;
-    const delivery = new MadeDelivery(made);
+    // Each document in the place of a body. Nothing of them is in segments.
+    const rows = made.map((exact) => new StoredRecord('', 0, 0, undefined, { exact }));
+    const { bodies } = context.records;
+    const delivery = new ListDelivery({ bodies, pin: () => () => undefined }, rows);
     return yield* deliver({ delivery, select: unwrap, pace, end: undefined });
   };
-}
-
-/** Delivers a list of documents, each in the place of a body. */
-class MadeDelivery implements Delivery {
-  readonly sorted = true;
-  readonly floor = 0;
-  #documents: readonly object[];
-  #at = 0;
-
-  constructor(documents: readonly object[]) {
-    this.#documents = documents;
-  }
-
-  get done(): boolean {
-    return this.#at >= this.#documents.length;
-  }
-
-  next(limit: number, size: number): Visited[] {
-    const found: Visited[] = [];
-    for (let room = size; !this.done && found.length < limit && room > 0; this.#at++) {
-      const body = { exact: this.#documents[this.#at] };
-      found.push({ record: NO_RECORD, body });
-      room -= bodySize(body);
-    }
-    return found;
-  }
-
-  end(): void {
-    this.#documents = [];
-  }
 }

@@ -1,6 +1,6 @@
 import { type Coroutine, outcome, type Result } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, encode } from '../../codec/body.ts';
+import { type Body, encodeMade } from '../../codec/body.ts';
 import { firstWhere } from '../../codec/first-where.ts';
 import { sameBody } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';
@@ -141,7 +141,7 @@ export class ListResult implements MaintainedResult {
     if (match.delivered !== undefined) return match.delivered;
     const body = yield* this.#context.records.bodies.of(match.record);
     const { select } = this.#compiled;
-    if (select) match.delivered = encode(select(match.record, body), 'document');
+    if (select) match.delivered = encodeMade(select(match.record, body));
     return match.delivered ?? body;
   }
 
@@ -150,7 +150,7 @@ export class ListResult implements MaintainedResult {
     if (!this.#matches.sameOrder(before, after)) return false;
     const { select } = this.#compiled;
     if (select) {
-      after.delivered = encode(select(after.record, bodyOf(after.record)), 'document');
+      after.delivered = encodeMade(select(after.record, bodyOf(after.record)));
       return sameBody(before.delivered, after.delivered);
     }
     return sameVersion(before.record, after.record);

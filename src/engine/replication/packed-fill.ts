@@ -1,10 +1,10 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import { type Body, peek } from '../../codec/body.ts';
+import { type Body, encodeMade, peek } from '../../codec/body.ts';
 import { isPlainJson, parsedLine } from '../../codec/exact-json/plain-json.ts';
 import { Malformed, ValueError } from '../../errors/errors.ts';
 import { readsManaged } from '../../protocol/managed.ts';
 import { readPackedPage } from '../../protocol/packed-page.ts';
-import { type RecordState, stateOfDocument, stateOfValue } from '../../protocol/record-states.ts';
+import { type RecordState, stateOfDocument } from '../../protocol/record-states.ts';
 import type { Request } from '../../protocol/requests.ts';
 import type { IndexKey } from '../../query/index/index-key.ts';
 import { RecordPart } from '../../storage/segments/record-part.ts';
@@ -132,7 +132,7 @@ function areColumns({ ids, keys, gone, stamps }: PackedRows): boolean {
   return areEven && ids.size === keys.length + gone.length;
 }
 
-/** @throws {Malformed} {ValueError} for what cannot be stored, or an index refuses. */
+/** @throws {Malformed} {ValueError} for what an index refuses. */
 async function packedRows(
   packed: Uint8Array,
   { settings, indexes, clock }: CollectionContext,
@@ -147,8 +147,10 @@ async function packedRows(
     rows.indexKeys[index.keyName] = keys;
     return { index, keys };
   });
-  const stateOf = (fields: Fields) =>
-    areDocuments ? stateOfDocument(fields, ownOf(fields)) : stateOfValue(fields);
+  const stateOf = (fields: Fields): RecordState =>
+    areDocuments
+      ? stateOfDocument(fields, encodeMade(ownOf(fields)))
+      : [0, undefined, encodeMade(fields.value)];
   await readPackedPage(packed, clock, (line) => {
     const change = (areDocuments && plainChange(line)) || otherChange(line);
     const { id, version, body, fields } = change;
@@ -211,6 +213,9 @@ function copied(part: string): string {
   return [part.slice(0, 1), part.slice(1)].join('');
 }
 
+/** Of a value that can be stored. */
+const MAX_DEPTH = 500;
+
 /** Nobody sees it: the page reads the same line, and says what is wrong. */
 const NO_CHANGE = 'a line is no change';
 
@@ -228,7 +233,7 @@ function otherChange(line: string): LineChange {
   // With its id, as it would travel: its only field may have the name of a wrapper.
   const given = { _id: id, ...asFields(fields) };
   if (given._id !== id || deleted !== undefined) throw new Malformed(NO_CHANGE);
-  return { id, version, fields: isPlainJson(given) ? given : (withDates(given) as object) };
+  return { id, version, fields: isPlainJson(given) ? given : (withDates(given, 0) as object) };
 }
 
 /** @throws {Malformed} */
@@ -242,13 +247,15 @@ function ownOf(fields: Fields): object {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !MANAGED_FIELDS.has(key)));
 }
 
-function withDates(value: unknown): unknown {
+function withDates(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withDates);
+  if (depth === MAX_DEPTH) throw new Malformed(NO_CHANGE);
+  const below = (inner: unknown) => withDates(inner, depth + 1);
+  if (Array.isArray(value)) return value.map(below);
   const entries = Object.entries(value);
   const [[name = '', content] = []] = entries;
   if (entries.length !== 1 || !name.startsWith('$'))
-    return Object.fromEntries(entries.map(([key, inner]) => [key, withDates(inner)]));
+    return Object.fromEntries(entries.map(([key, inner]) => [key, below(inner)]));
   const date = new Date(content as number);
   if (name !== '$date' || date.getTime() !== content) throw new Malformed(NO_CHANGE);
   return date;

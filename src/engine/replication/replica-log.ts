@@ -1,4 +1,4 @@
-import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { type Body, encodeMade, peek } from '../../codec/body.ts';
 import type { RecordState } from '../../protocol/record-states.ts';
 import type { Push } from '../../protocol/replica-protocol.ts';
 import type { RequestedPatch } from '../../protocol/requests.ts';
@@ -82,12 +82,11 @@ export class ReplicaLog {
   }
 
   get state(): unknown {
-    const record = this.#records.get(STATE);
-    return record && decode(record.body as Body);
+    return this.#read(STATE);
   }
 
   set state(state: object) {
-    this.#put(STATE, 0, undefined, encode(state, 'state'), undefined);
+    this.#put(STATE, 0, undefined, encodeMade(state), undefined);
   }
 
   get(id: string): ReplicaLogEntry | undefined {
@@ -138,7 +137,7 @@ export class ReplicaLog {
 
   #write(key: string, value: unknown): void {
     if (value === undefined) this.#delete(key);
-    else this.#put(key, 0, undefined, encode(value, 'replica'), undefined);
+    else this.#put(key, 0, undefined, encodeMade(value), undefined);
   }
 
   #delete(key: string): void {

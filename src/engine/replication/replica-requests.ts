@@ -1,5 +1,5 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import { type Body, decode, encode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
 import { ReplicationError, type ReplicationErrorCode } from '../../errors/replication-error.ts';
 import { UPDATED } from '../../protocol/managed.ts';
 import type { RecordState } from '../../protocol/record-states.ts';
@@ -345,25 +345,15 @@ function rebaseStates(
 ): RebasedStates | undefined {
   const rebase = loadedRebase();
   if (!rebase || operations.length === 0 || !base || !local || !remote) return undefined;
-  const decodedOf = ([, , body]: RecordState) => decode(body) as object;
-  const made = rebase(operations, [
-    () => decodedOf(base),
-    decodedOf(local),
-    () => decodedOf(remote),
-  ]);
-  if (made.operations.length === 0) return undefined;
-  const changed = ([flags, stamps]: RecordState, fields: object): RecordState => [
+  const made = rebase(operations, base[2], local[2], remote[2]);
+  if (!made) return undefined;
+  const changed = ([flags, stamps]: RecordState, body: Body): RecordState => [
     flags | (local[0] & UPDATED),
     laterUpdate(stamps, local[1]),
-    encode(fields, 'document'),
+    body,
   ];
-  try {
-    const [from, onto] = [changed(base, made.base), changed(remote, made.remote)];
-    return { operations: made.operations, base: from, remote: onto };
-  } catch {
-    // Too deep together: they are merged by values.
-    return undefined;
-  }
+  const { operations: left, base: from, remote: onto } = made;
+  return { operations: left, base: changed(base, from), remote: changed(remote, onto) };
 }
 
 function laterUpdate(stamps: Stamps | undefined, local: Stamps | undefined): Stamps | undefined {

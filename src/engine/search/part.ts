@@ -1,7 +1,7 @@
 import type { SearchExplanation, SearchHit, Suggestion } from '../../api/search-types.ts';
 import { type Coroutine, wait } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, encode } from '../../codec/body.ts';
+import { type Body, encodeMade } from '../../codec/body.ts';
 import { sameBody, sameValue } from '../../codec/same-value.ts';
 import { CollectionError, TransactionError } from '../../errors/errors.ts';
 import type { ListPart, SearchAsk } from '../../protocol/live-protocol.ts';
@@ -396,7 +396,7 @@ class LiveSearch implements MaintainedResult {
     const known = new Map(shown.map((match, at) => [match.record.key, { match, at }]));
     let last = -1;
     this.#shown = hits.map(({ record, hit }) => {
-      const delivered = encode(hit, 'document');
+      const delivered = encodeMade(hit);
       const before = known.get(record.key);
       const stays = before && before.at > last && sameBody(before.match.delivered, delivered);
       if (!stays) return { record, sort: undefined, delivered, seen: seenOf(hit) };

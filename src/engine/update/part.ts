@@ -1,5 +1,6 @@
 import type { Coroutine, Result } from '../../async/coroutine.ts';
 import type { Body } from '../../codec/body.ts';
+import { decode, encode } from '../../codec/capture.ts';
 import { ARCHIVED, stamped } from '../../protocol/managed.ts';
 import type {
   ManagedReply,
@@ -126,9 +127,20 @@ class DocumentUpdates implements RequestExecutor {
   }
 }
 
-provideRebase((operations, states) =>
-  rebase(operations, states, (changes) => compileUpdate(checkOperators(changes, false))),
-);
+provideRebase((operations, from, to, onto) => {
+  const fieldsOf = (body: Body) => decode(body) as object;
+  const states = [() => fieldsOf(from), fieldsOf(to), () => fieldsOf(onto)] as const;
+  const compile = (changes: object) => compileUpdate(checkOperators(changes, false));
+  const made = rebase(operations, states, compile);
+  if (made.operations.length === 0) return undefined;
+  try {
+    const [base, remote] = [encode(made.base, 'document'), encode(made.remote, 'document')];
+    return { operations: made.operations, base, remote };
+  } catch {
+    // Too deep together: they are merged by values.
+    return undefined;
+  }
+});
 provideUpdates({ DocumentUpdates, KeyValueStore });
 provideReads({ pageStart });
 lateResults.value = liveValue;

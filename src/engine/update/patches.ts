@@ -1,7 +1,7 @@
 import type { Coroutine } from '../../async/coroutine.ts';
 import { Pace } from '../../async/pace.ts';
-import { type Body, decode, encode, encodeCaptured, peek } from '../../codec/body.ts';
-import { capture } from '../../codec/capture.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { capture, decode, encode, encodeCaptured } from '../../codec/capture.ts';
 import { CairnError, nameCollection } from '../../errors/errors.ts';
 import { type ExpiryCheck, expiryCheck } from '../../protocol/expiry-check.ts';
 import { stamped, UPDATED } from '../../protocol/managed.ts';

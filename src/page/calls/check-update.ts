@@ -1,6 +1,5 @@
 import { type Check, flag } from '../../api/options/option-checks.ts';
-import { encodeCaptured } from '../../codec/body.ts';
-import { type Captured, capture } from '../../codec/capture.ts';
+import { type Captured, capture, encodeCaptured } from '../../codec/capture.ts';
 import { isList, isPlainObject } from '../../codec/kinds.ts';
 import { OptionError, ValueError } from '../../errors/errors.ts';
 import type { PartName } from '../../protocol/parts.ts';

@@ -1,5 +1,6 @@
 import type { Coroutine } from '../../async/coroutine.ts';
-import { type Body, decode, encode, peek } from '../../codec/body.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { decode, encode } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CollectionError, ValueError } from '../../errors/errors.ts';
 import type { Key } from '../../protocol/key-value-protocol.ts';

@@ -1,5 +1,5 @@
 import type { FieldChange, ValueChange } from '../../api/document-types.ts';
-import { decode } from '../../codec/body.ts';
+import { decode } from '../../codec/capture.ts';
 import { isPlainObject, tagOf } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import type { ChangedRecord, RecordSide } from '../../protocol/backup-protocol.ts';

@@ -1,6 +1,6 @@
 import { type Coroutine, outcome, type Result, wait } from '../../async/coroutine.ts';
-import { type Body, decode } from '../../codec/body.ts';
-import { copy } from '../../codec/capture.ts';
+import type { Body } from '../../codec/body.ts';
+import { copy, decode } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { isPlainObject, isPromise } from '../../codec/kinds.ts';
 import { CollectionError, OptionError } from '../../errors/errors.ts';

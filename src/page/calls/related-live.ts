@@ -1,4 +1,5 @@
-import { type Body, decode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
+import { decode } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import type { ListPart, LiveSpec } from '../../protocol/live-protocol.ts';

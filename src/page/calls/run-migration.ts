@@ -7,7 +7,8 @@ import {
   versionIn,
   withVersion,
 } from '../../backup/file/file-contents.ts';
-import { type Body, decode, encode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
+import { decode, encode } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { MigrationError, migrationFailed, OptionError, reasonOf } from '../../errors/errors.ts';

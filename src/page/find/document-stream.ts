@@ -1,6 +1,7 @@
 import type { Stamp, Stored } from '../../api/document-types.ts';
 import type { Coroutine } from '../../async/coroutine.ts';
-import { type Body, type DecodedBody, decode, encode } from '../../codec/body.ts';
+import type { Body, DecodedBody } from '../../codec/body.ts';
+import { decode, encode } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import type { DocumentBuilder } from '../../protocol/managed.ts';
 import type { ScanReply } from '../../protocol/requests.ts';

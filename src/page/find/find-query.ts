@@ -1,5 +1,6 @@
 import { type Check, checkOptions } from '../../api/options/option-checks.ts';
-import { type Body, encode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
+import { encode } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { CriteriaError, OptionError } from '../../errors/errors.ts';
 import type { SearchAsk } from '../../protocol/live-protocol.ts';

@@ -1,6 +1,7 @@
 import type { LiveSnapshot } from '../../api/live-options.ts';
 import { inMicrotask } from '../../async/next-turn.ts';
-import { type Body, decode } from '../../codec/body.ts';
+import type { Body } from '../../codec/body.ts';
+import { decode } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { asCairnError, type CairnError, nameCollection } from '../../errors/errors.ts';

@@ -1,11 +1,5 @@
-import {
-  type Body,
-  copyHeld,
-  type DecodedBody,
-  decode,
-  encodeAndCopy,
-  isDecoded,
-} from '../../codec/body.ts';
+import { type Body, copyHeld, type DecodedBody, isDecoded } from '../../codec/body.ts';
+import { decode, encodeAndCopy } from '../../codec/capture.ts';
 import { isPlainObject } from '../../codec/kinds.ts';
 import { ValueError } from '../../errors/errors.ts';
 import type { ListPart } from '../../protocol/live-protocol.ts';

@@ -1,4 +1,5 @@
-import { type Body, decode, peek } from '../../codec/body.ts';
+import { type Body, peek } from '../../codec/body.ts';
+import { decode } from '../../codec/capture.ts';
 import { deepFreeze } from '../../codec/deep-freeze.ts';
 import { sameValue } from '../../codec/same-value.ts';
 import { bodySize } from '../../codec/size.ts';

@@ -41,16 +41,11 @@ export function isIndex(segment: string): boolean {
 }
 
 function isBuiltInName(key: string): boolean {
-  // Not at import: that must touch no global, and Blob is missing on some servers.
-  builtIns ??= [
-    ...[Array, Date, RegExp, Map, Set, ArrayBuffer, DataView, Uint8Array].map(
-      (type) => type.prototype,
-    ),
-    ...['Blob', 'File'].flatMap((name) => {
-      const type = (globalThis as Record<string, unknown>)[name];
-      return typeof type === 'function' ? [type.prototype as object] : [];
-    }),
-  ];
+  // Not at import: that must touch no global. File is missing on some servers.
+  const { Blob, File } = globalThis as Partial<typeof globalThis>;
+  builtIns ??= [Array, Date, RegExp, Map, Set, ArrayBuffer, DataView, Uint8Array, Blob, File].map(
+    (type) => type?.prototype ?? {},
+  );
   // An own property of every RegExp, so no prototype has it.
   return key === 'lastIndex' || builtIns.some((prototype) => key in prototype);
 }

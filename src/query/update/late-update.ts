@@ -1,3 +1,5 @@
+import type { Body } from '../../codec/body.ts';
+
 /**
  * An update operator on one path. Applied to what others have made of a document, it changes that,
  * and replaces nothing.
@@ -10,23 +12,27 @@ export function overlap(a: string, b: string): boolean {
 }
 
 /** States of a document on which operations have been applied. */
-export interface Rebased {
+export interface Rebased<State> {
   /** Those that hold: they lead from the first state to the second, and fit the third. */
   readonly operations: readonly Operation[];
   /** The first state, with their results. */
-  readonly base: object;
+  readonly base: State;
   /** The state of others, with them applied. */
-  readonly remote: object;
+  readonly remote: State;
 }
 
 /**
  * Applies operations to what others have made of a document: `rebase` in rebase.ts, which is code
  * of the part of update operators.
+ *
+ * @returns `undefined` where nothing of them is left.
  */
 type Rebase = (
   operations: readonly Operation[],
-  states: readonly [from: () => object, to: object, onto: () => object],
-) => Rebased;
+  from: Body,
+  to: Body,
+  onto: Body,
+) => Rebased<Body> | undefined;
 
 let rebase: Rebase | undefined;
 

@@ -44,7 +44,7 @@ export function rebase(
   operations: readonly Operation[],
   [from, to, onto]: readonly [from: () => object, to: object, onto: () => object],
   compile: Compile,
-): Rebased {
+): Rebased<object> {
   for (let left = operations; ; ) {
     const [base, remote] = [from(), onto()];
     const failed = [

@@ -46,16 +46,12 @@ export class WarmSet {
 
   /** The record of a row of a segment, with its body; `undefined` where it is not here. */
   record(number: number, index: number): StoredRecord | undefined {
-    const row = this.#rowOf(number, index);
+    const row = this.#rows.get(number)?.get(index);
     if (row === undefined) return undefined;
     const record = readRecord(this.value, row, this.value.bodies?.[row]);
     record.segment = number;
     record.index = index;
     return record;
-  }
-
-  #rowOf(number: number, index: number): number | undefined {
-    return this.#rows.get(number)?.get(index);
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { encode, peek } from '../../../src/codec/body.ts';
+import { peek } from '../../../src/codec/body.ts';
+import { encode } from '../../../src/codec/capture.ts';
 import { leaves, strings, valuesOf } from '../../codec/arbitrary-values.ts';
 import { fc, runs } from '../../setup/properties.ts';
 import { describeValue } from './describe-value.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { encode } from '../../../src/codec/body.ts';
+import { encode } from '../../../src/codec/capture.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { CollectionSettings } from '../../../src/protocol/settings.ts';
 import { memoryDriver } from '../../../src/storage/drivers/memory-driver.ts';

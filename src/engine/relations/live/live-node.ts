@@ -1,6 +1,6 @@
 import type { Coroutine } from '../../../async/coroutine.ts';
 import type { Pace } from '../../../async/pace.ts';
-import { type Body, encode } from '../../../codec/body.ts';
+import { type Body, encodeMade } from '../../../codec/body.ts';
 import { sameBody } from '../../../codec/same-value.ts';
 import type { ArchivedFilter } from '../../../protocol/requests.ts';
 import type { StoredRecord } from '../../../storage/segments/stored-record.ts';
@@ -185,7 +185,7 @@ export class LiveNode {
   #matchOf(record: StoredRecord, body: Body): LinkedMatch {
     const { order, sorted, select } = this.compiled;
     const sort = order?.keyOf(sorted(record, body));
-    const delivered = select && encode(select(record, body), 'document');
+    const delivered = select && encodeMade(select(record, body));
     // Now, as its body may not be in memory once it is shown.
     const links = this.#from.map((reader) => reader.read(record, body));
     return { record, sort, delivered, links };
