@@ -200,18 +200,43 @@ describe('a joint save', () => {
 describe('an import', () => {
   const call = 7;
 
-  /** Begins an import, which keeps all other writes away until it ends. */
-  async function beginImport(): Promise<() => Promise<void>> {
+  function startImport(): unknown {
     const importing = a.execute({ op: 'importBackup', handle: 1, call, merge: true });
     const section = { collection: 'a', type: 'DOCUMENT_BASED', options: {} } as const;
     const header = { ...section, created_at: 0, documents: 0 };
     a.execute({ op: 'importPart', handle: 1, call, part: { kind: 'header', header } });
+    return importing;
+  }
+
+  /** Begins an import, which keeps all other writes away until it ends. */
+  async function beginImport(): Promise<() => Promise<void>> {
+    const importing = startImport();
     await settled();
     return async () => {
       a.execute({ op: 'abort', handle: 1, call });
       await expect(importing).rejects.toMatchObject({ code: 'aborted' });
     };
   }
+
+  test('of a page that is silent for five minutes ends, and saves go on', async () => {
+    db.change('t', a);
+    const refused = expect(startImport()).rejects.toMatchObject({ code: 'import_lost' });
+    await settled();
+    a.execute({ op: 'delete', handle: 1, id: 't' });
+    let isSaved = false;
+    const saved = a.flush().then(() => {
+      isSaved = true;
+    });
+    await db.advance(299_999);
+    const part = { kind: 'records', records: [] } as const;
+    expect(await a.execute({ op: 'importPart', handle: 1, call, part })).toBe(0);
+    await db.advance(299_999);
+    expect(isSaved).toBe(false);
+    await db.advance(1);
+    await refused;
+    await saved;
+    expect(await a.execute({ op: 'importPart', handle: 1, call, part })).toBe(undefined);
+  });
 
   test('saves linked collections first, and delays no later save of the others', async () => {
     db.change('t', a, b);

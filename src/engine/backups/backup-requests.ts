@@ -42,7 +42,7 @@ export class BackupRequests {
   readonly #context: CollectionContext;
   readonly #collection: RestoredCollection;
   readonly #exports = new Exports();
-  readonly #imports = new Imports();
+  readonly #imports: Imports;
   readonly #migrations: Migrations;
   #stopLooking: (() => void) | undefined;
   #stopped = true;
@@ -52,6 +52,7 @@ export class BackupRequests {
   constructor(context: CollectionContext, collection: RestoredCollection) {
     this.#context = context;
     this.#collection = collection;
+    this.#imports = new Imports(context.clock);
     this.backups = new CollectionBackups(context);
     this.views = new BackupViews(context, this.backups);
     this.#migrations = new Migrations(context, this.backups, (reason, by) =>

@@ -46,13 +46,14 @@ export class DatabaseRequests {
   readonly #environment: EngineEnvironment;
   readonly #collections: DatabaseCollections;
   readonly #exports = new Exports();
-  readonly #imports = new Imports();
+  readonly #imports: Imports;
   readonly #reported = new Set<string>();
   readonly #importing = new Mutex();
 
   constructor(environment: EngineEnvironment, collections: DatabaseCollections) {
     this.#environment = environment;
     this.#collections = collections;
+    this.#imports = new Imports(environment.clock);
   }
 
   async execute(request: Request): Promise<unknown> {

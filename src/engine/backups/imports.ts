@@ -1,3 +1,4 @@
+import type { Clock } from '../../async/clock.ts';
 import type { FileHeader, FilePart } from '../../backup/file/file-contents.ts';
 import { BackupError, CairnError } from '../../errors/errors.ts';
 import type { SectionImport } from './section-import.ts';
@@ -20,11 +21,16 @@ interface ImportTarget {
 }
 
 export class Imports {
+  readonly #clock: Clock;
   readonly #open = new Map<number, OpenImport>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Lets the parts of a file in, until {@link forget}. */
   expect(call: number): void {
-    this.#open.set(call, { feed: new ImportFeed(), documents: 0 });
+    this.#open.set(call, { feed: new ImportFeed(this.#clock), documents: 0 });
   }
 
   forget(call: number): void {
@@ -42,7 +48,7 @@ export class Imports {
   }
 
   abort(call: number): void {
-    this.#open.get(call)?.feed.fail(new CairnError('aborted', 'The import was aborted.'));
+    this.#open.get(call)?.feed.abort();
   }
 
   /**
@@ -112,12 +118,23 @@ interface Push {
   readonly taken: () => void;
 }
 
+/**
+ * A page that sends nothing for so long is frozen: one that lives gives a silent file up after a
+ * minute. Its import holds all clients.
+ */
+const SILENCE_MS = 300_000;
+
 /** The parts of a file, which a client sends one by one. */
 class ImportFeed implements AsyncIterable<FilePart> {
+  readonly #clock: Clock;
   #push: Push | undefined;
   #arrived: (() => void) | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: CairnError | undefined;
   #ended = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /**
    * Hands over a part, `undefined` at the end of the file. Parts must come one after the other.
@@ -133,9 +150,9 @@ class ImportFeed implements AsyncIterable<FilePart> {
     return !this.#ended;
   }
 
-  /** Makes the import fail: the client gives up. */
-  fail(error: unknown): void {
-    this.#failure ??= { error };
+  /** Makes the import fail. */
+  abort(error: CairnError = new CairnError('aborted', 'The import was aborted.')): void {
+    this.#failure ??= error;
     this.#arrived?.();
   }
 
@@ -148,11 +165,15 @@ class ImportFeed implements AsyncIterable<FilePart> {
   async *[Symbol.asyncIterator](): AsyncGenerator<FilePart, void> {
     for (;;) {
       if (!this.#push && !this.#failure) {
+        const cancel = this.#clock.after(SILENCE_MS, () =>
+          this.abort(new BackupError('import_lost', 'Its page was silent: import it again.')),
+        );
         await new Promise<void>((arrived) => {
           this.#arrived = arrived;
         });
+        cancel();
       }
-      if (this.#failure) throw this.#failure.error;
+      if (this.#failure) throw this.#failure;
       const { part, taken } = this.#push as Push;
       this.#push = undefined;
       taken();
