@@ -55,6 +55,26 @@ test('what is inserted for a scope stays, though the round under way began witho
   expect(new Set(seen)).toEqual(new Set(['a']));
 });
 
+test('a scope that is added while a round pushes is pulled by the next one', async () => {
+  const office = new Office(memory());
+  await office.write('a', { owner: 'ada' });
+  let push: Remote<string>['push'] = (...pushed) => office.remote.push(...pushed);
+  const remote: Remote<string> = {
+    ...{ id: office.remote.id, scopes: true },
+    pull: (...asked) => office.remote.pull(...asked),
+    push: (...pushed) => push(...pushed),
+  };
+  const device = new Device(remote, { scopes: [{ owner: 'ben' }] });
+  await device.settled();
+  push = async (...pushed) => {
+    push = (...again) => office.remote.push(...again);
+    await device.sync.scopes.add({ owner: 'ada' });
+    return push(...pushed);
+  };
+  await device.orders.insert({ _id: 'b', owner: 'ben' } as never);
+  await expect.poll(() => idsOf(device), { timeout: 10_000 }).toEqual(['a', 'b']);
+});
+
 test('what read hides is in no scope', async () => {
   const authorize = () => ({ read: ({ secret }: { secret?: boolean }) => !secret }) as never;
   const office = new Office(memory(), { authorize });

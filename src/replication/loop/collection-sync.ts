@@ -355,9 +355,8 @@ export class CollectionSync {
       },
     };
     let [from, parts, isFirst] = [checkpoint, scopes, isNew];
-    for (let goesOn = true; goesOn; ) {
-      goesOn = false;
-      this.#tried = this.#asked;
+    for (;;) {
+      if (!parts) this.#tried = this.#asked;
       const { pending = 0 } = this.#report ?? {};
       if (direction !== 'push') {
         enter('pulling');
@@ -374,13 +373,18 @@ export class CollectionSync {
       const pushed = isPushing ? await this.#push.run(context) : this.#push.skip();
       const isSending = await files?.send(clock, signal);
       const { reach } = this.#push;
-      goesOn = isSending || reach !== undefined || (direction !== 'push' && pushed > 0);
+      const goesOn = isSending || reach !== undefined || (direction !== 'push' && pushed > 0);
       // Those that ask do not wait for what has changed since: that may go on without end.
       if (reach !== undefined && reach >= pending) {
         this.#answered = this.#tried;
         this.#changed();
       }
       isFirst = false; // A kept page may be older than what was pushed.
+      if (!goesOn) break;
+      if (!parts) continue;
+      this.#tried = this.#asked;
+      // A client may wait for a scope that was added since.
+      ({ scopes: parts } = await this.#begin(channel, null));
     }
     this.#checkpoint = from;
     this.#pulled = parts;
