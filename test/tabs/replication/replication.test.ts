@@ -7,14 +7,21 @@ import { type HeldMoment, type SyncSite, serveSync } from './sync-site.ts';
 
 declare const window: TabScope;
 
+interface HowOpened {
+  readonly scopes?: object[];
+  /** Bytes of a key that the server does not have. */
+  readonly key?: readonly number[];
+}
+
 /** Runs in a page: replicates its orders. */
-async function openOrders(name: string, url: string, scopes?: object[]): Promise<void> {
+async function openOrders(name: string, url: string, { scopes, key }: HowOpened): Promise<void> {
   const { http, replicate } = await window.loadReplication();
   window.db = window.connect({ name });
   window.orders = new window.db.Collection({ name: 'orders', type: 'DOCUMENT_BASED' });
   window.sync = replicate(window.orders, {
-    remote: http({ url }),
+    remote: http({ url, ...(key && { encrypt: { key: Uint8Array.from(key) } }) }),
     ...(scopes && { scopes }),
+    ...(key && { files: 'lazy' }),
     merge: { list: { by: 'id' } },
   });
   await window.orders.ready;
@@ -57,10 +64,10 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await tab[how]?.();
   };
 
-  async function open(device = name, scopes?: object[]): Promise<AnyTab> {
+  async function open(device = name, how: HowOpened = {}): Promise<AnyTab> {
     const tab = await browser.open();
     tabs.push(tab);
-    await tab.run(openOrders, device, `${server.url}/${name}`, scopes);
+    await tab.run(openOrders, device, `${server.url}/${name}`, how);
     return tab;
   }
 
@@ -170,8 +177,8 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await server.write(name, { _id: 'other', owner: 'ben' });
     const scopes = [{ owner: 'ada' }];
     const [first, second] = [
-      await open(`${name} of ada`, scopes),
-      await open(`${name} of ada`, scopes),
+      await open(`${name} of ada`, { scopes }),
+      await open(`${name} of ada`, { scopes }),
     ];
     for (const tab of [first, second]) {
       await settle(tab);
@@ -192,6 +199,29 @@ describe.for(ENGINES)('%s', ([engine, start]) => {
     await first.run(() => window.sync.scopes.remove({ owner: 'ben' }));
     await settle(first);
     for (const tab of [first, second]) await expect.poll(() => ids(tab)).toEqual([]);
+  });
+
+  test('a sealed document and its photo are read by another device, and not by the server', async () => {
+    const key = Array.from({ length: 32 }, (_, at) => at);
+    const first = await open(`${name} sealed`, { key });
+    await first.run(async () => {
+      const photo = new Blob(['a secret photo'.repeat(100_000)], { type: 'image/png' });
+      await window.orders.insert({ _id: 'a', note: 'a secret', photo });
+    });
+    await settle(first);
+    const stored = JSON.stringify(await server.documents(name));
+    expect(stored).toContain('_sealed');
+    expect(stored).not.toContain('secret');
+    const other = await open(`${name} sealed elsewhere`, { key });
+    await settle(other);
+    const read = await other.run(async () => {
+      const photo: Blob = await window.sync.file('a', 'photo');
+      const { note } = await window.orders.get('a');
+      return { note, size: photo.size, type: photo.type, text: (await photo.text()).slice(0, 14) };
+    });
+    expect(read).toEqual({
+      ...{ note: 'a secret', size: 1_400_000, type: 'image/png', text: 'a secret photo' },
+    });
   });
 
   test('offline, both pages write: all of it is on the server once the network is back', async () => {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { documentFiles, memoryFiles } from '../../../src/server/files/index.ts';
 import { createHandler, memory, nodeListener, type Store } from '../../../src/server/index.ts';
 
 /** The moment of a push at which it is held: before or after it takes effect. */
@@ -48,6 +49,7 @@ export async function serveSync(): Promise<SyncSite> {
   const handler = createHandler({
     ...{ store: holding, authorize: () => true, cors: { origins: '*' } },
     scopes: { owner: (owner) => ({ owner }) },
+    files: documentFiles({ store: memoryFiles() }),
   });
   const listener = nodeListener(handler);
   let streams = 0;
