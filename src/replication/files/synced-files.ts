@@ -130,9 +130,11 @@ export class SyncedFiles implements RoundFiles {
     return refsIn(document).length > 0 ? this.#local.device : undefined;
   }
 
-  isHeavy(document: object | null | undefined, base: object | null | undefined): boolean {
-    const there = this.#areAttached && new Set(refsIn(base).map(serverName));
-    return there && refsIn(document).some((ref) => !there.has(serverName(ref)));
+  isHeavy(document: object | null | undefined, baseOf: () => object | null | undefined): boolean {
+    const refs = this.#areAttached ? refsIn(document) : [];
+    if (refs.length === 0) return false;
+    const there = new Set(refsIn(baseOf()).map(serverName));
+    return refs.some((ref) => !there.has(serverName(ref)));
   }
 
   async content({ sha256, size }: RemoteFile): Promise<Blob | undefined> {

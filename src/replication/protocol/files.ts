@@ -69,7 +69,7 @@ export interface RoundFiles {
   /** Sends the files of a document again that the server lacks. @returns whether it will. */
   resend(document: Document): Promise<boolean>;
   /** Whether a push of a document may send files with it: those that its base does not name. */
-  isHeavy(document: Document, base: Document): boolean;
+  isHeavy(document: Document, baseOf: () => Document): boolean;
   /** The content of a file, from the server where it is not here; `undefined` if it is nowhere. */
   content(file: RemoteFile): Promise<Blob | undefined>;
   /** What proves to the server that this device has a file; `undefined` for one without files. */

@@ -140,11 +140,10 @@ export class PushRound {
       });
       let held = 0;
       for (const { id, state, base } of rows) {
-        const [document, there] = [state, base].map(
-          (one) => one && context.codec.toDocument(id, one),
-        );
+        const documentOf = (one: typeof state) => one && context.codec.toDocument(id, one);
+        const document = documentOf(state);
         const isWaiting = context.files?.verdict(id, document) === false;
-        const isHeavy = !isWaiting && context.files?.isHeavy(document, there);
+        const isHeavy = !isWaiting && context.files?.isHeavy(document, () => documentOf(base));
         if (isWaiting) skip.add(id);
         if (isHeavy) heavy.add(id);
         if (isWaiting || isHeavy) held++;
