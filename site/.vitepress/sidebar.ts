@@ -63,14 +63,20 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
     ],
   ],
   [
-    'Sync',
-    withOthersIn('sync', [
+    'Sync with your server',
+    [
       'sync',
       'sync/status',
       'sync/conflicts',
       'sync/scopes',
       'sync/files',
       'sync/encrypted',
+      'sync/outbox',
+    ],
+  ],
+  [
+    'Backends of sync',
+    [
       'sync/server',
       'sync/postgres',
       'sync/tables',
@@ -78,8 +84,7 @@ const PARTS: readonly [title: string, pages: readonly string[]][] = [
       'sync/supabase',
       'sync/graphql',
       'sync/adapters',
-      'sync/outbox',
-    ]),
+    ],
   ],
   ['Recipes', pagesIn('recipes')],
   ['Migrating', pagesIn('migrating')],
@@ -125,11 +130,6 @@ function results(): Item[] {
   const bySize = (page: string) => Number(page.split('/')[1]) || Number.POSITIVE_INFINITY;
   const pages = pagesIn('benchmarks').toSorted((a, b) => bySize(a) - bySize(b));
   return pages.flatMap(itemOf);
-}
-
-/** These pages, and behind them those of a folder that are not among them. */
-function withOthersIn(folder: string, pages: readonly string[]): string[] {
-  return [...pages, ...pagesIn(folder).filter((page) => !pages.includes(page))];
 }
 
 /** The pages of a folder, by name, its index first. */
