@@ -16,18 +16,20 @@ type Place = 'page' | 'third-party frame' | 'sandbox';
 
 interface Setting {
   readonly browser: 'chromium' | 'firefox' | 'webkit';
-  /** Whether the user has blocked all cookies, and storage with them. */
-  readonly isBlocked: boolean;
+  /** What of the storage the user has blocked, with cookies. */
+  readonly blocked: 'nothing' | 'third parties' | 'all';
   /** Where data is stored; elsewhere it is in memory. */
   readonly stored: readonly Place[];
 }
 
 const SETTINGS: readonly Setting[] = [
-  { browser: 'chromium', isBlocked: false, stored: ['page', 'third-party frame'] },
-  { browser: 'chromium', isBlocked: true, stored: [] },
-  { browser: 'firefox', isBlocked: false, stored: ['page', 'third-party frame'] },
-  { browser: 'firefox', isBlocked: true, stored: [] },
-  { browser: 'webkit', isBlocked: false, stored: ['page', 'third-party frame'] },
+  { browser: 'chromium', blocked: 'nothing', stored: ['page', 'third-party frame'] },
+  { browser: 'chromium', blocked: 'third parties', stored: ['page'] },
+  { browser: 'chromium', blocked: 'all', stored: [] },
+  { browser: 'firefox', blocked: 'nothing', stored: ['page', 'third-party frame'] },
+  { browser: 'firefox', blocked: 'all', stored: [] },
+  { browser: 'webkit', blocked: 'nothing', stored: ['page', 'third-party frame'] },
+  { browser: 'webkit', blocked: 'all', stored: [] },
 ];
 
 /** Serves pages that report what they could do. */
@@ -43,6 +45,7 @@ async function serveReports() {
   const site = await serveFolder(inject('tabPage'), { hold, headers, instead });
   let names = 0;
   return {
+    url: site.url,
     close: site.close,
     /** A page at `place`, and its report. */
     page(place: Place, door: string) {
@@ -58,23 +61,41 @@ async function serveReports() {
   };
 }
 
-/** Opens pages in a browser with a setting of the user. */
-async function launch({ browser, isBlocked }: Setting) {
+/** MiniBrowser's policy of cookies alone leaves storage alone; the others take `indexedDB` away. */
+const BLOCKED_WEBKIT = [
+  '--cookies-policy=never',
+  '--enable-html5-local-storage=false',
+  '--enable-html5-database=false',
+];
+
+/**
+ * A rule for the frame's site within the other blocks storage there alone. The choice to block all
+ * third-party cookies leaves each frame its part of the storage.
+ */
+function chromiumProfile(blocked: Setting['blocked'], url: string) {
+  if (blocked === 'all') return { default_content_setting_values: { cookies: 2 } };
+  if (blocked === 'nothing') return {};
+  const around = new URL(url);
+  around.hostname = 'localhost';
+  const rule = `${new URL(url).origin},${around.origin}`;
+  return { content_settings: { exceptions: { cookies: { [rule]: { setting: 2 } } } } };
+}
+
+/** Opens pages of a URL in a browser with a setting of the user. */
+async function launch({ browser, blocked }: Setting, site: string) {
   if (browser === 'webkit') {
-    const webkit = await launchWebKit();
+    const webkit = await launchWebKit({ flags: blocked === 'all' ? BLOCKED_WEBKIT : [] });
     return { open: (url: string) => webkit.openTabs([url]), close: webkit.close };
   }
   if (browser === 'firefox') {
-    const preferences = isBlocked ? { 'network.cookie.cookieBehavior': 2 } : {};
+    const preferences = blocked === 'all' ? { 'network.cookie.cookieBehavior': 2 } : {};
     const firefox = await launchFirefox({ preferences });
     return { open: (url: string) => firefox.newPage(url), close: firefox.close };
   }
   const profile = makeFolder('frames');
-  if (isBlocked) {
-    const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
-    mkdirSync(join(profile, 'Default'));
-    writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences));
-  }
+  mkdirSync(join(profile, 'Default'));
+  const preferences = JSON.stringify({ profile: chromiumProfile(blocked, site) });
+  writeFileSync(join(profile, 'Default', 'Preferences'), preferences);
   const chromium = await launchUntouchedChromium({ profile });
   return {
     open: async (url: string) => (await chromium.newPage()).goto(url),
@@ -86,14 +107,14 @@ async function launch({ browser, isBlocked }: Setting) {
 }
 
 describe.each(SETTINGS.filter(({ browser }) => runs(browser)))(
-  '$browser, blocked: $isBlocked',
+  '$browser, blocked: $blocked',
   (setting) => {
     let site: Awaited<ReturnType<typeof serveReports>>;
     let browser: Awaited<ReturnType<typeof launch>>;
 
     beforeAll(async () => {
       site = await serveReports();
-      browser = await launch(setting);
+      browser = await launch(setting, site.url);
     });
 
     afterAll(async () => {

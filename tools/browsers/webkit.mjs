@@ -37,8 +37,9 @@ async function openDisplay() {
  * @param {object} [options]
  * @param {string} [options.profile] a folder to open again; by default each start has a fresh one,
  *   removed at the end
+ * @param {readonly string[]} [options.flags] of MiniBrowser, such as what the user blocks
  */
-export async function launchWebKit({ profile } = {}) {
+export async function launchWebKit({ profile, flags = [] } = {}) {
   const binary = requireBrowser('webkit');
   const display = await openDisplay();
   /** @type {Set<{ close: () => Promise<void>, ended: () => Promise<unknown> }>} */
@@ -47,7 +48,7 @@ export async function launchWebKit({ profile } = {}) {
   /** @param {readonly string[]} urls */
   function startBrowser(urls) {
     const home = profile ?? makeFolder('webkit');
-    const child = new Child(binary, [`--features=${FEATURES}`, ...SETTINGS, ...urls], {
+    const child = new Child(binary, [`--features=${FEATURES}`, ...SETTINGS, ...flags, ...urls], {
       ...process.env,
       HOME: home,
       XDG_DATA_HOME: join(home, 'data'),
