@@ -1,3 +1,5 @@
+import type { ScopeState } from '../../protocol/replica-protocol.ts';
+
 /** A version of the server that a document derives from, and the scopes that have the document. */
 export interface HeldVersion {
   readonly version: string;
@@ -20,6 +22,19 @@ export function heldIn(text: string): HeldVersion {
   const end = text.indexOf(MARK, 1);
   const scopes = text.slice(1, end);
   return { version: text.slice(end + 1), scopes: scopes ? scopes.split(',') : [] };
+}
+
+export interface NumberedScopes {
+  readonly scopes?: readonly ScopeState[] | undefined;
+  /** Scopes so far: each has a number. */
+  readonly last?: number;
+}
+
+/** The scopes under new ids: each is pulled anew, and has what comes then alone. */
+export function renewed<S extends NumberedScopes>(state: S): S {
+  let { scopes, last = 0 } = state;
+  scopes = scopes?.map((one) => ({ ...one, id: `${++last}`, checkpoint: undefined }));
+  return { ...state, scopes, last };
 }
 
 /** Where the numbers of `numberedVersion()` end, in the replication of encrypted documents. */

@@ -14,7 +14,7 @@ import type { StorageOperation } from '../../storage/drivers/driver.ts';
 import { noManifest, removalOf } from '../../storage/log/manifest.ts';
 import type { StoredRecord } from '../../storage/segments/stored-record.ts';
 import type { CollectionContext } from '../collection-context.ts';
-import { heldIn, heldText } from './held-version.ts';
+import { heldIn, heldText, type NumberedScopes, renewed } from './held-version.ts';
 import {
   FIRST,
   operationsIn,
@@ -35,9 +35,7 @@ const MOST_PUSHES = 8;
 const TAG_LENGTH = 6;
 
 /** The state as it is stored. */
-interface KeptState extends ReplicaState {
-  /** Scopes so far: each has a number. */
-  readonly last?: number;
+interface KeptState extends ReplicaState, NumberedScopes {
   /** Why the server refused a document, by id. */
   readonly rejected: readonly (readonly [id: string, reason: string])[];
   /** The replacement of all records that is entered, as {@link SegmentLog.replicated}. */
@@ -109,7 +107,7 @@ export class Replica implements ReplicaTracker {
     for (const id of [...this.#context.records.table.keys(), ...this.log.ids()])
       if (this.#sent.has(id) || !this.log.get(id)?.isDirty)
         this.enter(id, { version: undefined, isDirty: true, base: undefined });
-    this.state = { ...this.state, replacement, checkpoint: undefined };
+    this.state = renewed({ ...this.state, replacement, checkpoint: undefined });
   }
 
   /** Begins: every document is new for the server. The log must be empty. */
@@ -310,16 +308,22 @@ export class Replica implements ReplicaTracker {
     return true;
   }
 
-  /** That is a local change of each document that differs, unless it has expired by now. */
+  /**
+   * That is a local change of each document that differs, unless it has expired by now. With scopes
+   * none is deleted: the server may have those that are gone in a scope of another time.
+   */
   noteReplacement(replaced: readonly StoredRecord[]): void {
     const { records } = this.#context;
     const before = new Map(replaced.map((record) => [record.key, record]));
     for (const key of new Set([...before.keys(), ...records.keys()])) {
       const was = before.get(key);
       const now = records.table.get(key);
-      if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
+      if (!now && this.state.scopes && this.versionOf(key, was) !== undefined) this.equals(key);
+      else if (was?.segment !== now?.segment || was?.index !== now?.index) this.note(key, was);
     }
-    this.state = { ...this.state, replacement: records.log.replicated };
+    this.state = renewed({ ...this.state, replacement: records.log.replicated });
+    this.#strays = undefined;
+    this.report({ asks: true });
   }
 
   /**
@@ -428,19 +432,15 @@ export class Replica implements ReplicaTracker {
     return this.#rejected.get(id);
   }
 
-  #keepRejected(): void {
-    this.state = { ...this.state, rejected: [...this.#rejected] };
-  }
-
   /** Notes why the server refused documents, by id. */
   refuse(reasons: KeptState['rejected']): void {
     for (const [id, reason] of reasons) this.#rejected.set(id, reason);
-    if (reasons.length > 0) this.#keepRejected();
+    if (reasons.length > 0) this.state = { ...this.state, rejected: [...this.#rejected] };
   }
 
   /** Forgets that the server refused a document. */
   accept(id: string): void {
-    if (this.#rejected.delete(id)) this.#keepRejected();
+    if (this.#rejected.delete(id)) this.state = { ...this.state, rejected: [...this.#rejected] };
   }
 
   save(): Promise<void> {
