@@ -69,8 +69,8 @@ const BLOCKED_WEBKIT = [
 ];
 
 /**
- * A rule for the frame's site within the other blocks storage there alone. The choice to block all
- * third-party cookies leaves each frame its part of the storage.
+ * A rule for the frame's site within the other blocks storage there alone. The preference against
+ * third-party cookies (`cookie_controls_mode`) left a frame its storage when we tried it.
  */
 function chromiumProfile(blocked: Setting['blocked'], url: string) {
   if (blocked === 'all') return { default_content_setting_values: { cookies: 2 } };
