@@ -1,9 +1,9 @@
 /**
  * npm run test:fixtures [name…]: builds and packs the package, installs apps of all bundlers and
  * frameworks with it, starts each in development and production, opens it in Chromium, and prints a
- * table. Fails if one of them does.
+ * table. Fails if one of them does, or prints a warning.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,6 +17,7 @@ import { install } from './fixtures/install.mjs';
 import { fixtures } from './fixtures/list.mjs';
 import { refuseParts } from './fixtures/refuse-parts.mjs';
 import { appEnvironment, serveBy, serveFiles } from './fixtures/serve.mjs';
+import { findWarnings } from './fixtures/warnings.mjs';
 import { bin, ROOT } from './setup.mjs';
 
 /** @typedef {import('./fixtures/list.mjs').Fixture} Fixture */
@@ -31,27 +32,33 @@ execFileSync(bin('tsdown'), { cwd: ROOT, stdio: 'pipe' });
 const pack = [join(ROOT, 'tools/pack.mjs'), makeFolder('tarball')];
 const tarball = execFileSync(process.execPath, pack, { encoding: 'utf8' }).trim();
 
-/** @param {Fixture} fixture @param {string} folder */
-async function build({ build: commands = [], output = '.', copied = [] }, folder) {
+/** Returns what the commands print. @param {Fixture} fixture @param {string} folder */
+function build({ build: commands = [], output = '.', copied = [] }, folder) {
+  let printed = '';
   for (const [command = '', ...args] of commands) {
-    execFileSync(command, args, {
+    const { status, stdout, stderr, error } = spawnSync(command, args, {
       cwd: folder,
+      encoding: 'utf8',
       env: appEnvironment(folder),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    printed += `${stdout}\n${stderr}\n`;
+    if (status !== 0) throw error ?? new Error(`${command} ends with ${status}:\n${printed}`);
   }
   for (const file of copied) copyFileSync(join(folder, file), join(folder, output, file));
+  return printed;
 }
 
 /** @param {Fixture} fixture @param {string} folder @param {'dev' | 'production'} mode */
 async function serve(fixture, folder, mode) {
   const { dev, start, output = '.', headers } = fixture;
   if (mode === 'dev') return serveBy(dev ?? [], folder);
-  await build(fixture, folder);
-  if (start) return serveBy(start, folder);
+  const printed = build(fixture, folder);
+  if (start) return serveBy(start, folder, printed);
   const root = join(folder, output);
-  if (!fixture.flags) return serveFiles(root, headers);
-  return { url: pathToFileURL(join(root, 'index.html')).href, close: async () => undefined };
+  if (!fixture.flags) return { ...(await serveFiles(root, headers)), log: () => printed };
+  const { href: url } = pathToFileURL(join(root, 'index.html'));
+  return { url, log: () => printed, close: async () => undefined };
 }
 
 /** @param {Fixture} fixture @param {string} folder @param {'dev' | 'production'} mode */
@@ -75,7 +82,7 @@ async function run(fixture, folder, mode) {
     const { started, defects } = await checks[check]();
     const expected = fixture.started[mode];
     if (started !== expected) defects.unshift(`started ${started}, not ${expected}`);
-    defects.push(...visited);
+    defects.push(...visited, ...findWarnings(served.log(), fixture.warnings));
     return { started, defects };
   } finally {
     await chromium.close();

@@ -76,6 +76,11 @@ export class Child {
     });
   }
 
+  /** The end of its output. */
+  get log() {
+    return this.#log;
+  }
+
   /** @param {NodeJS.Signals} signal */
   kill(signal = 'SIGKILL') {
     const { pid } = this.#process;
