@@ -163,6 +163,12 @@ export class CallSender {
     this.wake();
   }
 
+  /** Calls that were through may be there again: all was replaced by a backup or a file. */
+  replaced(): void {
+    this.#done = new Set();
+    this.wake();
+  }
+
   /** Tries again at once what waits for a retry, unless the server named a time. */
   hurry(): void {
     for (const lane of this.#lanes.values()) lane.failed = undefined;

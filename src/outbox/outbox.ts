@@ -395,6 +395,7 @@ export class Outbox<Inputs extends object> {
 
   /** What a backup may have removed was not sent. */
   #replace(): void {
+    this.#sender.replaced();
     for (const id of this.#waiting.keys()) {
       this.#replaced.add(id);
       this.#settle(id);
