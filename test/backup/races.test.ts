@@ -105,6 +105,28 @@ describe.each([
       expect(await again.verify()).toMatchObject({ whole: true });
     }));
 
+  test('a backup that is loaded in place of unsaved changes as it expires is restored, or gone', () =>
+    atEachCall(async (interruption) => {
+      const { driver, clock, client, things } = opened();
+      const name = await soleBackup(things);
+      let outcome = '';
+      interruption.prepare(driver, async () => {
+        void things.insert({ _id: 'b' });
+        outcome = await things.loadBackup(name).then(
+          () => 'a',
+          ({ code }) => code,
+        );
+      });
+      clock.jump(YEARS);
+      await clock.advance(DAY / 12);
+      await atRest(driver);
+      await interruption.ended(driver);
+      if (interruption.happened) expect(['a', 'backup_unknown']).toContain(outcome);
+      if (interruption.happened) expect(await idsIn(things)).toBe(outcome === 'a' ? 'a' : 'b');
+      expect(await things.verify()).toMatchObject({ whole: true });
+      await client.close();
+    }));
+
   test('a drop cancels the backup at opening', () =>
     atEachCall(async (interruption) => {
       const { driver, clock, client, things } = opened();

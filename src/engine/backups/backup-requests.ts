@@ -188,9 +188,11 @@ export class BackupRequests {
       if (version > own) throw otherVersion(place, version, own, `backup "${name}"`);
       return false;
     }
-    const replacement = await this.#replacement('restore', { version, backup: name });
     // It may expire meanwhile.
-    await this.backups.holding([snapshot], () => restore(this.#context, replacement, snapshot));
+    await this.backups.holding([snapshot], async () => {
+      const replacement = await this.#replacement('restore', { version, backup: name });
+      return restore(this.#context, replacement, snapshot);
+    });
     return true;
   }
 
@@ -313,5 +315,5 @@ export class BackupRequests {
  */
 function evictExpired({ records }: CollectionContext): void {
   const { expiry } = records;
-  if (expiry && expiry.hidden > 0) for (const record of records.list()) expiry.evict(record);
+  if (expiry?.hidden) for (const record of records.list()) expiry.evict(record);
 }
