@@ -22,10 +22,6 @@ export class SectionImport {
     this.replacement = replacement;
   }
 
-  get documents(): number {
-    return this.#staging.documents;
-  }
-
   add(records: readonly FileRecord[]): Promise<void> {
     return this.#staging.add(records);
   }
@@ -88,7 +84,6 @@ interface StagingOptions {
 /** Writes the records of a file into segments that count for nothing until they are listed. */
 class Staging {
   readonly segments: number[] = [];
-  documents = 0;
   readonly #context: CollectionContext;
   readonly #merge: boolean;
   readonly #isMigration: boolean;
@@ -107,14 +102,15 @@ class Staging {
   async add(records: readonly FileRecord[]): Promise<void> {
     for (const { key, order, flags, stamps, body } of records) {
       const record = new StoredRecord(key, this.#rankOf(key, order), flags, stamps, body);
-      if (this.#isMigration)
-        record.remoteVersion = this.#context.records.table.get(key)?.remoteVersion;
       // What was stored before an index refused it must come back.
       this.#context.indexes.extract(record, body, undefined, undefined, 'readStored');
+      if (this.#isMigration)
+        record.remoteVersion = this.#context.records.table.get(key)?.remoteVersion;
+      // What has expired is not there: it takes no key, and no place of another version.
+      else if (this.#context.records.expiry?.isHidden(record)) continue;
       this.#waiting.push(record);
       this.#size += typeof body === 'string' ? body.length : SEGMENT_SIZE / 100;
     }
-    this.documents += records.length;
     if (this.#size >= AT_ONCE) await this.#write(true);
   }
 

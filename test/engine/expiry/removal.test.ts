@@ -144,6 +144,59 @@ test('an export has no document that has expired', async () => {
   await other.client.close();
 });
 
+describe.each(['replace', 'merge'] as const)('a file with what has expired since, %s', (mode) => {
+  const merge = mode === 'merge';
+  const codes = { indexes: [{ fields: 'code', unique: true }] } as const;
+
+  test('leaves its keys to others', async () => {
+    const source = openRig(codes);
+    await source.entries.insertMany([
+      { _id: 'old', at: source.inSeconds(10), code: 'x' },
+      { _id: 'other', at: source.inSeconds(10), code: 'y' },
+      { _id: 'stays', code: 'z' },
+    ]);
+    const file = await new Response(await source.client.exportAll()).blob();
+    await source.client.close();
+    const { client, clock, entries, driver } = openRig(codes);
+    clock.jump(10_000);
+    await entries.insertMany([
+      { _id: 'new', code: 'x' },
+      { _id: 'next', code: 'y' },
+    ]);
+    await entries.importBackup(file.stream(), { mode });
+    const held = merge ? ['new', 'next', 'stays'] : ['stays'];
+    expect((await entries.filter({})).map(({ _id }) => _id).sort()).toEqual(held);
+    await clock.advance(0);
+    await settled();
+    await client.close();
+    const again = openRig(codes, driver, clock);
+    expect((await again.entries.filter({})).map(({ _id }) => _id).sort()).toEqual(held);
+    for (const code of ['x', 'y', 'z'])
+      expect(await again.entries.filter({ code })).toHaveLength(merge || code === 'z' ? 1 : 0);
+    await expect(again.entries.insert({ code: 'z' })).rejects.toMatchObject({
+      code: 'unique_violation',
+    });
+    await again.client.close();
+  });
+
+  test('is refused for two that have not', async () => {
+    const source = openRig();
+    await source.entries.insertMany([
+      { _id: 'old', at: source.inSeconds(10), code: 'x' },
+      { _id: 'one', code: 'x' },
+      { _id: 'two', code: 'x' },
+    ]);
+    const file = await new Response(await source.client.exportAll()).blob();
+    await source.client.close();
+    const { client, clock, entries } = openRig(codes);
+    clock.jump(10_000);
+    await expect(entries.importBackup(file.stream(), { mode })).rejects.toMatchObject({
+      code: 'unique_violation',
+    });
+    await client.close();
+  });
+});
+
 test('twenty thousand that expire at once are hidden at once, and removed behind reads and changes', async () => {
   const { client, clock, entries, inSeconds } = openRig({ caching: true, indexes: ['n'] });
   const documents = Array.from({ length: 20_000 }, (_, n) => ({
