@@ -204,3 +204,23 @@ test('files of documents that have left their scopes go a day later', async () =
   await looked;
   expect(await kept(ada)).toEqual([hashOf(photos[1] as Uint8Array)]);
 });
+
+test('a file that is imported takes no photo of this device away, and its backup has it', async () => {
+  const { office, device, holdFiles, expectSent } = officeOf(false);
+  const one = device();
+  const [sent, unsent] = [randomBytes(5000), randomBytes(6000)];
+  await one.orders.insert({ _id: 'sent', photo: new Blob([sent]) });
+  await one.settled();
+  const file = await new Response(await one.db.exportAll()).blob();
+  holdFiles();
+  await one.orders.insert({ _id: 'unsent', photo: new Blob([unsent]) });
+  await expect.poll(async () => (await one.orders.get('unsent'))?.photo).not.toBeInstanceOf(Blob);
+  await one.db.importAll(file);
+  expect(await one.orders.get('unsent')).toBeUndefined();
+  const [before] = await one.orders.listBackups();
+  await one.orders.loadBackup(before.name);
+  expect(await bytesOf(await one.sync.file('unsent', 'photo'))).toEqual(new Uint8Array(unsent));
+  office.before = () => undefined;
+  await one.settled();
+  await expectSent(one, 'unsent', unsent);
+});

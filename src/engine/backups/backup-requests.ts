@@ -243,6 +243,11 @@ export class BackupRequests {
     if (why && merge) throw why;
     const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
+    // Files that backups of their documents name may be nowhere else.
+    merge ||=
+      !why &&
+      (/ file parts$/.test(name) ||
+        (/ files$/.test(name) && context.records.table.get('device') !== undefined));
     return context.saves.alone(() => read(new SectionImport(context, replacement, { merge })));
   }
 
