@@ -10,7 +10,7 @@ npm run bench -- --only dexie             single databases; repeatable
 npm run bench -- --compare HEAD~1         this build and that of another commit, by ratio; also of limits
 npm run bench -- limits [workload …]      Cairn against its limits
 npm run bench -- relations [workload …]   joins and groups, once and live, beside other databases
-npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed
+npm run bench -- node                     in Node: Cairn over files(), NeDB, lmdb, better-sqlite3 if it is installed; --steady: loops of awaited writes alone
 npm run bench -- first-visit              from navigation to the first answer, by cache and latency: --size 10000, --rounds 7, --http2
 npm run bench -- first-paint              of the playground and the site, once built, by processor and network: --rounds 5
 npm run bench -- encryption               encrypted databases against plain ones: --documents 10000, --rounds 11

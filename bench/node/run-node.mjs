@@ -12,6 +12,7 @@ import { writeResults } from '../shared/results.mjs';
 import { wholeNumber } from '../shared/whole-number.mjs';
 import { contenders, overSqlite } from './contenders/all.mjs';
 import { hasSqlite } from './contenders/sqlite.mjs';
+import { runSteady } from './steady.mjs';
 
 const PROCESS = fileURLToPath(new URL('contender-process.mjs', import.meta.url));
 const start = promisify(execFile);
@@ -28,7 +29,8 @@ const TITLES = {
 /** @typedef {Map<string, Map<string, number[]>>} Measured by row, then by contender */
 
 /**
- * Measures embedded databases in Node, each step in a process of its own. @param {string[]} args
+ * Measures embedded databases in Node, each step in a process of its own, and what loops of awaited
+ * writes starve. @param {string[]} args
  */
 export async function runNode(args) {
   const { values } = parseArgs({
@@ -38,6 +40,7 @@ export async function runNode(args) {
       size: { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
       dist: { type: 'string' },
+      steady: { type: 'boolean', default: false },
       smoke: { type: 'boolean', default: false },
     },
   });
@@ -46,6 +49,8 @@ export async function runNode(args) {
   const size = smoke ? 400 : wholeNumber(values.size, '--size');
   const seed = wholeNumber(values.seed, '--seed');
   const dist = values.dist === undefined ? buildIfStale() : resolve(values.dist);
+  const steady = await runSteady(dist, smoke ? 0.2 : 10);
+  if (values.steady) return;
   const machine = {
     node: process.version,
     cores: cpus().length,
@@ -66,7 +71,7 @@ export async function runNode(args) {
         await measure(measured, contender.name, level, [dist, `${size}`, `${seed + round}`]);
   print(measured, present, `${size} documents, ${rounds} rounds, ${machine.node}`);
   const figures = [...measured].map(([row, by]) => ({ row, by: Object.fromEntries(by) }));
-  const results = { at: new Date().toISOString(), smoke, machine, size, rounds, figures };
+  const results = { at: new Date().toISOString(), smoke, machine, size, rounds, figures, steady };
   console.log(`\nwritten to ${writeResults(results, 'node')}`);
 }
 
