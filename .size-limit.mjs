@@ -110,11 +110,11 @@ export default [
   },
   workerFile('worker', 'worker', '62 kB'),
   part('aggregation', '14 kB'),
-  part('backups', '17.4 kB'),
+  part('backups', '17.5 kB'),
   part('expressions', '16.3 kB'),
   part('relations', '14 kB'),
   // docs/decisions/064-first-pull.md
-  part('replication', '8.5 kB'),
+  part('replication', '8.6 kB'),
   part('search', '14 kB'),
   part('transactions', '4.2 kB'),
   part('updates', '12.6 kB'),

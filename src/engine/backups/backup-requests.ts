@@ -244,10 +244,8 @@ export class BackupRequests {
     const version = importedVersion(context, header, merge);
     const replacement = await this.#replacement('import', { version });
     // Files that backups of their documents name may be nowhere else.
-    merge ||=
-      !why &&
-      (/ file parts$/.test(name) ||
-        (/ files$/.test(name) && context.records.table.get('device') !== undefined));
+    const [first = ''] = context.records.table.keys();
+    merge ||= !why && / file(s| parts)$/.test(name) && /^(device$|[\da-f]{64})/.test(first);
     return context.saves.alone(() => read(new SectionImport(context, replacement, { merge })));
   }
 

@@ -92,6 +92,7 @@ export class Imports {
   ): Promise<void> {
     for (;;) {
       const { value } = await parts.next();
+      if (value?.kind === 'header') throw new TypeError('A section must end before the next.');
       if (value?.kind !== 'records') break;
       await section.add(value.records);
       open.documents += value.records.length;
