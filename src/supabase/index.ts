@@ -1,10 +1,17 @@
 import { checkOptions } from '../api/options/option-checks.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { documentDefect } from '../codec/exact-json/document-defect.ts';
+import { bodySize } from '../codec/size.ts';
 import { Malformed, ValueError } from '../errors/errors.ts';
 import { ReplicationError } from '../errors/replication-error.ts';
 import { orAborted } from '../page/sending/call-arguments.ts';
-import { answerInvalid, blameless, refused } from '../replication/fetching/answer-errors.ts';
+import {
+  answerInvalid,
+  blameless,
+  OversizedAnswer,
+  refused,
+} from '../replication/fetching/answer-errors.ts';
+import { MAX_ANSWER_BYTES } from '../replication/fetching/fetcher.ts';
 import { batchesOf, encodeRows } from '../replication/fetching/push-batches.ts';
 import { readPullAnswer, readPushAnswer } from '../replication/protocol/http-answers.ts';
 import { isIdTooLong } from '../replication/protocol/http-fields.ts';
@@ -30,6 +37,9 @@ export interface SupabaseOptions {
 
 /** Codes of PostgreSQL for what passes. */
 const PASSING = /^(?:08|40|53|55P03|57)/;
+
+/** Longest message that a page shows. */
+const MAX_MESSAGE = 1000;
 
 /** Text that PostgreSQL does not store. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -122,6 +132,9 @@ class SupabaseRemote implements Remote<string> {
     const sent = abortSignal ? abortSignal.call(made, signal) : made;
     const { data, error, status } = await orAborted(Promise.resolve(sent), signal);
     if (error) throw failureOf(error, status, name);
+    // Its client has parsed it by now; nothing of it is worked with.
+    if (bodySize({ exact: data }) > MAX_ANSWER_BYTES)
+      throw new OversizedAnswer(name, MAX_ANSWER_BYTES);
     try {
       return read(data);
     } catch (cause) {
@@ -140,9 +153,12 @@ interface GivenRow {
 
 /** One row that others have broken must not stop all: it is rejected. */
 function withoutBroken(body: unknown): unknown {
-  const { changes } = (body ?? {}) as { readonly changes?: unknown };
-  if (!Array.isArray(changes)) return body;
-  const rejected: object[] = [];
+  const { changes, rejected: large = [] } = (body ?? {}) as {
+    readonly changes?: unknown;
+    readonly rejected?: unknown;
+  };
+  if (!Array.isArray(changes) || !Array.isArray(large)) return body;
+  const rejected: object[] = [...large];
   const whole = (changes as GivenRow[]).filter(({ id, document }) => {
     if (typeof id !== 'string' || id === '') return false;
     const defect = document === undefined ? undefined : documentDefect(document, id);
@@ -176,10 +192,12 @@ function placeOf(checkpoint: string, scope: ReplicationScope | undefined): strin
 }
 
 function failureOf(
-  { message, code = '' }: NonNullable<SupabaseAnswer['error']>,
+  error: NonNullable<SupabaseAnswer['error']>,
   status: number,
   place: string,
 ): ReplicationError {
+  const message = error.message.slice(0, MAX_MESSAGE);
+  const { code = '' } = error;
   if (!(status >= 400 && status <= 599))
     return new ReplicationError('remote_offline', `Supabase cannot be reached: ${message}`, {
       place,

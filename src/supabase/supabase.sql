@@ -270,11 +270,22 @@ end $function$;
 
 create or replace function cairn_table_change(id text, version uuid, keys text[], doc text) returns text
 language sql immutable as $function$
-  select '{"id":' || to_json(id) || ',"version":"' || version || '","key":' || to_json(coalesce(nullif(keys[1], ''), '-'))
+  select '{"id":' || to_json(id) || ',"version":"' || version || '","key":'
+    || to_json(case when length(keys[1]) between 1 and 200 then keys[1] else '-' end)
     || coalesce(',"document":' || doc, ',"deleted":true') || '}';
 $function$;
 
--- The changes after a checkpoint: { changes, checkpoint, more, reset?, behind? }. Stable: all of it reads one snapshot.
+-- The result that stands for one with a document which does not fit behind so many bytes; null: it fits.
+create or replace function cairn_table_refusal(bytes int, doc text) returns json language sql immutable as $function$
+  select case
+    when octet_length(doc) > 15000000 then json_build_object('rejected', json_build_object(
+      'reason', 'The document of the server is too large.'))
+    when bytes >= 1000000 then json_build_object('rejected', json_build_object(
+      'reason', 'Too many documents have changed: the others come by a pull.', 'retry', true))
+  end where doc is not null;
+$function$;
+
+-- The changes after a checkpoint: { changes, checkpoint, more, reset?, behind?, rejected? }. Stable: all of it reads one snapshot.
 --
 -- Transactions commit in another order than they begin. So a page ends before the first one that is still open: what
 -- comes later has a later place. `behind`: there is something that is visible, and has its place only after that.
@@ -294,6 +305,7 @@ declare
   inside text := '';
   col text;
   changes text;
+  large text;
   last_tx xid8;
   last_hash text;
   more boolean;
@@ -318,12 +330,12 @@ begin
     'with page as (
       select p.*, row_number() over numbered <= $1 and sum(p.size) over numbered - p.size < 1000000 as fits
       from (
-        (select r._tx as tx, md5(r.%3$I::text) as hash, octet_length(r._doc) as size,
+        (select r._tx as tx, md5(r.%3$I::text) as hash, octet_length(r._doc) as size, r.%3$I::text as id,
           cairn_table_change(r.%3$I::text, r._version, r._keys, r._doc) as change
         from %1$s r where r._tx < $2 and (r._tx, md5(r.%3$I::text)) > ($3, $4)%4$s
         order by r._tx, md5(r.%3$I::text) limit $1 + 1)
         union all
-        (select r._tx, md5(r.%3$I::text), 0, case when exists (select from %1$s o where o.%3$I = r.%3$I)
+        (select r._tx, md5(r.%3$I::text), 0, null, case when exists (select from %1$s o where o.%3$I = r.%3$I)
           then replace(cairn_table_change(r.%3$I::text, r._version, r._keys, null), ''"deleted":true'', ''"left":true,"deleted":true'')
           else cairn_table_change(r.%3$I::text, r._version, r._keys, null) end
         from %2$s r where r._tx < $2 and (r._tx, md5(r.%3$I::text)) > ($3, $4)%4$s
@@ -331,11 +343,13 @@ begin
         order by r._tx, md5(r.%3$I::text) limit $1 + 1)
       ) p window numbered as (order by p.tx, p.hash, p.size)
     )
-    select coalesce(string_agg(p.change, '','' order by p.tx, p.hash, p.size) filter (where p.fits), ''''),
+    select coalesce(string_agg(p.change, '','' order by p.tx, p.hash, p.size) filter (where p.fits and p.size <= 15000000), ''''),
+      string_agg(''{"id":'' || to_json(p.id) || '',"reason":"The document of the server is too large."}'', '','')
+        filter (where p.fits and p.size > 15000000),
       (array_agg(p.tx order by p.tx desc, p.hash desc) filter (where p.fits))[1],
       (array_agg(p.hash order by p.tx desc, p.hash desc) filter (where p.fits))[1],
       coalesce(bool_or(not p.fits), false) from page p', rel, gone, key, inside)
-    into changes, last_tx, last_hash, more using most, safe, tx, hash;
+    into changes, large, last_tx, last_hash, more using most, safe, tx, hash;
   if not more then
     execute format('select exists (select from %s r where r._tx >= $1%3$s) or exists (select from %2$s r where r._tx >= $1%3$s)',
       rel, gone, inside) into behind using safe;
@@ -349,7 +363,7 @@ begin
     else last_tx := tx; last_hash := hash; end if;
   end if;
   return '{"changes":[' || changes || '],"checkpoint":"' || epoch || '.' || last_tx || '.' || last_hash
-    || '","more":' || more || case when reset then ',"reset":true' else '' end
+    || '","more":' || more || coalesce(',"rejected":[' || large || ']', '') || case when reset then ',"reset":true' else '' end
     || case when behind then ',"behind":true' else '' end
     || case when scope is null then '}' else ',"scoped":true}' end;
 end $function$;
@@ -374,6 +388,7 @@ declare
   results json[] := array_fill(null::json, array[json_array_length(rows)]);
   count int;
   writing boolean;
+  bytes int := 0; -- of the documents in the results
 begin
   -- In the order of ids: so two pushes never wait for each other.
   for pushed in
@@ -398,13 +413,13 @@ begin
           result := case
             when doc is null then json_build_object('version', held, 'document', null)
             when keys[1] = pushed.key and doc = pushed.document::text then json_build_object('version', held)
-            else json_build_object('version', held, 'document', doc::json) end;
+            else coalesce(cairn_table_refusal(bytes, doc), json_build_object('version', held, 'document', doc::json)) end;
         elsif pushed.document is null and doc is null then
           result := json_build_object('version', held);
         elsif coalesce(pushed.base, 'none') <> held and not (pushed.base is null and doc is null) then
-          result := json_build_object('conflict', case when held = 'none'
+          result := coalesce(cairn_table_refusal(bytes, doc), json_build_object('conflict', case when held = 'none'
             then json_build_object('id', pushed.id, 'version', held, 'deleted', true)
-            else cairn_table_change(pushed.id, held::uuid, keys, doc)::json end);
+            else cairn_table_change(pushed.id, held::uuid, keys, doc)::json end));
         elsif held = seen then
           -- Nobody has changed it, and nothing was written.
           result := json_build_object('rejected', json_build_object('reason',
@@ -443,6 +458,10 @@ begin
             result := case when pushed.document is null or doc is null or doc = pushed.document::text
               then json_build_object('version', held)
               else json_build_object('version', held, 'document', doc::json) end;
+            -- Takes the write back.
+            if result->'document' is not null and cairn_table_refusal(bytes, doc) is not null then
+              raise exception 'It does not fit.' using errcode = 'CA413';
+            end if;
           end if;
         end if;
       exception when others then
@@ -450,15 +469,19 @@ begin
         refusal := case
           when sqlstate ~ '^(22|23|54)' then 'The database refuses it (SQLSTATE ' || sqlstate || ').'
           when sqlstate = '42501' then 'You may not write this document (SQLSTATE 42501).'
-          else sqlerrm end;
+          else left(sqlerrm, 1000) end;
         -- Another device may have made it meanwhile: then it is there at the next look.
         if sqlstate = '23505' and writing then null;
+        elsif sqlstate = 'CA413' then result := cairn_table_refusal(bytes, doc);
         -- What passes, and what is wrong with the table, is not the fault of one document.
         elsif sqlstate !~ '^(08|25|40|42|53|55|57|58|XX)' or (sqlstate = '42501' and writing) then
           result := json_build_object('rejected', json_build_object('reason', refusal));
         else raise; end if;
       end;
     end loop;
+    if result->'conflict'->'document' is not null or result->'document' is not null then
+      bytes := bytes + coalesce(octet_length(doc), 0);
+    end if;
     results[pushed.place] := result;
   end loop;
   return to_json(results);

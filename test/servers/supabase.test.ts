@@ -243,6 +243,69 @@ describe('replicate() with a table of Supabase', () => {
     expect(ada.sync.status.error).toMatchObject({ code: 'remote_refused' });
   });
 
+  test('answers have a limit: the rest of many conflicts comes by a pull', async () => {
+    await server.sql(`insert into ${table} (id, owner, title)
+      select 'r' || lpad(n::text, 2, '0'), 'ada', repeat('x', 100000) from generate_series(1, 40) n`);
+    const ids = Array.from({ length: 40 }, (_, n) => `r${String(n + 1).padStart(2, '0')}`);
+    const push = async (documents: { _id: string }[], base: string | null = null) => {
+      const pushed = documents.map((document) => ({
+        id: document._id,
+        base,
+        key: 'k.1',
+        document,
+      }));
+      const call = { tbl: table, rows: pushed };
+      const answer = await server.client('ada').rpc('cairn_table_push' as never, call as never);
+      expect(answer).toMatchObject({ status: 200 });
+      return answer.data as any[];
+    };
+    const results = await push(ids.map((_id) => ({ _id, title: 'mine' })));
+    expect(JSON.stringify(results).length).toBeLessThan(1_200_000);
+    const conflicts = results.filter(({ conflict }) => conflict);
+    const refusals = results.filter(({ rejected }) => rejected?.retry === true);
+    expect([conflicts.length, refusals.length]).toEqual([10, 30]);
+    // What the database makes of pushed documents counts as well; what does not fit is not made.
+    await server.sql(`alter table ${table} add wide text default repeat('y', 100000)`);
+    const made = await push(ids.map((id) => ({ _id: `${id} new` })));
+    expect(JSON.stringify(made).length).toBeLessThan(1_200_000);
+    expect(made.filter(({ rejected }) => rejected?.retry === true)).toHaveLength(30);
+    expect(await server.sql(`select id from ${table} where id like '% new'`)).toHaveLength(10);
+    await server.sql(`delete from ${table}`);
+    await server.sql(`alter table ${table} drop wide`);
+    // A device gets to the end of it.
+    const ada = device('ada');
+    await ada.todos.insertMany(ids.map((_id) => ({ _id, title: 'mine' })));
+    await server.sql(`insert into ${table} (id, owner, title)
+      select 'r' || lpad(n::text, 2, '0'), 'ada', repeat('x', 100000) from generate_series(1, 40) n`);
+    await ada.settled();
+    expect(ada.sync.status).toMatchObject({ state: 'idle', pending: 0, rejected: 0 });
+  });
+
+  test('a document that is too large for an answer is rejected by itself', async () => {
+    await server.sql(`insert into ${table} (id, owner, title) values
+      ('large', 'ada', repeat('x', 15100000)), ('small', 'ada', 'lamp')`);
+    const ada = device('ada');
+    await ada.settled();
+    expect(await ada.todos.get('small')).toMatchObject({ title: 'lamp' });
+    expect(await ada.todos.count()).toBe(1);
+    await ada.todos.insert({ _id: 'large', title: 'mine' });
+    await ada.settled();
+    expect((await ada.sync.rejected()).map(({ id, reason }) => [id, reason])).toEqual([
+      ['large', 'The document of the server is too large.'],
+    ]);
+  });
+
+  test('an answer that is too large is not worked with', async () => {
+    const document = { _id: 'a', text: 'x'.repeat(17_000_000) };
+    const changes = [{ id: 'a', version: 'v', key: 'k', document }];
+    const data = { changes, checkpoint: 'c', more: false };
+    const client = { rpc: async () => ({ data, error: null, status: 200 }) };
+    const { signal } = new AbortController();
+    await expect(
+      supabase({ client, table }).pull(undefined, { limit: 10, signal }),
+    ).rejects.toMatchObject({ code: 'answer_invalid' });
+  });
+
   test('a row that somebody has broken on purpose is rejected, and stops nobody', async () => {
     await server.sql(`create policy read on ${table} using (true) with check (true);
       alter table ${table} add extra jsonb`);
