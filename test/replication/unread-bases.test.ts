@@ -129,3 +129,44 @@ describe('while the base of a change is read from storage', () => {
     expect(again.sync.conflicts()).toEqual([]);
   });
 });
+
+test('a crash amid a restore leaves each document what its next edit is merged by', async () => {
+  let crashes = 0;
+  for (let step = 0; ; step++) {
+    const remote = new MemoryRemote();
+    for (const id of ['o', 'other']) remote.write(id, { count: 1, note: 'ours' });
+    const driver = faultyDriver();
+    const storage: StorageDriver = {
+      ...driver,
+      open: (_, events) => driver.open('restored', events),
+    };
+    const open = () => new Device(remote, {}, { name: `restored ${++names}`, storage });
+    const first = open();
+    await first.settled();
+    const backup = await first.orders.createBackup();
+    remote.edit('other', { count: 2 });
+    await first.settled();
+    first.sync.pause();
+    driver.cut({ after: step >> 1, when: step % 2 ? 'after' : 'before', dies: true });
+    await first.orders.loadBackup(backup).catch(() => undefined);
+    const { wasCut } = driver;
+    if (wasCut) crashes++;
+    driver.crash();
+    // A page that is gone saves nothing when it is closed.
+    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+    await first.close().catch(() => undefined);
+    driver.heal();
+    const { orders, sync } = open();
+    sync.pause();
+    await orders.patch('o', { count: 2 });
+    await orders.patch('o', { count: 3 });
+    remote.edit('o', { note: 'theirs' });
+    sync.resume();
+    await sync.settled({ timeout: 60_000 });
+    for (const one of [await orders.get('o'), remote.document('o')])
+      expect([step, one]).toMatchObject([step, { count: 3, note: 'theirs' }]);
+    await closeDevices();
+    if (!wasCut) break;
+  }
+  expect(crashes).toBeGreaterThan(5);
+});

@@ -14,6 +14,7 @@ import { SaveSchedule } from '../save-schedule.ts';
 import { heldIn, heldText } from './held-version.ts';
 
 /** Bits of an entry, above those of managed values. */
+const FORGOTTEN = 128;
 const DIRTY = 64;
 const HAS_BASE = 32;
 
@@ -33,6 +34,8 @@ export interface ReplicaLogEntry {
   readonly isDirty: boolean;
   /** The server's state at that version, where the document has changed since. */
   readonly base: RecordState | undefined;
+  /** Whether it counts as changed only as nothing is known of it: the next change has a base. */
+  readonly isForgotten?: boolean;
 }
 
 /**
@@ -93,17 +96,18 @@ export class ReplicaLog {
     const record = this.#records.get(ENTRY + id);
     if (!record) return undefined;
     const { flags, stamps, body, remoteVersion: held } = record;
-    const base: RecordState = [flags & ~(DIRTY | HAS_BASE), stamps, body as Body];
+    const base: RecordState = [flags & (HAS_BASE - 1), stamps, body as Body];
     return {
       ...(held === undefined ? { version: undefined, scopes: [] } : heldIn(held)),
       isDirty: (flags & DIRTY) !== 0,
+      isForgotten: flags >= FORGOTTEN,
       base: (flags & HAS_BASE) !== 0 ? base : undefined,
     };
   }
 
-  put(id: string, { version, scopes, isDirty, base }: ReplicaLogEntry): void {
+  put(id: string, { version, scopes, isDirty, base, isForgotten }: ReplicaLogEntry): void {
     const [flags, stamps, body] = base ?? [0, undefined, 'null'];
-    const bits = (isDirty ? DIRTY : 0) | (base ? HAS_BASE : 0);
+    const bits = (isForgotten ? FORGOTTEN : 0) | (isDirty ? DIRTY : 0) | (base ? HAS_BASE : 0);
     const held = version === undefined ? undefined : heldText({ version, scopes });
     this.#put(ENTRY + id, flags | bits, stamps, body, held);
   }

@@ -85,9 +85,7 @@ export class Replica implements ReplicaTracker {
     this.#rejected = new Map(this.#state.rejected);
     for (const { key, remoteVersion } of this.#context.records.list())
       if (!this.#isOwn(remoteVersion)) this.dirty.add(key);
-    for (const id of this.log.ids())
-      if (this.log.get(id)?.isDirty) this.dirty.add(id);
-      else this.dirty.delete(id);
+    for (const id of this.log.ids()) this.dirty[this.log.get(id)?.isDirty ? 'add' : 'delete'](id);
     await run(this.#findSent());
     const { replicated } = this.#context.records.log;
     if (this.state.replacement !== replicated) this.#forget(replicated);
@@ -104,9 +102,11 @@ export class Replica implements ReplicaTracker {
 
   /** A crash came between replacement and entry: compares all but known changes anew. */
   #forget(replacement: number): void {
-    for (const id of [...this.#context.records.table.keys(), ...this.log.ids()])
-      if (this.#sent.has(id) || !this.log.get(id)?.isDirty)
-        this.enter(id, { version: undefined, isDirty: true, base: undefined });
+    for (const id of [...this.#context.records.table.keys(), ...this.log.ids()]) {
+      const isForgotten = !this.#sent.has(id);
+      if (!isForgotten || !this.log.get(id)?.isDirty)
+        this.enter(id, { version: undefined, isDirty: true, base: undefined, isForgotten });
+    }
     this.state = renewed({ ...this.state, replacement, checkpoint: undefined });
   }
 
@@ -264,21 +264,20 @@ export class Replica implements ReplicaTracker {
     if (this.#isApplying) return;
     this.accept(id);
     this.#keepSent(id);
-    if (!this.log.get(id)?.isDirty) this.#noteChange(id, before);
+    const { isDirty, isForgotten } = this.log.get(id) ?? {};
+    if (!isDirty || isForgotten) this.#noteChange(id, before, isForgotten);
     if (patches) this.#noteOperations(id, operationsIn(patches));
   }
 
-  #noteChange(id: string, before: StoredRecord | undefined): void {
+  #noteChange(id: string, before: StoredRecord | undefined, isKnown?: boolean): void {
     const version = this.versionOf(id, before);
-    const scopes = this.scopesOf(id, before);
-    if (version === undefined) {
+    if (version === undefined && !isKnown) {
       this.#noteNew(id);
       return;
     }
-    const body = before?.body;
-    if (before && body === undefined) this.#readLater(id, before);
-    const base = before && body !== undefined ? recordStateOf(before, body) : undefined;
-    this.enter(id, { version, scopes, isDirty: true, base }, false);
+    if (before && before.body === undefined) this.#readLater(id, before);
+    const base = before?.body === undefined ? undefined : recordStateOf(before, before.body);
+    this.enter(id, { version, scopes: this.scopesOf(id, before), isDirty: true, base }, false);
   }
 
   #noteOperations(id: string, operations: readonly Operation[]): void {
