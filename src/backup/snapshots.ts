@@ -72,6 +72,8 @@ export class Lease {
   readonly release: () => void;
   /** Why the collection is gone, once the write that removes it has ended. */
   leaving: Promise<Error | undefined> | undefined;
+  /** Reads what its holder has begun to read. Never rejects. */
+  declare readRest?: () => Promise<void>;
 
   constructor(segments: readonly number[], release: () => void) {
     this.segments = segments;
@@ -111,6 +113,11 @@ class Leases {
 
   *of(collection: string): Generator<number> {
     for (const { segments } of this.#leased.get(collection) ?? []) yield* segments;
+  }
+
+  /** Must be called before a write that removes a collection. */
+  async readRest(collection: string): Promise<void> {
+    for (const lease of this.#leased.get(collection) ?? []) await lease.readRest?.();
   }
 
   /**

@@ -21,7 +21,7 @@ import type { Manifest } from '../../storage/log/manifest.ts';
 import type { EngineEnvironment } from '../collection-context.ts';
 import type { RecordStore } from '../records/record-store.ts';
 import type { PinnedCollection } from './backup-requests.ts';
-import { Exports } from './exports.ts';
+import { Exports, readBeforeDrop } from './exports.ts';
 import { Imports } from './imports.ts';
 import { type Ending, type ReachedCollections, useCollection } from './removal.ts';
 import type { SectionImport } from './section-import.ts';
@@ -113,7 +113,7 @@ export class DatabaseRequests {
       let isBegun = false;
       try {
         const reader = await SnapshotReader.open(storage, header.collection, lease.segments);
-        for await (const part of reader.section(header)) {
+        for await (const part of readBeforeDrop(reader.section(header), lease)) {
           isBegun = true;
           yield part;
         }

@@ -69,6 +69,34 @@ export class Exports {
   }
 }
 
+/** Segments that a drop reads for a file, of some 100 kB. */
+const MOST_AHEAD = 640;
+
+/** The parts of a section. A drop or rename amid it reads the others before they go. */
+export async function* readBeforeDrop<T>(
+  parts: AsyncGenerator<T, void>,
+  lease: Lease,
+): AsyncGenerator<T, void> {
+  const ahead: ReturnType<typeof parts.next>[] = [];
+  lease.readRest = async () => {
+    let isDone: boolean | undefined = false;
+    while (!isDone && ahead.length < MOST_AHEAD) {
+      const next = parts.next();
+      ahead.push(next);
+      // Who takes it from the queue rejects with it.
+      isDone = await next.then(
+        ({ done }) => done,
+        () => true,
+      );
+    }
+  };
+  for (;;) {
+    const { value } = await (ahead.shift() ?? parts.next());
+    if (!value) return;
+    yield value;
+  }
+}
+
 /**
  * The header of a collection's section, with the options of the collection and the indexes of all
  * open handles.

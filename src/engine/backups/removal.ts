@@ -252,9 +252,11 @@ function* leave(
     yield Promise.all([saves.leave(outcome), replica?.leave(outcome)]);
     // Earlier requests still read from storage.
     yield Promise.allSettled(queue.passing ?? []);
+    const leases = leasesOf(storage);
+    yield leases.readRest(settings.name);
     const applied = endedAt(lifecycle.context, to);
     const writing = write(applied);
-    leasesOf(storage).leave(settings.name, writing, why);
+    leases.leave(settings.name, writing, why);
     yield writing;
     // A change that is replayed now follows, or goes with it.
     records.applied.load(applied);

@@ -57,10 +57,11 @@ export interface DatabaseClient {
   ): Promise<T>;
   /**
    * Exports all collections, each as of now, as one file: gzip, one line of JSON per document. The
-   * stream is lazy, at any size. A collection that is dropped before its turn is left out.
+   * stream is lazy, at any size. A collection that is dropped before its turn is left out; one that
+   * is dropped or renamed at its turn is in the file, up to some 64 MB of it.
    *
    * @throws {StorageError} if a collection cannot be read; {CollectionError} from the stream:
-   *   `collection_dropped`, in the middle of a collection; `collection_renamed`.
+   *   `collection_dropped`, in the middle of a larger one; `collection_renamed`.
    */
   exportAll(): Promise<ReadableStream<Uint8Array>>;
   /**
