@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changePassword, encrypted } from '../../src/encryption/index.ts';
 import { Database } from '../../src/index.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
+import { crashPage, faultyDriver } from '../storage/faulty-driver.ts';
 
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
 const [OLD, NEW] = [bytes(1), bytes(2)];
@@ -24,16 +24,11 @@ test('a crash amid a restore and a change of the key leaves one key, and one sta
       changePassword({ name: 'notes', storage: driver, key: OLD, new_key: NEW }),
       notes.loadBackup(backup),
     ]);
-    const { wasCut } = driver;
-    driver.crash();
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await db.close().catch(() => undefined);
-    driver.heal();
+    const wasCut = await crashPage(driver, () => db.close());
     const found: unknown[] = [];
     for (const key of [OLD, NEW]) {
       const again = open(key);
-      const reading = again.notes.get('a').catch(({ code }) => code);
-      const one = await reading;
+      const one = await again.notes.get('a').catch(({ code }) => code);
       found.push(one?.n ?? one);
       await again.db.close().catch(() => undefined);
     }

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
 import { replicate } from '../../src/replication/index.ts';
-import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
+import { crashPage, faultyDriver, oneDatabase } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
@@ -12,11 +11,6 @@ beforeEach(() => {
   remote = new MemoryRemote();
 });
 afterEach(closeDevices);
-
-/** A driver with one database, whatever its name: a crashed client keeps the lock of its own. */
-function oneDatabase(driver: StorageDriver): StorageDriver {
-  return { ...driver, open: (_, ...others) => driver.open('one', ...others) };
-}
 
 describe.each([true, false])('after a reload, caching: %s', (caching) => {
   let database: { name: string; storage: ReturnType<typeof faultyDriver> };
@@ -144,13 +138,8 @@ test('a crash of loadBackup() leaves no difference from the server behind', asyn
       () => true,
       () => false,
     );
-    const { wasCut } = driver;
+    const wasCut = await crashPage(driver, () => device.close());
     if (wasCut) crashes++;
-    driver.crash();
-    // A page that is gone saves nothing when it is closed.
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await device.close().catch(() => undefined);
-    driver.heal();
     const again = new Device(
       remote,
       {},
@@ -196,12 +185,8 @@ test('a crash of an import that merges loses no change that was not sent', async
     remote.write('a', { count: 2, note: 'theirs' });
     driver.cut({ after: step >> 1, when: step % 2 ? 'after' : 'before', dies: true });
     await device.orders.importBackup(file, { mode: 'merge' }).catch(() => undefined);
-    const { wasCut } = driver;
+    const wasCut = await crashPage(driver, () => device.close());
     if (wasCut) crashes++;
-    driver.crash();
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await device.close().catch(() => undefined);
-    driver.heal();
     const again = open();
     await again.settled();
     await again.settled();

@@ -2,17 +2,12 @@ import { afterEach, expect, test } from 'vitest';
 import { Database } from '../../src/index.ts';
 import { replicate } from '../../src/replication/index.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
+import { faultyDriver, oneDatabase } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
 let names = 0;
 afterEach(closeDevices);
-
-/** A driver with one database, whatever its name: a crashed client keeps the lock of its own. */
-function oneDatabase(driver: StorageDriver): StorageDriver {
-  return { ...driver, open: (_, ...others) => driver.open('one', ...others) };
-}
 
 /** Leaves `o` patched, `gone` deleted and `new` inserted, none of it pushed. */
 async function changedDevice(remote: MemoryRemote, driver: StorageDriver): Promise<Device> {

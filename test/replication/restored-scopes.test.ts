@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { memory } from '../../src/server/index.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
+import { crashPage, faultyDriver, oneDatabase } from '../storage/faulty-driver.ts';
 import { closeDevices } from './device.ts';
 import { deviceOf, idsOf, Office } from './scope-stories.ts';
 
@@ -95,10 +95,7 @@ test('a crash of loadBackup() leaves no document out of its scope', async () => 
     const open = () =>
       deviceOf(office, [{ owner: 'ada' }], {
         name: crypto.randomUUID(),
-        storage: {
-          ...driver,
-          open: (_: string, events: never) => driver.open('restored', events),
-        },
+        storage: oneDatabase(driver),
       });
     const { device, jobs, settled } = open();
     await settled();
@@ -108,13 +105,8 @@ test('a crash of loadBackup() leaves no document out of its scope', async () => 
     device.sync.pause();
     driver.cut({ after: step >> 1, when: step % 2 ? 'after' : 'before', dies: true });
     await jobs.loadBackup(backup).catch(() => undefined);
-    const { wasCut } = driver;
+    const wasCut = await crashPage(driver, () => device.close());
     if (wasCut) crashes++;
-    driver.crash();
-    // A page that is gone saves nothing when it is closed.
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await device.close().catch(() => undefined);
-    driver.heal();
     const again = open();
     await again.settled();
     expect([step, await idsOf(again.device)]).toEqual([step, ['a', 'b', 'c']]);

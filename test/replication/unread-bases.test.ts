@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { nextTurn } from '../../src/async/next-turn.ts';
 import type { StorageDriver } from '../../src/storage/drivers/driver.ts';
-import { faultyDriver } from '../storage/faulty-driver.ts';
+import { crashPage, faultyDriver, oneDatabase } from '../storage/faulty-driver.ts';
 import { closeDevices, Device } from './device.ts';
 import { MemoryRemote } from './memory-remote.ts';
 
@@ -117,11 +117,7 @@ describe('while the base of a change is read from storage', () => {
     crashing.sync.pause();
     const { orders, name } = crashing;
     await Promise.all([orders.update('o', { count: 2, note: '' }), orders.save()]);
-    driver.crash();
-    // A page that is gone saves nothing when it is closed.
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await crashing.close().catch(() => undefined);
-    driver.heal();
+    await crashPage(driver, () => crashing.close());
     remote.edit('o', { note: 'theirs' });
     const again = new Device(remote, {}, { name, storage });
     await again.settled();
@@ -136,11 +132,8 @@ test('a crash amid a restore leaves each document what its next edit is merged b
     const remote = new MemoryRemote();
     for (const id of ['o', 'other']) remote.write(id, { count: 1, note: 'ours' });
     const driver = faultyDriver();
-    const storage: StorageDriver = {
-      ...driver,
-      open: (_, events) => driver.open('restored', events),
-    };
-    const open = () => new Device(remote, {}, { name: `restored ${++names}`, storage });
+    const open = () =>
+      new Device(remote, {}, { name: `restored ${++names}`, storage: oneDatabase(driver) });
     const first = open();
     await first.settled();
     const backup = await first.orders.createBackup();
@@ -149,13 +142,8 @@ test('a crash amid a restore leaves each document what its next edit is merged b
     first.sync.pause();
     driver.cut({ after: step >> 1, when: step % 2 ? 'after' : 'before', dies: true });
     await first.orders.loadBackup(backup).catch(() => undefined);
-    const { wasCut } = driver;
+    const wasCut = await crashPage(driver, () => first.close());
     if (wasCut) crashes++;
-    driver.crash();
-    // A page that is gone saves nothing when it is closed.
-    driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
-    await first.close().catch(() => undefined);
-    driver.heal();
     const { orders, sync } = open();
     sync.pause();
     await orders.patch('o', { count: 2 });

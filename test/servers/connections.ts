@@ -5,6 +5,7 @@ import {
   type PostgresStore,
   postgres,
 } from '../../src/server/index.ts';
+import type { Cluster } from '../../tools/servers/cluster.mjs';
 
 /**
  * Connections to a cluster, by the socket in its folder, in a schema. They bear its name, as files
@@ -30,6 +31,17 @@ export function connectionsTo(
 
 export const storeOn = (pool: pg.Pool, options?: PostgresOptions): PostgresStore =>
   postgres((text, values) => pool.query(text, values), options);
+
+/** What is committed from now on does not reach a standby. */
+export async function cutStandby(standby: Cluster): Promise<void> {
+  const psql = (text: string) => standby.run('psql', '-d', 'postgres', '-c', text);
+  psql("alter system set primary_conninfo = ''");
+  psql('select pg_reload_conf()');
+  const pool = connectionsTo(standby.folder, 'public', 1);
+  const isCut = async () => (await pool.query('select from pg_stat_wal_receiver')).rowCount === 0;
+  while (!(await isCut()));
+  await pool.end();
+}
 
 /** LISTEN on a connection of its own, with a name. */
 export function listenTo(folder: string, application_name?: string): Listen {

@@ -172,3 +172,27 @@ export function faultyDriver(
     },
   };
 }
+
+/** A driver with one database, whatever its name: a crashed client keeps the lock of its own. */
+export function oneDatabase(driver: StorageDriver): StorageDriver {
+  return { ...driver, open: (_, ...others) => driver.open('one', ...others) };
+}
+
+/**
+ * Crashes a page, at its cut if that has happened. Storage works again behind it.
+ *
+ * @param close Closes what is left of the page.
+ * @returns whether it was cut
+ */
+export async function crashPage(
+  driver: FaultyDriver,
+  close: () => Promise<unknown>,
+): Promise<boolean> {
+  const { wasCut } = driver;
+  driver.crash();
+  // A page that is gone saves nothing when it is closed.
+  driver.inject({ call: 'write', when: 'before', times: Number.POSITIVE_INFINITY });
+  await close().catch(() => undefined);
+  driver.heal();
+  return wasCut;
+}

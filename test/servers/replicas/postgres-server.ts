@@ -12,7 +12,7 @@ import {
   type Query,
 } from '../../../src/server/index.ts';
 import { type Cluster, startCluster } from '../../../tools/servers/cluster.mjs';
-import { connectionsTo, listenTo } from '../connections.ts';
+import { connectionsTo, cutStandby, listenTo } from '../connections.ts';
 import type { Failure, FailureMoment, RealServer } from './real-server.ts';
 
 /** The key of each push that took effect, also of those that a row has forgotten. */
@@ -97,15 +97,8 @@ export class PostgresServer implements RealServer {
   }
 
   /** What is committed from now on will be lost. */
-  async cutStandby(): Promise<void> {
-    const standby = this.#standby as Cluster;
-    const psql = (text: string) => standby.run('psql', '-d', 'postgres', '-c', text);
-    psql("alter system set primary_conninfo = ''");
-    psql('select pg_reload_conf()');
-    const pool = connectionsTo(standby.folder, 'public', 1);
-    const isCut = async () => (await pool.query('select from pg_stat_wal_receiver')).rowCount === 0;
-    while (!(await isCut()));
-    await pool.end();
+  cutStandby(): Promise<void> {
+    return cutStandby(this.#standby as Cluster);
   }
 
   /** From now on queries fail; those under way end, and their answers are lost. */
