@@ -13,7 +13,11 @@ import {
 } from '../replication/fetching/answer-errors.ts';
 import { MAX_ANSWER_BYTES } from '../replication/fetching/fetcher.ts';
 import { batchesOf, encodeRows } from '../replication/fetching/push-batches.ts';
-import { readPullAnswer, readPushAnswer } from '../replication/protocol/http-answers.ts';
+import {
+  MAX_REASON,
+  readPullAnswer,
+  readPushAnswer,
+} from '../replication/protocol/http-answers.ts';
 import { isIdTooLong } from '../replication/protocol/http-fields.ts';
 import { toWireRow, type WireRow } from '../replication/protocol/http-requests.ts';
 import type {
@@ -37,9 +41,6 @@ export interface SupabaseOptions {
 
 /** Codes of PostgreSQL for what passes. */
 const PASSING = /^(?:08|40|53|55P03|57)/;
-
-/** Longest message that a page shows. */
-const MAX_MESSAGE = 1000;
 
 /** Text that PostgreSQL does not store. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -196,7 +197,7 @@ function failureOf(
   status: number,
   place: string,
 ): ReplicationError {
-  const message = error.message.slice(0, MAX_MESSAGE);
+  const message = error.message.slice(0, MAX_REASON);
   const { code = '' } = error;
   if (!(status >= 400 && status <= 599))
     return new ReplicationError('remote_offline', `Supabase cannot be reached: ${message}`, {

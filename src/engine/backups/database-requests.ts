@@ -75,7 +75,7 @@ export class DatabaseRequests {
       case 'collections':
         return this.#list();
       default:
-        throw new TypeError(request.op);
+        throw new TypeError(`"${request.op}" is no operation of a database.`);
     }
   }
 

@@ -70,7 +70,7 @@ export interface ErrorAnswer {
 }
 
 /** Longest reason that a page shows. */
-const MAX_REASON = 1000;
+export const MAX_REASON = 1000;
 
 /**
  * @param limit Of the request: a server that sends more is not ours.
