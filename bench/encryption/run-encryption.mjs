@@ -7,6 +7,7 @@ import { describeMachine, machineLine } from '../shared/machine.mjs';
 import { figure, printTable } from '../shared/print-table.mjs';
 import { startServer } from '../shared/server.mjs';
 import { wholeNumber } from '../shared/whole-number.mjs';
+import { openBeside } from './beside.mjs';
 import { runSession } from './session.mjs';
 
 /** @type {[keyof import('./session.mjs').Session, string][]} */
@@ -35,8 +36,10 @@ export async function runEncryption(args) {
   console.log(machineLine(await describeMachine()));
   const browser = await launchChromium();
   try {
-    const page = await browser.newPage(`${server.origin()}/bench/limits/page/index.html`);
+    const newPage = () => browser.newPage(`${server.origin()}/bench/limits/page/index.html`);
+    const page = await newPage();
     print(count, await measureRounds(page, count, rounds));
+    printBeside(await measureBeside(page, await newPage(), rounds));
   } finally {
     await browser.close();
     server.close();
@@ -59,6 +62,36 @@ async function measureRounds(page, count, rounds) {
     if (round > 0) measured.push(first ? pair(other, one) : pair(one, other));
   }
   return measured;
+}
+
+/**
+ * @param {import('playwright-core').Page} leader @param {import('playwright-core').Page} follower
+ * @param {number} rounds
+ */
+async function measureBeside(leader, follower, rounds) {
+  /** @type {{ plain: number[], encrypted: number[] }} */
+  const times = { plain: [], encrypted: [] };
+  for (let round = 0; round <= rounds; round++) {
+    for (const encrypts of round % 2 === 0 ? [false, true] : [true, false]) {
+      const name = `beside ${round} ${encrypts}`;
+      const opened = await openBeside(leader, follower, { name, encrypts });
+      if (round > 0) times[encrypts ? 'encrypted' : 'plain'].push(...opened);
+    }
+  }
+  return times;
+}
+
+/** @param {Awaited<ReturnType<typeof measureBeside>>} times */
+function printBeside(times) {
+  const [plain, encrypted] = [summarize(times.plain), summarize(times.encrypted)];
+  console.log(`${plain.runs} openings beside an open tab, until the first answer; ms`);
+  const line = (/** @type {'median' | 'min'} */ key) => [
+    key,
+    figure(plain[key]),
+    figure(encrypted[key]),
+    (encrypted[key] - plain[key]).toFixed(1),
+  ];
+  printTable([['', 'plain', 'encrypted', 'more'], line('median'), line('min')]);
 }
 
 /**

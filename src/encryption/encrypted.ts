@@ -1,3 +1,4 @@
+import { systemClock } from '../async/clock.ts';
 import { loadFailed, OptionError, StorageError } from '../errors/errors.ts';
 import {
   PageUnloadWriter,
@@ -164,6 +165,9 @@ function loadCode(): Promise<EncryptionModule> {
   return import('../storage/encryption/open-encrypted.ts');
 }
 
+/** How long after an opening the cipher loads, unless a change needs it sooner. */
+const PREPARE_MS = 100;
+
 /** Changes that were acknowledged together, sealed. */
 interface Frame {
   readonly changes: readonly AcknowledgedChange[];
@@ -199,15 +203,16 @@ export class PageSealing implements RecordSealing {
 
   get pending(): Promise<void> | undefined {
     if (this.#ciphers) return undefined;
-    this.prepare();
-    return this.#preparing;
-  }
-
-  prepare(): void {
     // Until it succeeds, every change is saved before it is acknowledged.
     this.#preparing ??= this.#prepare().catch(() => {
       this.#preparing = undefined;
     });
+    return this.#preparing;
+  }
+
+  prepare(): void {
+    // The tables of the synchronous cipher block a page for 10 ms: its first answers come before.
+    systemClock.after(PREPARE_MS, () => void this.pending);
   }
 
   async seal(record: RecoveryRecord): Promise<void> {
