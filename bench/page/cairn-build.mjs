@@ -7,14 +7,16 @@
  */
 
 /**
- * Loads it with its lazy chunks, as all contenders load their code before anything is measured.
+ * Loads it with its lazy chunks, as all contenders load their code before anything is measured. A
+ * chunk that waits with its definitions for those that it imports makes them now, too.
  *
  * @param {CairnBuild} build
  */
 export async function loadCairn({ url, parts }) {
-  const [library] = await Promise.all(
+  const [library, ...chunks] = await Promise.all(
     [url, ...parts].map((each) => import(/* @vite-ignore */ each)),
   );
+  await Promise.all(chunks.map((chunk) => chunk.load?.()));
   return library;
 }
 
