@@ -34,7 +34,8 @@ export async function buildPlayground() {
  * `remoteUrls`.
  */
 export async function servePlayground(outDir: string) {
-  const remotes = [new RemotePage(), new RemotePage(), new RemotePage()] as const;
+  const newPage = () => new RemotePage();
+  const remotes = [newPage(), newPage(), newPage(), newPage(), newPage()] as const;
   const server = await preview({
     ...configFor(outDir),
     base: BASE,
@@ -58,11 +59,8 @@ export async function servePlayground(outDir: string) {
     ],
   });
   const url = server.resolvedUrls?.local[0] ?? '';
-  const remoteUrls = [0, 1, 2].map((number) => `${url}remote-${number}.html`) as [
-    string,
-    string,
-    string,
-  ];
+  const urlOf = (number: number) => `${url}remote-${number}.html`;
+  const remoteUrls = [urlOf(0), urlOf(1), urlOf(2), urlOf(3), urlOf(4)] as const;
   return { url, remotes, remoteUrls, close: () => server.close() };
 }
 

@@ -73,11 +73,12 @@ async function openWebKit(): Promise<AnyBrowser> {
   await opener.evaluate(() => {
     window.pages = [];
   });
-  const free = [0, 1];
+  const free = [...remotes.keys()];
   return {
     async open() {
-      const number = free.shift() as 0 | 1;
-      const remote = remotes[number] as (typeof site.remotes)[number];
+      const number = free.shift();
+      const remote = remotes[number ?? -1];
+      if (number === undefined || !remote) throw new Error('No page is left to open.');
       await opener.evaluate(
         (at, url) => {
           window.pages[at] = window.open(url);
