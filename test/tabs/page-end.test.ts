@@ -128,6 +128,7 @@ describe.each(CLIENTS)('%s: acknowledged changes are kept', (client) => {
     const leader = await open(client);
     await leader.evaluate(writeAllTheTime, database());
     const follower = await open(client);
+    await whenJournalable(follower);
     await follower.evaluate(() => window.things.insert({ _id: 'a', n: 1 }));
     await follower.evaluate(() => window.things.update('a', { n: 2 }));
     expect(await hide(follower)).toBe(1);
@@ -138,6 +139,7 @@ describe.each(CLIENTS)('%s: acknowledged changes are kept', (client) => {
 
   testAtNight?.('after a leader was hidden and crashed', async () => {
     const tab = await open(client);
+    await whenJournalable(tab);
     await tab.evaluate(writeAllTheTime, database());
     await tab.evaluate(() => window.things.insert({ _id: 'a' }));
     expect(await hide(tab)).toBe(1);
