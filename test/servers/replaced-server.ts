@@ -9,14 +9,14 @@ export const SUCCESSORS = ['an older copy', 'a standby without the newest change
 
 /** A handler over PostgreSQL, which is killed, or exchanged for another, under its clients. */
 export class ReplacedServer {
-  /** Runs before a query arrives, and with its result. */
-  around: (run: () => Promise<any>) => Promise<any> = (run) => run();
   /** Whether no request arrives. */
   isCut = false;
   readonly #cluster: Cluster;
   readonly #handlerOf: (query: Query, isNew: boolean) => Promise<Handler>;
   readonly #closing: (() => Promise<unknown>)[] = [];
   #handler!: Handler;
+  /** Runs each query. */
+  #around: (run: () => Promise<any>) => Promise<any> = (run) => run();
 
   /** @param handlerOf Makes tables, too, where the server is new. */
   constructor(cluster: Cluster, handlerOf: (query: Query, isNew: boolean) => Promise<Handler>) {
@@ -27,7 +27,9 @@ export class ReplacedServer {
   async use({ folder }: Cluster = this.#cluster, isNew = false): Promise<void> {
     const pool = connectionsTo(folder, 'public');
     this.#closing.push(() => pool.end());
-    const query: Query = (text, values) => this.around(() => pool.query(text, values));
+    // A test that failed may have left what kills.
+    this.#around = (run) => run();
+    const query: Query = (text, values) => this.#around(() => pool.query(text, values));
     this.#handler = await this.#handlerOf(query, isNew);
   }
 
@@ -57,7 +59,7 @@ export class ReplacedServer {
   killAfter(crashes: readonly number[]): () => Promise<{ readonly queries: number }> {
     let queries = 0;
     let up: Promise<void> = Promise.resolve();
-    this.around = async (run) => {
+    this.#around = async (run) => {
       await up;
       const result = run();
       if (crashes.includes(++queries)) up = this.#cluster.crash().then(() => this.#cluster.start());
@@ -66,7 +68,7 @@ export class ReplacedServer {
     };
     return async () => {
       await up;
-      this.around = (run) => run();
+      this.#around = (run) => run();
       return { queries };
     };
   }

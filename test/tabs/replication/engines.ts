@@ -73,12 +73,12 @@ async function openWebKit(): Promise<AnyBrowser> {
   await opener.evaluate(() => {
     window.pages = [];
   });
-  const free = [...remotes.keys()];
+  const free = [...remotes.entries()];
   return {
     async open() {
-      const number = free.shift();
-      const remote = remotes[number ?? -1];
-      if (number === undefined || !remote) throw new Error('No page is left to open.');
+      const page = free.shift();
+      if (!page) throw new Error('No page is left to open.');
+      const [number, remote] = page;
       await opener.evaluate(
         (at, url) => {
           window.pages[at] = window.open(url);
@@ -92,7 +92,7 @@ async function openWebKit(): Promise<AnyBrowser> {
           remote.close();
           const isClosed = () => opener.evaluate((at) => window.pages[at].closed, number);
           await expect.poll(isClosed).toBe(true);
-          free.push(number);
+          free.push(page);
         },
       };
     },
