@@ -25,7 +25,7 @@ interface Journal {
 
 /** How the records of an encrypted database are written. */
 export interface RecordSealing {
-  /** Gets the key ready, if it is not. */
+  /** Gets ready what seals, behind the first answers of an opening. */
   prepare(): void;
   /** As {@link UnloadWriter.pending}. */
   readonly pending: Promise<void> | undefined;
