@@ -110,6 +110,20 @@ test('a drop whose code does not come leaves the collection as it was', async ()
   expect(await documents('things').count()).toBe(0);
 });
 
+test('a transaction whose code does not come asks for it once', async () => {
+  const things = open();
+  await things.insert({ _id: 'a' });
+  const code = holdCode();
+  vi.spyOn(parts, 'isWanted').mockReturnValue(false);
+  const transaction = client.transaction((tx) => tx(things).get('a'));
+  await turns();
+  code.fail();
+  await expect(transaction).rejects.toMatchObject({ code: 'load_failed' });
+  await turns();
+  // Another load, which fails as well, would be shared by the next transaction.
+  expect(vi.mocked(parts.load).mock.calls).toEqual([['transactions']]);
+});
+
 test('saves go on while the code that merges their segments is on its way', async () => {
   const driver = memoryDriver();
   ({ client, clock } = openClient(driver));

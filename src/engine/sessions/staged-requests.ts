@@ -19,6 +19,8 @@ export class StagedRequests implements Executor {
   }
 
   execute(request: Request): unknown {
+    // The code has not come: nothing has begun, and a load of its own would fail the next call.
+    if (request.op === 'rollback' && !parts.isWanted('transactions')) return undefined;
     return this.#use((transactions) => {
       // Its client makes it again in another session.
       if (this.#hasLeft) throw new TransactionError('transaction_over', 'The client has left.');
