@@ -39,7 +39,7 @@ const withPrograms = ['package', 'tabs', 'e2e', 'servers', 'site'].map(
  * transactions, unless somebody says for how long.
  */
 const wholeAtNight = [
-  'test/simulation/broken-*.test.ts',
+  'test/simulation/**/broken-*.test.ts',
   'test/e2e/{layout-shift,speed}.test.ts',
   ...(process.env.TABS_SECONDS ? [] : ['test/tabs/many.test.ts']),
 ];
@@ -160,8 +160,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'simulation',
-          include: ['test/simulation/**/*.test.ts'],
+          include: ['test/simulation/*.test.ts'],
           isolate: false,
+          setupFiles: ['test/simulation/load-code.ts'],
+          exclude,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Their parts of files are smaller: modules that another test has loaded would keep theirs.
+          name: 'simulated-files',
+          include: ['test/simulation/files/*.test.ts'],
           setupFiles: ['test/simulation/load-code.ts'],
           exclude,
         },

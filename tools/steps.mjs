@@ -115,7 +115,7 @@ export const steps = [
     name: 'simulation',
     minutes: 20,
     shows: 'tabs that write, end, freeze and fail, by seeds: nothing is lost, nothing made twice',
-    commands: () => [vitest('simulation')],
+    commands: () => [vitest('simulation', 'simulated-files')],
     note: (output) => output.match(/\d+ seeds, \d+ a second/g) ?? [],
   },
   {

@@ -1,12 +1,12 @@
 import { vi } from 'vitest';
-import { CouchDatabase } from '../../src/replication/couchdb/couch-database.ts';
-import { LocalFiles } from '../../src/replication/files/local-files.ts';
-import { change, findsBroken } from './broken.ts';
-import { runCouch, runCouchFiles } from './run-replication.ts';
-import { SimCouch } from './sim-couch.ts';
+import { CouchDatabase } from '../../../src/replication/couchdb/couch-database.ts';
+import { LocalFiles } from '../../../src/replication/files/local-files.ts';
+import { change, findsBroken } from '../broken.ts';
+import { runCouch, runCouchFiles } from '../run-replication.ts';
+import { SimCouch } from '../sim-couch.ts';
 
 // Files are in several parts then, and requests are not given hours.
-vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
+vi.mock('../../../src/replication/protocol/http-fields.ts', async (original) => ({
   ...(await original<object>()),
   PART_BYTES: 1024,
 }));

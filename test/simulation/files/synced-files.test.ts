@@ -1,14 +1,14 @@
 import { expect, inject, test, vi } from 'vitest';
 // Before the first run: to load code takes real time.
-import '../../src/replication/files/synced-files.ts';
-import { SimFiles } from './replication-files.ts';
-import type { ReplicationServer } from './replication-server.ts';
-import { runEncryptedFiles, runFiles } from './run-replication.ts';
-import { seedsOf } from './run-seeds.ts';
-import { World } from './world.ts';
+import '../../../src/replication/files/synced-files.ts';
+import { SimFiles } from '../replication-files.ts';
+import type { ReplicationServer } from '../replication-server.ts';
+import { runEncryptedFiles, runFiles } from '../run-replication.ts';
+import { seedsOf } from '../run-seeds.ts';
+import { World } from '../world.ts';
 
 // Small files are in several parts then.
-vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
+vi.mock('../../../src/replication/protocol/http-fields.ts', async (original) => ({
   ...(await original<object>()),
   PART_BYTES: 16,
 }));

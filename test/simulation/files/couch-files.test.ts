@@ -1,11 +1,11 @@
 import { expect, inject, test, vi } from 'vitest';
 // Before the first run: to load code takes real time.
-import '../../src/replication/files/synced-files.ts';
-import { runCouchFiles } from './run-replication.ts';
-import { seedsOf } from './run-seeds.ts';
+import '../../../src/replication/files/synced-files.ts';
+import { runCouchFiles } from '../run-replication.ts';
+import { seedsOf } from '../run-seeds.ts';
 
 // Files are in several parts then, and requests are not given hours.
-vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
+vi.mock('../../../src/replication/protocol/http-fields.ts', async (original) => ({
   ...(await original<object>()),
   PART_BYTES: 1024,
 }));

@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
-import { LocalFiles } from '../../src/replication/files/local-files.ts';
-import { SyncedFiles } from '../../src/replication/files/synced-files.ts';
-import type { Remote } from '../../src/replication/protocol/remote.ts';
-import { SealedRemote } from '../../src/replication/sealed-remote.ts';
-import { change, findsBroken } from './broken.ts';
-import { SimFiles } from './replication-files.ts';
-import { runEncryptedFiles, runFiles } from './run-replication.ts';
+import { LocalFiles } from '../../../src/replication/files/local-files.ts';
+import { SyncedFiles } from '../../../src/replication/files/synced-files.ts';
+import type { Remote } from '../../../src/replication/protocol/remote.ts';
+import { SealedRemote } from '../../../src/replication/sealed-remote.ts';
+import { change, findsBroken } from '../broken.ts';
+import { SimFiles } from '../replication-files.ts';
+import { runEncryptedFiles, runFiles } from '../run-replication.ts';
 
 // Small files are in several parts then.
-vi.mock('../../src/replication/protocol/http-fields.ts', async (original) => ({
+vi.mock('../../../src/replication/protocol/http-fields.ts', async (original) => ({
   ...(await original<object>()),
   PART_BYTES: 16,
 }));
