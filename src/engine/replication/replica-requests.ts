@@ -197,6 +197,12 @@ export class ReplicaRequests {
     return recordStateOf(unread, yield* this.#context.records.bodies.of(unread));
   }
 
+  /** Whether a document derives from one that the server had, not from a deletion. */
+  #isBase({ dirty, unread, log }: Replica, id: string): boolean {
+    const { table } = this.#context.records;
+    return dirty.has(id) ? unread.has(id) || !!log.get(id)?.base : !!table.get(id);
+  }
+
   *#rebase(
     replica: Replica,
     { id, remote, push }: Request<'replicaRebase'>,
@@ -230,7 +236,8 @@ export class ReplicaRequests {
     ].filter((row) => {
       const { id, version, state } = row;
       const others = without(replica.scopesOf(id), scope);
-      const isKnown = replica.versionOf(id) === version;
+      // A server hides a version that is here when its user may not read it any more.
+      const isKnown = replica.versionOf(id) === version && this.#isBase(replica, id) === !!state;
       if (row.left) replica.setScopes(id, others);
       else if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
       else if (isKnown && state && scope) replica.setScopes(id, [...others, scope]);
