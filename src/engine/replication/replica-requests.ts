@@ -197,12 +197,6 @@ export class ReplicaRequests {
     return recordStateOf(unread, yield* this.#context.records.bodies.of(unread));
   }
 
-  /** Whether a document derives from one that the server had, not from a deletion. */
-  #isBase({ dirty, unread, log }: Replica, id: string): boolean {
-    const { table } = this.#context.records;
-    return dirty.has(id) ? unread.has(id) || !!log.get(id)?.base : !!table.get(id);
-  }
-
   *#rebase(
     replica: Replica,
     { id, remote, push }: Request<'replicaRebase'>,
@@ -225,6 +219,7 @@ export class ReplicaRequests {
     replica: Replica,
     { rows, scope, after, checkpoint, kept }: Request<'replicaApply'>,
   ): Coroutine<readonly LocalRow[]> {
+    const { table } = this.#context.records;
     if (checkpoint !== undefined) this.#checkPlace(replica, after, scope);
     for (const { id, version } of rows)
       if (isEarlier(version, () => replica.versionOf(id)))
@@ -236,12 +231,15 @@ export class ReplicaRequests {
     ].filter((row) => {
       const { id, version, state } = row;
       const others = without(replica.scopesOf(id), scope);
+      const isDirty = replica.dirty.has(id);
+      const held = isDirty ? (replica.unread.get(id) ?? replica.log.get(id)?.base) : table.get(id);
       // A server hides a version that is here when its user may not read it any more.
-      const isKnown = replica.versionOf(id) === version && this.#isBase(replica, id) === !!state;
+      const isKnown = replica.versionOf(id) === version && !held === !state;
       if (row.left) replica.setScopes(id, others);
-      else if (isKnown && !state && !replica.dirty.has(id)) replica.equals(id);
-      else if (isKnown && state && scope) replica.setScopes(id, [...others, scope]);
-      return !isKnown && !row.left;
+      else if (!isKnown) return true;
+      else if (!state && !isDirty) replica.equals(id);
+      else if (state && scope) replica.setScopes(id, [...others, scope]);
+      return false;
     });
     const changed = unknown.filter(({ id }) => replica.dirty.has(id)).map(({ id }) => id);
     const found = yield* this.#rows(replica, changed);
