@@ -16,6 +16,7 @@ export type AnswerCode =
   | 'scope_unknown'
   | 'store_failed'
   | 'file_unknown'
+  | 'file_lost'
   | 'file_too_large'
   | 'file_damaged'
   | 'range_invalid';

@@ -5,6 +5,7 @@ import { ReplicationError } from '../../src/errors/replication-error.ts';
 import { SyncedFiles } from '../../src/replication/files/synced-files.ts';
 import type { RemoteFiles } from '../../src/replication/index.ts';
 import { RemoteCalls } from '../../src/replication/rounds/remote-calls.ts';
+import { memoryFiles } from '../../src/server/files/index.ts';
 import { memoryDriver } from '../../src/storage/drivers/memory-driver.ts';
 import { changedDriver } from '../storage/pass-on.ts';
 import { closeDevices } from './device.ts';
@@ -138,4 +139,61 @@ test('a network of 5 kB a second gets parts that it can send in a minute', async
   }
   expect(timeouts).toBe(2);
   expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBe(2.5 * MEGABYTE);
+});
+
+test('a file whose bytes the server has lost is refused, and keeps no other file', async () => {
+  const store = memoryFiles();
+  const lost = hashOf(new Uint8Array(10_000).fill(1));
+  const seen: unknown[] = [];
+  const office = new Office(
+    {
+      ...store,
+      read: async (file, at) => (file.sha256 === lost ? undefined : store.read(file, at)),
+    },
+    {},
+    (error) => seen.push(error),
+  );
+  const [a, b] = [office.device(), office.device('eager')];
+  for (const n of [0, 1, 2])
+    await a.orders.insert({ _id: `${n}`, photo: new Blob([new Uint8Array(10_000).fill(n)]) });
+  await a.settled();
+  await b.settled();
+  await expect.poll(() => b.sync.status.files).toEqual({ uploads: 0, downloads: 0 });
+  expect(seen).toMatchObject([{ code: 'file_lost' }]);
+  expect(await b.sync.file('0', 'photo')).toBeTruthy();
+  expect(await b.sync.file('2', 'photo')).toBeTruthy();
+  await expect(b.sync.file('1', 'photo')).rejects.toMatchObject({ code: 'remote_refused' });
+});
+
+test('a file that fails each time keeps no other one that comes by itself', async () => {
+  const office = new Office();
+  const [a, b] = [office.device(), office.device('eager')];
+  const failing = hashOf(new Uint8Array(10_000).fill(0));
+  office.before = (url) => {
+    if (url.includes(`${failing}?from=`)) throw new TypeError('torn');
+  };
+  for (const n of [0, 1, 2])
+    await a.orders.insert({ _id: `${n}`, photo: new Blob([new Uint8Array(10_000).fill(n)]) });
+  await a.settled();
+  await b.settled();
+  const waits = { timeout: 30_000 };
+  await expect.poll(() => b.sync.status.files, waits).toMatchObject({ downloads: 1 });
+  expect(b.sync.status.files?.error?.code).toBe('remote_offline');
+  office.before = () => undefined;
+  await expect.poll(() => b.sync.status.files, waits).toEqual({ uploads: 0, downloads: 0 });
+});
+
+test('a server may lose a file ever again', async () => {
+  const store = memoryFiles();
+  const a = new Office(store).device();
+  const photo = randomBytes(1000);
+  const file = { collection: 'orders', sha256: hashOf(photo) };
+  for (let n = 0; n < 6; n++) {
+    await a.orders.insert({ _id: `${n}`, photo: new Blob([photo]) });
+    await a.settled();
+    expect(await a.sync.rejected()).toEqual([]);
+    const since = new Date(Date.now() + 1000);
+    await store.unname(file, [...Array(n + 1).keys()].map(String), since);
+    expect(await store.remove(file, since)).toBe(true);
+  }
 });

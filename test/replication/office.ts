@@ -19,9 +19,13 @@ export class Office {
   readonly remote;
   readonly #handler;
 
-  constructor(store: FileStore = memoryFiles(), options: object = {}) {
+  constructor(
+    store: FileStore = memoryFiles(),
+    options: object = {},
+    onError?: (error: unknown) => void,
+  ) {
     this.#handler = createHandler({
-      ...{ store: this.documents, hold: 20 },
+      ...{ store: this.documents, hold: 20, ...(onError && { onError }) },
       authorize: (request) => this.mayAsk(request),
       scopes: { owner: (owner) => ({ owner }) },
       files: documentFiles({ store, ...options }),

@@ -289,7 +289,10 @@ export class SyncedFiles implements RoundFiles {
 
   /** Until then files stay here: a server removes those that no document names. */
   async named(documents: readonly (object | null | undefined)[]): Promise<void> {
-    for (const ref of refsIn(documents)) await this.#local.noteSent(ref);
+    for (const ref of refsIn(documents)) {
+      this.#sends.delete(serverName(ref));
+      await this.#local.noteSent(ref);
+    }
   }
 
   #want(documents: readonly (object | null | undefined)[]): void {
@@ -315,8 +318,12 @@ export class SyncedFiles implements RoundFiles {
     for (const [name, ref] of this.#wanted) {
       const error = await this.#load(ref).catch((failure: CairnError) => failure);
       if (error?.code === 'key_unknown') locked = error;
-      else if (error && !OF_FILE.has(error.code)) throw error;
       else this.#wanted.delete(name);
+      if (error && !locked && !OF_FILE.has(error.code)) {
+        // At the end: what fails each time must not keep the others.
+        this.#wanted.set(name, ref);
+        throw error;
+      }
       this.#events.changed();
     }
     if (locked) throw locked;

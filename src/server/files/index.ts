@@ -202,7 +202,7 @@ class FilesOfDocuments implements ServerFiles {
 
   /** A file, or the requested range of it. */
   async #send(asked: AskedFile): Promise<Response> {
-    const { request, collection, sha256, fail } = asked;
+    const { request, collection, sha256, fail, report } = asked;
     const file = { collection, sha256 };
     const size = await this.#store.size(file);
     // The same answer for a file of others: it must not say which files are there.
@@ -216,7 +216,14 @@ class FilesOfDocuments implements ServerFiles {
         'content-range': `bytes */${size}`,
       });
     const { from, to, isPart } = range;
-    return new Response(this.#bytes(file, from, to), {
+    const first = await this.#bytesOf(file, from, to);
+    // An answer that breaks off would look like a network that does, and be asked for again.
+    if (!first) {
+      const failure = fail(404, 'file_lost', `The server has lost bytes of the file ${sha256}.`);
+      report(failure);
+      throw failure;
+    }
+    return new Response(this.#stream(file, first, from, to), {
       status: isPart ? 206 : 200,
       headers: {
         'content-type': 'application/octet-stream',
@@ -230,17 +237,22 @@ class FilesOfDocuments implements ServerFiles {
     });
   }
 
+  /** The bytes of one part, of those of a range; `undefined` where the store has them no more. */
+  async #bytesOf(file: FileName, at: number, to: number): Promise<Uint8Array | undefined> {
+    if (at === to) return new Uint8Array();
+    const { from = 0, bytes } = (await this.#store.read(file, at)) ?? {};
+    return bytes && bytes.length > at - from ? bytes.subarray(at - from, to - from) : undefined;
+  }
+
   /** Reads the next part when it is wanted. */
-  #bytes(file: FileName, from: number, to: number): ReadableStream<Uint8Array> {
+  #stream(file: FileName, first: Uint8Array, from: number, to: number): ReadableStream<Uint8Array> {
     let at = from;
     return new ReadableStream({
       pull: async (controller) => {
-        const part = at < to ? await this.#store.read(file, at) : undefined;
-        if (part && part.bytes.length > at - part.from) {
-          const bytes = part.bytes.subarray(at - part.from, to - part.from);
-          at += bytes.length;
-          controller.enqueue(bytes);
-        } else if (at < to) controller.error(new Error('The file was removed.'));
+        const bytes = at === from ? first : await this.#bytesOf(file, at, to);
+        at += bytes?.length ?? 0;
+        if (!bytes) controller.error(new Error('The file was removed.'));
+        else if (bytes.length > 0) controller.enqueue(bytes);
         if (at === to) controller.close();
       },
     });
