@@ -181,8 +181,8 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
       throw error;
     }
     // Behind the changes, so that these are of the database that is seen; once for all pages.
-    if (!hasMore(answer) && !(await this.#isSame(checkpoint, ask.signal))) return undefined;
-    return this.#page(answer, checkpoint, part, ask);
+    const now = hasMore(answer) ? checkpoint : await this.#confirmed(checkpoint, ask.signal);
+    return now && this.#page(answer, now, part, ask);
   }
 
   /** @returns `undefined` if too much has changed to find what has left. */
@@ -251,14 +251,21 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     };
   }
 
-  /** Whether a checkpoint is of the history that the database has now. */
-  async #isSame({ database, seen = [] }: CouchCheckpoint, signal: AbortSignal): Promise<boolean> {
+  /** A checkpoint, if it is of the history that the database has now; else `undefined`. */
+  async #confirmed(
+    checkpoint: CouchCheckpoint,
+    signal: AbortSignal,
+  ): Promise<CouchCheckpoint | undefined> {
+    const { since, seen = [] } = checkpoint;
     const all = newestSeen(seen, this.#pushed);
-    const [name, isKnown] = await Promise.all([
+    const [database, isKnown] = await Promise.all([
       this.#database.identity(signal),
       all.length === 0 || this.#database.knows(all, signal),
     ]);
-    return name === database && isKnown;
+    // Two first clients may have named it at once: then it knows what was pushed since its start.
+    const isNamedAnew = all.length > 0 && Number.parseInt(`${since}`, 10) === 0;
+    const isSame = database === checkpoint.database || isNamedAnew;
+    return isSame && isKnown ? { ...checkpoint, database } : undefined;
   }
 
   /**
@@ -270,7 +277,7 @@ export class CouchRemote implements Remote<CouchCheckpoint> {
     const { left } = checkpoint;
     for (;;) {
       await pauseFor(this.#clock, LOOK_MS, signal);
-      if (!(await this.#isSame(checkpoint, signal))) return;
+      if (!(await this.#confirmed(checkpoint, signal))) return;
       if (left === undefined) continue;
       const { count } = await this.#database.changedIds({ since: left }, 1, signal);
       if (count > 0) return;

@@ -65,6 +65,26 @@ describe('a checkpoint', () => {
     expect([await pull(), await pull()]).toEqual([true, false]);
   });
 
+  test('of a database that another first client has named anew goes on, if it knows what was pushed', async () => {
+    let known: object = {};
+    const remote = remoteOf({
+      _bulk_docs: [{ id: 'b', rev: '1-b' }],
+      _changes: page([], '0-x'),
+      _revs_diff: () => jsonAnswer(known),
+    });
+    const start = { since: '0-x', database: '0' };
+    const pull = (after: CouchCheckpoint) => remote.pull(after, asked);
+    expect(await pull(start)).toMatchObject({ reset: true });
+    await remote.push([row('b', undefined, { _id: 'b' })], ask);
+    const page1 = await pull(start);
+    expect(page1.reset).toBe(undefined);
+    expect(page1.checkpoint.database).not.toBe('0');
+    expect(await pull({ ...start, since: '5-x' })).toMatchObject({ reset: true });
+    await remote.push([row('b', undefined, { _id: 'b' })], ask);
+    known = { b: { missing: ['1-b'] } };
+    expect(await pull(start)).toMatchObject({ reset: true });
+  });
+
   test('of an earlier version, with one document, goes on', async () => {
     const asked: unknown[] = [];
     const _revs_diff: Answer = (body) => jsonAnswer({ ...(asked.push(body) && {}) });
