@@ -21,10 +21,12 @@ export async function loadCairn({ url, parts }) {
 }
 
 /**
- * The chunks that this page has loaded so far, without its worker. @param {Pick<CairnBuild, 'url'>}
- * build
+ * The chunks that a page has loaded so far, without its worker.
+ *
+ * @param {Pick<CairnBuild, 'url'>} build
+ * @param {Pick<Window, 'location' | 'performance'>} [page]
  */
-export function loadedParts({ url }) {
+export function loadedParts({ url }, { location, performance } = window) {
   const entry = new URL(url, location.href).href;
   const folder = entry.slice(0, entry.lastIndexOf('/') + 1);
   const names = performance.getEntriesByType('resource').map(({ name }) => name);

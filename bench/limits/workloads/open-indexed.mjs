@@ -66,29 +66,23 @@ async function fillCairn(client, name, size) {
  * The code that an app loads which opens a database and reads, in a frame: this page has loaded
  * more, and what is loaded in vain takes memory and time of those visits that are measured.
  *
- * @param {import('../page/cairn.mjs').ClientName} client @param {string} name @param {string} id
+ * @param {import('../page/cairn.mjs').ClientName} client
+ * @param {{ cairn: string, files: string, ids: { cairn: string, files: string } }} filled
  * @returns {Promise<string[]>}
  */
-async function partsOf(client, name, id) {
+async function partsOf(client, filled) {
   const frame = document.createElement('iframe');
   frame.src = location.href;
   const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
   document.body.append(frame);
   await loaded;
-  const { eval: evaluate } = /** @type {any} */ (frame.contentWindow);
-  const workload = await evaluate(`import(${JSON.stringify(import.meta.url)})`);
-  const parts = await workload.visit(client, name, id);
+  const window = /** @type {any} */ (frame.contentWindow);
+  const { default: workload } = await window.eval(`import(${JSON.stringify(import.meta.url)})`);
+  const prepared = { ...filled, parts: { [client]: [] } };
+  for (const read of [client, `${client}, get`]) await workload.contenders[read]({ prepared });
+  const parts = loadedParts({ url: LIBRARY }, window);
   frame.remove();
   return parts;
-}
-
-/** @param {import('../page/cairn.mjs').ClientName} client @param {string} name @param {string} id */
-export async function visit(client, name, id) {
-  const database = await openClient(client, name);
-  const people = openPeople(database, { indexes: INDEXES });
-  for (const first of [ofGroup(ASKED), OF_ID]) checkFound(first, await first.read(people, id));
-  await database.close();
-  return loadedParts({ url: LIBRARY });
 }
 
 /** @param {FirstRead} first @param {any} found */
@@ -152,12 +146,13 @@ export default defineWorkload({
     const files = await fillCairn('files', names.files, size);
     const cairn = await fillCairn('thread', names.cairn, size);
     await fillDexie(names.dexie, size);
+    const filled = { ...names, ids: { cairn, files } };
     const parts = {
-      thread: await partsOf('thread', names.cairn, cairn),
-      worker: await partsOf('worker', names.cairn, cairn),
-      files: await partsOf('files', names.files, files),
+      thread: await partsOf('thread', filled),
+      worker: await partsOf('worker', filled),
+      files: await partsOf('files', filled),
     };
-    return { ...names, parts, ids: { cairn, files } };
+    return { ...filled, parts };
   },
   contenders: {
     dexie: openThroughDexie(
