@@ -151,7 +151,13 @@ test('a device without the key of a file waits for it, and others come', async (
   await rotated.settled();
   const database = { name: crypto.randomUUID(), storage: faultyDriver() } as never;
   let late = office.open({ key: OTHER_KEY }, 'eager', database);
+  office.before = (url) => {
+    if (url.includes('?from=')) throw new TypeError('torn');
+  };
   await late.settled();
+  await expect.poll(() => late.sync.status.files?.error?.code).toBe('remote_offline');
+  office.before = () => undefined;
+  await expect.poll(() => isHere(late, fresh)).toBe(true);
   await expect.poll(() => late.sync.status.files?.error?.code).toBe('key_unknown');
   expect(late.sync.status.files).toMatchObject({ downloads: 1 });
   expect(late.sync.status.state).toBe('idle');

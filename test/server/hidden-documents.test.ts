@@ -12,6 +12,8 @@ type Read = (document: Readonly<Record<string, unknown>>) => boolean;
 /** A server whose users see what is theirs, or what `read` lets them. */
 class Ward {
   store = memory();
+  /** Answers to pushes that get lost. */
+  lost = 0;
   read: (user: string) => Read = (user) => (document) => document.owner === user;
 
   device(
@@ -24,10 +26,13 @@ class Ward {
         ...{ store: this.store, hold: 20 },
         authorize: () => ({ read: (document) => this.read(user)(document) }),
       })(request);
-    const remote = http({
-      url: 'https://example.com/sync/orders',
-      fetch: (async (url: string, init: RequestInit) => handle(new Request(url, init))) as never,
-    });
+    const fetch = async (url: string, init: RequestInit) => {
+      const answer = await handle(new Request(url, init));
+      if (!url.endsWith('/push') || this.lost === 0) return answer;
+      this.lost--;
+      throw new TypeError('lost');
+    };
+    const remote = http({ url: 'https://example.com/sync/orders', fetch: fetch as never });
     return new Device(remote, options, database) as Device & { orders: any };
   }
 }
@@ -110,6 +115,8 @@ describe('devices of several users', () => {
     fc.record({ device, insert: ids, owner: owners }),
     fc.record({ device, give: ids, owner: owners }),
     fc.record({ device, edit: ids, n: fc.nat(9) }),
+    fc.record({ device, count: ids }),
+    fc.record({ lose: fc.integer({ min: 1, max: 2 }) }),
     fc.record({ device, remove: ids }),
     fc.record({ device, settle: fc.constant(true) }),
     fc.record({ device, reopen: fc.constant(true) }),
@@ -131,11 +138,14 @@ describe('devices of several users', () => {
         for (const each of devices) await each.settled();
         for (const each of devices) each.sync.pause();
         for (const one of steps as any[]) {
+          if (one.lose) ward.lost = one.lose;
+          if (one.device === undefined) continue;
           const { orders } = devices[one.device] as (typeof devices)[0];
           const { owner } = one;
           if (one.insert) await orders.upsert({ _id: one.insert, owner });
           else if (one.give) await orders.patch(one.give, { owner }).catch(notThere);
           else if (one.edit) await orders.patch(one.edit, { n: one.n }).catch(notThere);
+          else if (one.count) await orders.patch(one.count, { $inc: { n: 1 } }).catch(notThere);
           else if (one.remove) await orders.delete(one.remove);
           else if (one.replace) ward.store = ward.store.copy();
           else if ('hide' in one) {
@@ -151,6 +161,7 @@ describe('devices of several users', () => {
             devices[one.device]?.sync.pause();
           }
         }
+        ward.lost = 0;
         await settled(...devices);
         // What others have written meanwhile may refuse one anew.
         for (let round = 0; round < 3; round++) {

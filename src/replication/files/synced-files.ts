@@ -319,8 +319,8 @@ export class SyncedFiles implements RoundFiles {
       const error = await this.#load(ref).catch((failure: CairnError) => failure);
       if (error?.code === 'key_unknown') locked = error;
       else this.#wanted.delete(name);
-      if (error && !locked && !OF_FILE.has(error.code)) {
-        // At the end: what fails each time must not keep the others.
+      if (error && error !== locked && !OF_FILE.has(error.code)) {
+        // The end of the list is its place: what fails each time must not keep the others.
         this.#wanted.set(name, ref);
         throw error;
       }
