@@ -16,8 +16,8 @@ export const launch = () =>
   launchChromium({ args: ['--js-flags=--expose-gc', '--enable-precise-memory-info'] });
 
 /**
- * Runs a workload in its own page, in one for each build: every contender in turn, round by round,
- * so that temporary load affects all of them.
+ * Runs a workload in pages of its own: every contender in turn, round by round, so that temporary
+ * load affects all of them.
  *
  * @param {Awaited<ReturnType<typeof launch>>} browser
  * @param {import('./workload.mjs').Workload} workload
@@ -32,17 +32,21 @@ export async function measureWorkload(
   { origins, folder, rounds, sizes, without, patient, profileTo },
 ) {
   const file = `${folder}/${workload.name}.mjs`;
-  const builds = await Promise.all(origins.map((origin) => Build.open(browser, origin)));
+  const builds = origins.map((origin, at) => {
+    return new Build({ browser, origin, profileTo: at === 0 ? profileTo : undefined });
+  });
+  // An app has one client: what another one has compiled and left would be measured with it.
+  const isApart = !workload.freshPage && !workload.prepare;
   try {
     const [first] = builds;
-    const profiles = profileTo && first && (await recordProfiles(first.page, profileTo));
     const quiet = new Quiet();
     for (const size of sizes) {
       const input = { database: `${workload.name}-${size}`, size, prepared: undefined };
       if (!workload.prepare) continue;
-      for (const { page, prepared } of builds) {
+      for (const build of builds) {
+        const { page } = await build.pageFor('');
         if (workload.freshPage) await page.reload();
-        prepared.set(size, await runInPage(page, file, 'prepare', input));
+        build.prepared.set(size, await runInPage(page, file, 'prepare', input));
       }
     }
     for (let round = 1; round <= rounds; round++) {
@@ -51,17 +55,18 @@ export async function measureWorkload(
           if (without.includes(contender)) continue;
           // Each build is the first in half of the rounds.
           for (const build of round % 2 === 0 ? builds.toReversed() : builds) {
-            const { page, prepared, refused } = build;
+            const { prepared, refused } = build;
             if (refused.has(contender)) continue;
-            // The page of the other build is hidden then: timers of a hidden page are slow, and
-            // Cairn saves at once in one.
-            if (builds.length > 1) await page.bringToFront();
+            const { page, profiles } = await build.pageFor(isApart ? contender : '');
+            // The other pages are hidden then: timers of a hidden page are slow, and Cairn saves at
+            // once in one.
+            if (isApart || builds.length > 1) await page.bringToFront();
             if (workload.freshPage) await page.reload();
             const database = `${workload.name}-${contender}-${size}-${round}`;
             const input = { database, size, prepared: prepared.get(size) };
             if (patient) await quiet.wait();
             if (profiles) profiles.name = database;
-            const measuring = build.measure(file, contender, input);
+            const measuring = build.measure(page, file, contender, input);
             await (build === first ? measuring : measuring.catch(build.refuse(contender)));
           }
         }
@@ -70,11 +75,13 @@ export async function measureWorkload(
     const load = patient ? summarize(quiet.loads).median : 0;
     return { builds: builds.map(({ measured }) => [...measured.values()]), load };
   } finally {
-    for (const { page } of builds) await page.close();
+    for (const build of builds) await build.close();
   }
 }
 
-/** A build of Cairn in its page. */
+/** @typedef {import('playwright-core').Page} Page */
+
+/** A build of Cairn in its pages. */
 class Build {
   /** @type {Map<string, Measured>} */
   measured = new Map();
@@ -82,15 +89,30 @@ class Build {
   refused = new Set();
   /** By size. @type {Map<number, unknown>} */
   prepared = new Map();
+  /** @type {Map<string, { page: Page, profiles: { name: string } | undefined }>} */
+  #pages = new Map();
 
-  /** @param {import('playwright-core').Page} page */
-  constructor(page) {
-    this.page = page;
+  /**
+   * @param {{ browser: Awaited<ReturnType<typeof launch>>, origin: string, profileTo: string |
+   *   undefined }} settings
+   */
+  constructor(settings) {
+    this.settings = settings;
   }
 
-  /** @param {Awaited<ReturnType<typeof launch>>} browser @param {string} origin */
-  static async open(browser, origin) {
-    return new Build(await openPage(browser, origin));
+  /** Its page of that name. @param {string} name */
+  async pageFor(name) {
+    const { browser, origin, profileTo } = this.settings;
+    const known = this.#pages.get(name);
+    if (known) return known;
+    const page = await openPage(browser, origin);
+    const made = { page, profiles: profileTo ? await recordProfiles(page, profileTo) : undefined };
+    this.#pages.set(name, made);
+    return made;
+  }
+
+  async close() {
+    for (const { page } of this.#pages.values()) await page.close();
   }
 
   /** For an older build, which may lack what a contender needs. @param {string} contender */
@@ -102,12 +124,14 @@ class Build {
   }
 
   /**
-   * @param {string} file of the workload @param {string} contender @param
-   * {import('./workload.mjs').Input} input
+   * @param {Page} page
+   * @param {string} file of the workload
+   * @param {string} contender
+   * @param {import('./workload.mjs').Input} input
    */
-  async measure(file, contender, input) {
+  async measure(page, file, contender, input) {
     const { size } = input;
-    const figures = await runInPage(this.page, file, contender, input);
+    const figures = await runInPage(page, file, contender, input);
     for (const [metric, value] of Object.entries(figures)) {
       const key = `${size} ${contender}: ${metric}`;
       const entry = this.measured.get(key) ?? { size, contender, metric, values: [] };
@@ -127,7 +151,7 @@ async function openPage(browser, origin) {
 }
 
 /**
- * @param {import('playwright-core').Page} page
+ * @param {Page} page
  * @param {string} file
  * @param {string} part `prepare`, or a contender
  * @param {import('./workload.mjs').Input} input
