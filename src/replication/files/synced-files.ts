@@ -318,11 +318,13 @@ export class SyncedFiles implements RoundFiles {
     for (const [name, ref] of this.#wanted) {
       const error = await this.#load(ref).catch((failure: CairnError) => failure);
       if (error?.code === 'key_unknown') locked = error;
-      else this.#wanted.delete(name);
-      if (error && error !== locked && !OF_FILE.has(error.code)) {
-        // The end of the list is its place: what fails each time must not keep the others.
-        this.#wanted.set(name, ref);
-        throw error;
+      else {
+        this.#wanted.delete(name);
+        if (error && !OF_FILE.has(error.code)) {
+          // The end of the list is its place: what fails each time must not keep the others.
+          this.#wanted.set(name, ref);
+          throw error;
+        }
       }
       this.#events.changed();
     }
